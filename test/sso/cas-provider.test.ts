@@ -34,7 +34,7 @@ test('the browser is redirected to the login of the CAS server with the address 
 
 const cas = await startFakeCas({ after }, { now: () => system.now() })
 const atFake = (changes: Partial<CasOptions> = {}): CasProvider => {
-  const provider = new CasProvider({ ...options, serverUrl: cas.url, ...changes }, system)
+  const provider = new CasProvider({ ...options, serverUrl: cas.url, timeout: 60_000, ...changes }, system)
   after(() => provider.close())
   return provider
 }
