@@ -165,3 +165,19 @@ test('metadata without a provider, an id, a key or a good end are refused with t
   ] as const)
     assert.throws(() => parseMetadata(xml, NOW), { name: 'MetadataRefused', message, check: 'metadata' })
 })
+
+test('depth, attributes and durations have the limits that they name (D31.1)', () => {
+  // Root, entity, role and extensions are around it.
+  const nested = (levels: number) =>
+    signFederation(aggregateXml([one({ more: '<x>'.repeat(levels) + '</x>'.repeat(levels) })]))
+  assert.equal(read(nested(36)).entities.length, 1)
+  assert.deepEqual(refusedBy(nested(37)), ['metadata', 'it is nested more than 40 deep'])
+  const wide = (count: number) => {
+    const attributes = Array.from({ length: count }, (_, at) => ` a${at}="1"`)
+    return signFederation(aggregateXml([one({ more: `<x${attributes.join('')}></x>` })]))
+  }
+  assert.equal(read(wide(100)).entities.length, 1)
+  assert.deepEqual(refusedBy(wide(101)), ['metadata', 'an element in it has too many attributes'])
+  const document = aggregateXml([one()], ' validUntil="2026-12-21T10:00:00Z" cacheDuration=" PT6H "')
+  assert.equal(read(signFederation(document)).cacheDuration, 21_600_000)
+})
