@@ -1,7 +1,12 @@
 // A client that costs less than any measured server. undici or `fetch` would be slower than a bare server,
 // and would make every ratio to it look better than it is.
+import { execFile, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 const TICKS_PER_SECOND = 100
 
@@ -76,6 +81,34 @@ function line(base, next, { end, status, times }) {
       else ask()
     })
   })
+}
+
+/** Whether `wrk` is installed: its client takes far less processor time than ours. */
+export const hasWrk = spawnSync('wrk', ['--version']).error === undefined
+
+/**
+ * Like {@link load}, with `wrk` on one thread. Every response must be a success.
+ * @param paths requested in turns
+ */
+export async function loadByWrk({ base, pid }, { paths, headers }, { connections, ms }) {
+  const folder = await mkdtemp(join(tmpdir(), 'stowage-bench-'))
+  const script = join(folder, 'requests.lua')
+  const texts = paths.map(path => JSON.stringify(request('GET', path, headers).toString()))
+  await writeFile(
+    script,
+    `local requests, turn = { ${texts.join(', ')} }, 0\nfunction request()\n  turn = turn % #requests + 1\n  return requests[turn]\nend\n`,
+  )
+  const cpu = cpuOf(pid)
+  const seconds = Math.max(1, Math.round(ms / 1000))
+  try {
+    const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script]
+    const { stdout } = await promisify(execFile)('wrk', [...options, base])
+    const [count, rate] = [/(\d+) requests in/, /Requests\/sec: +([\d.]+)/].map(part => Number(part.exec(stdout)?.[1]))
+    if (!(count >= 0) || /Non-2xx|Socket errors/.test(stdout)) throw new Error(stdout)
+    return { rate, count, cpu: ((cpuOf(pid) - cpu) * 1e6) / count }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 }
 
 /** Begins a write at the same intervals, this many per second; returns a function that waits for those that have begun. */

@@ -1,7 +1,7 @@
 // One thread compared with two: responses per second, and the processor time of each response. Two threads on
 // two cores share them with the client, so the rates grow by less than with a core for each; the processor
-// time shows what more cores would achieve.
-import { load, request } from './load.mjs'
+// time shows what more cores would achieve. The client is `wrk` where it is installed, which takes less of them.
+import { hasWrk, load, loadByWrk, request } from './load.mjs'
 import {
   ask,
   interleave,
@@ -30,9 +30,9 @@ export async function measure(say) {
     const idle = await Promise.all(services.map(({ service }) => memoryOf(service.pid)))
     say('started and filled')
     const work = {}
-    for (const service of services)
-      for (const [name, next] of Object.entries(service.requests))
-        work[`${name} ${service.count}`] = measured(service, next)
+    for (const one of services)
+      for (const [name, paths] of Object.entries(one.requests))
+        work[`${name} ${one.count}`] = measured(one.service, { paths, headers: one.headers })
     const results = await interleave(ROUNDS, work, { warmUp: WARM_UP })
     const busy = await Promise.all(services.map(({ service }) => memoryOf(service.pid)))
     say('measured')
@@ -51,10 +51,13 @@ export async function measure(say) {
   }
 }
 
-const measured =
-  ({ service }, next) =>
-  () =>
-    load(service, next, { ms: ROUND_MS, connections: CONNECTIONS })
+function measured(service, { paths, headers }) {
+  const options = { ms: ROUND_MS, connections: CONNECTIONS }
+  if (hasWrk) return () => loadByWrk(service, { paths, headers }, options)
+  const requests = paths.map(path => request('GET', path, headers))
+  let turn = 0
+  return () => load(service, () => requests[turn++ % requests.length], options)
+}
 
 async function open(count) {
   const service = await startService({ 'service.http.threads': String(count) })
@@ -66,17 +69,15 @@ async function open(count) {
       metadata: { [`${service.base}${context}/resource/${n}`]: { [TITLE]: title } },
     })
   }
-  let turn = 0
-  const user = request('GET', '/auth/user', headers)
-  const search = request('GET', '/search?type=solr&query=title:quokka&limit=10', headers)
+  const entries = Array.from({ length: ENTRIES }, (_, n) => `/${context}/entry/${1 + ((n * 7) % ENTRIES)}?includeAll`)
   return {
     count,
     service,
+    headers,
     requests: {
-      'GET /auth/user': () => user,
-      'GET entry?includeAll': () =>
-        request('GET', `/${context}/entry/${1 + ((turn++ * 7) % ENTRIES)}?includeAll`, headers),
-      search: () => search,
+      'GET /auth/user': ['/auth/user'],
+      'GET entry?includeAll': entries,
+      search: ['/search?type=solr&query=title:quokka&limit=10'],
     },
   }
 }
