@@ -76,9 +76,9 @@ test('a vault without a secret, or with one of another length, is not made', () 
 })
 
 test('in the memory of this process tokens are stored as they are', () => {
-  const { idsOf, seal, isOf, open } = plainTokens
-  assert.deepEqual([idsOf(TOKEN), seal(TOKEN, '7'), open(TOKEN, '7')], [[TOKEN], TOKEN, TOKEN])
-  assert.deepEqual([isOf(TOKEN, TOKEN, '7'), isOf(TOKEN, `${TOKEN}x`, '7')], [true, false])
+  const plain = plainTokens
+  assert.deepEqual([plain.idsOf(TOKEN), plain.seal(TOKEN, '7'), plain.open(TOKEN, '7')], [[TOKEN], TOKEN, TOKEN])
+  assert.deepEqual([plain.isOf(TOKEN, TOKEN, '7'), plain.isOf(TOKEN, `${TOKEN}x`, '7')], [true, false])
 })
 
 test('an empty token has a seal too, the shortest one; what is shorter is none', () => {

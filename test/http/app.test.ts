@@ -14,11 +14,7 @@ const nora: Caller = {
 }
 
 /** The application over rooms that are empty but for what the steps of a request use. Users sign in by HTTP Basic. */
-function newApp(
-  options: Partial<HttpOptions> = {},
-  base = 'https://store.example.org/a/',
-  contentOrigin: object | undefined = undefined,
-) {
+function newApp(options: Partial<HttpOptions> = {}, base = 'https://store.example.org/a/', contentOrigin?: object) {
   const system = new FakeSystem()
   const logged: unknown[][] = []
   const answered: unknown[] = []
@@ -68,7 +64,7 @@ function newApp(
     version: '0',
     repositoryType: 'sqlite',
     ...options,
-  } as HttpOptions)
+  })
   return { app, system, logged, answered, clients, spaceAsked, state }
 }
 
