@@ -99,6 +99,12 @@ test('a damaged file is found by its digest though its size is right, and is nev
   }
 })
 
+test('a file is damaged as well where only its recorded size is wrong (D7.5)', async t => {
+  const { database, first, find } = await openStore(t)
+  await database.run(sql`UPDATE files SET size = size + 1 WHERE blob = ${first}`)
+  assert.ok((await find()).includes('damaged-blob'))
+})
+
 test('a file that is cut short is damaged, one whose bytes are gone is missing (D7.5)', async t => {
   const { blobs, first, pathOf, find } = await openStore(t)
   await writeFile(pathOf(first), 'fir')

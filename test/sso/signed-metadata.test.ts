@@ -268,6 +268,7 @@ const attacks: Readonly<Record<string, () => string>> = {
   'a second signature': () => edit(signed, '</ds:Signature>', `</ds:Signature>${signature}`),
   'the signature at the end': () =>
     edit(edit(signed, signature, ''), '</md:EntitiesDescriptor>', `${signature}</md:EntitiesDescriptor>`),
+  'no ID at the root': () => edit(signed, ` ID="${FEDERATION_ID}"`, ''),
   'the ID twice': () =>
     signFederation(
       aggregateXml([edit(two[0] ?? '', '<md:IDPSSODescriptor', `<md:IDPSSODescriptor ID="${FEDERATION_ID}"`)]),
