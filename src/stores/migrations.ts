@@ -14,7 +14,7 @@ export interface Migration {
 
 /**
  * Applies all of `migrations`, in ascending order of their ids, that the store does not have yet. Each runs in its own
- * transaction, so that a crash leaves the store between two migrations.
+ * transaction, so that a crash leaves the store between two migrations; those of a new store run in one.
  * @throws {StartupError} when a newer version has changed the store; nothing is changed then.
  */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<void> {
@@ -36,7 +36,9 @@ async function applyAll(database: Database, migrations: readonly Migration[]): P
   const applied = new Set(
     (await database.all<{ id: number }>(sql`SELECT id FROM schema_migrations`)).map(({ id }) => id),
   )
-  for (const migration of migrations) if (!applied.has(migration.id)) await apply(database, migration)
+  const missing = migrations.filter(({ id }) => !applied.has(id))
+  // A new store waits for the disk once, and is empty after a crash.
+  for (const together of applied.size === 0 ? [missing] : missing.map(one => [one])) await apply(database, together)
 }
 
 /** The last applied migration; 0 for a new store. */
@@ -57,18 +59,23 @@ export async function hasStep(database: Queries, id: number): Promise<boolean> {
   }
 }
 
-function apply(database: Database, { id, name, statements }: Migration): Promise<void> {
+/** In one transaction. */
+function apply(database: Database, migrations: readonly Migration[]): Promise<void> {
   return database.transaction(
     async tx => {
-      if (await tx.get(sql`SELECT id FROM schema_migrations WHERE id = ${id}`)) return
-      for (const step of statements) {
-        const statements = 'parts' in step ? [step] : step[tx.engine]
-        for (const statement of statements) await tx.run(worded(statement, tx.engine))
-      }
-      await tx.run(sql`INSERT INTO schema_migrations (id, name) VALUES (${id}, ${name})`)
+      for (const migration of migrations) await applyIn(tx, migration)
     },
     { noTimeout: true },
   )
+}
+
+async function applyIn(tx: Queries, { id, name, statements }: Migration): Promise<void> {
+  if (await tx.get(sql`SELECT id FROM schema_migrations WHERE id = ${id}`)) return
+  for (const step of statements) {
+    const statements = 'parts' in step ? [step] : step[tx.engine]
+    for (const statement of statements) await tx.run(worded(statement, tx.engine))
+  }
+  await tx.run(sql`INSERT INTO schema_migrations (id, name) VALUES (${id}, ${name})`)
 }
 
 /** Text is compared and sorted by its bytes, regardless of the database server's default; SQLite does so by default. */

@@ -44,9 +44,18 @@ test('two starts on one store at the same time apply each migration once', async
 
 test('a migration that fails leaves the store at the step before', async t => {
   const database = await open(t)
+  await migrate(database, [first])
   await assert.rejects(migrate(database, [first, second, broken]), /nothing/)
   assert.deepEqual(await applied(database), ['1 things', '2 colour'])
   assert.equal((await database.all(sql`SELECT * FROM things`)).length, 1)
+})
+
+test('a new store gets all migrations in one transaction: where one fails it stays empty', async t => {
+  const database = await open(t)
+  await assert.rejects(migrate(database, [first, second, broken]), /nothing/)
+  assert.deepEqual(await applied(database), [])
+  await migrate(database, [first, second])
+  assert.deepEqual(await applied(database), ['1 things', '2 colour'])
 })
 
 test('a store of a newer version is refused, naming both versions, and stays as it is', async t => {
