@@ -1,10 +1,10 @@
 // `npm run check`: format, lint, types, generated documents, licences of shipped packages. Stops at the first
 // failure.
 import { join } from 'node:path'
-import { buildIfStale, installIfMissing, root, run } from './prepare.mjs'
+import { buildProgramIfStale, installIfMissing, root, run } from './prepare.mjs'
 
 installIfMissing()
-buildIfStale('tsconfig.build.json', ['src'], 'dist/commands/main.js')
+buildProgramIfStale()
 const bin = name => join(root, 'node_modules/.bin', name)
 run(bin('tsc'), ['-p', 'tsconfig.json', '--noEmit'])
 run(bin('tsc'), ['-p', 'ui/tsconfig.json', '--noEmit'])

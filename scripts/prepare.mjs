@@ -21,6 +21,15 @@ export function installIfMissing() {
   run('npm', ['ci', '--ignore-scripts', '--no-fund', '--no-audit'])
 }
 
+/** Compiles the program into dist/ and bundles it into dist/program, unless that is newer than its sources and packages. */
+export function buildProgramIfStale() {
+  buildIfStale('tsconfig.build.json', ['src'], 'dist/commands/main.js')
+  const made = join(root, 'dist/program/main.js')
+  const from = ['dist/commands/main.js', 'scripts/build-program.mjs', 'node_modules/.package-lock.json']
+  if (existsSync(made) && modified(made) > Math.max(...from.map(path => modified(join(root, path))))) return
+  run(process.execPath, ['scripts/build-program.mjs'])
+}
+
 /** Bundles the user interface into `folder` unless its files are newer than their sources. */
 export function buildUiIfStale(folder) {
   const made = join(root, folder, 'manifest.json')

@@ -2,10 +2,10 @@
 // with N threads.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { buildIfStale, installIfMissing, root } from './prepare.mjs'
+import { buildIfStale, buildProgramIfStale, installIfMissing, root } from './prepare.mjs'
 
 installIfMissing()
-buildIfStale('tsconfig.build.json', ['src'], 'dist/commands/main.js')
+buildProgramIfStale()
 buildIfStale('tsconfig.json', ['src', 'test'], 'build/src/commands/main.js')
 const main = join(root, 'build/test/proof/main.js')
 const args = process.argv.slice(2)

@@ -13,10 +13,10 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { writeBatches } from './batches/plan.mjs'
-import { buildIfStale, buildUiIfStale, installIfMissing, root } from './prepare.mjs'
+import { buildIfStale, buildProgramIfStale, buildUiIfStale, installIfMissing, root } from './prepare.mjs'
 
 installIfMissing()
-buildIfStale('tsconfig.build.json', ['src'], 'dist/commands/main.js')
+buildProgramIfStale()
 buildIfStale('tsconfig.json', ['src', 'test', 'ui'], 'build/src/commands/main.js')
 buildUiIfStale('dist/ui')
 buildUiIfStale('build/src/ui')

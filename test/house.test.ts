@@ -118,9 +118,10 @@ function loadedWith(entries: readonly string[]): readonly string[] {
   return [...packages].sort()
 }
 
+const startModules = ['commands/main.ts', 'commands/serve.ts', 'assembly/server.ts', 'assembly/serving-thread.ts']
+
 test('a start loads the packages that every service needs, and the others when they are used (D36.1)', () => {
-  const start = ['commands/main.ts', 'commands/serve.ts', 'assembly/server.ts', 'assembly/serving-thread.ts']
-  assert.deepEqual(loadedWith(start), [
+  assert.deepEqual(loadedWith(startModules), [
     '@fastify/busboy',
     'content-disposition',
     'fastify',
@@ -136,6 +137,14 @@ test('a start loads the packages that every service needs, and the others when t
     'yauzl',
     'yazl',
   ])
+})
+
+test('the bundle of the program contains the packages that every start loads (D38.1)', () => {
+  const script = readFileSync(join(repository, 'scripts/build-program.mjs'), 'utf8')
+  const [, list = ''] = /const bundled = \[([^\]]*)\]/.exec(script) ?? []
+  const bundled = [...list.matchAll(/'([^']+)'/g)].map(([, name = '']) => name)
+  const loaded = loadedWith(startModules).map(name => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name)
+  assert.deepEqual(bundled, [...new Set(loaded)])
 })
 
 test('only http/ knows Fastify and the parsers of HTTP', () => {

@@ -24,6 +24,7 @@ export async function prepareCopy(work, paths) {
   for (const project of ['tsconfig.json', 'tsconfig.build.json']) {
     run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project, '--noCheck'], copy)
   }
+  run(process.execPath, ['scripts/build-program.mjs'], copy)
   for (const folder of ['build/src/ui', 'dist/ui']) {
     mkdirSync(join(copy, folder), { recursive: true })
     run(process.execPath, ['scripts/build-ui.mjs', folder], copy)

@@ -13,7 +13,6 @@ import { initialise } from '../content/setup/initialise.ts'
 import { buildMissingRelations } from '../content/changes.ts'
 import { Revisions } from '../content/revisions.ts'
 import { CatchUp } from '../search/catch-up.ts'
-import { Search } from '../search/search.ts'
 import { hashTestPasswords } from '../content/setup/test-data.ts'
 import { Scrubber } from '../files/scrubber.ts'
 import { StagedImports } from '../files/staged-import.ts'
@@ -27,6 +26,7 @@ import { History } from '../http/history.ts'
 import { Metrics } from '../http/metrics.ts'
 import { Readiness } from '../http/readiness.ts'
 import { BaseAddress } from '../http/base-address.ts'
+import { AnswerCache } from '../http/readers/answer-cache.ts'
 import { createInsight } from './insight.ts'
 import { httpOptions } from './http-options.ts'
 import type { Machine } from './machine.ts'
@@ -54,6 +54,7 @@ import { ping } from '../stores/sql.ts'
 const SWEEP_INTERVAL = 60_000
 /** For frequently requested users, access lists and entries, in each thread. */
 const CACHE_BYTES = 16 * 2 ** 20
+const ANSWER_CACHE_BYTES = 8 * 2 ** 20
 /** This file lies beside that of the thread; both end in .js when compiled and in .ts when run from source. */
 const servingThread = new URL(`./serving-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
 
@@ -140,7 +141,6 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
   }
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, fileOptions)
   const stagedImports = new StagedImports({ database, blobs, ledger, garbage, system, log }, fileOptions)
-  const search = new Search(database, entrySource)
   const catchUp = new CatchUp(database, entrySource, log)
   const revisions = new Revisions(settings['service.repository.provenance'])
   const changes = new Changes({ database, system, audit: accounts.audit, revisions })
@@ -166,7 +166,12 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
     if (!base) throw new Error('the base address is known only after the server has started to listen')
     return base
   }
-  const { readers, readPage } = createReaders(settings, () => getBase().href, team)
+  const { readers, readPage } = createReaders(
+    settings,
+    () => getBase().href,
+    team,
+    () => new AnswerCache(new DependencyCache(database, ANSWER_CACHE_BYTES, system), () => catchUp.isComplete),
+  )
   const content = createContent(settings, {
     ...accounts,
     database,
@@ -209,7 +214,6 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
     {
       ...accounts,
       ...content,
-      search,
       sso,
       database,
       cache,
@@ -243,7 +247,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
         await accounts.expire()
         await content.trash.expire()
         await content.links?.expire()
-        await search.tidy()
+        await content.search.tidy()
         await pruneChangeLog(database)
         await ephemeralStores.sweep()
         await history.sample()

@@ -1,0 +1,128 @@
+// Bundles the compiled program of dist/ into dist/program: a start reads some large files instead of about 450 small ones, in each thread
+// and each process again (D38). What is imported on demand stays in files of its own.
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, relative, sep } from 'node:path'
+import { build } from 'esbuild'
+import { root } from './prepare.mjs'
+
+const SERVER = 'dist/assembly/server.js'
+/** The module of the program, and that of its further serving threads. */
+const servers = ['dist/commands/main.js', 'dist/assembly/serving-thread.js']
+/** The modules of the other threads. A thread is found under its name beside the module that starts it. */
+const workers = [
+  'dist/assembly/reader-thread.js',
+  'dist/accounts/hash-thread.js',
+  'dist/graph/read-worker.js',
+  'dist/sso/cas/reply-worker.js',
+  'dist/sso/saml/federation-worker.js',
+  'dist/sso/saml/verify-worker.js',
+]
+
+/** Packages that every start loads. All others stay where they are installed. */
+const bundled = [
+  '@fastify/busboy',
+  'content-disposition',
+  'fastify',
+  'lru-cache',
+  'negotiator',
+  'pino',
+  'prom-client',
+  'properties-file',
+  'yauzl',
+  'yazl',
+]
+
+/** Dependencies of those that no start loads: the compilers of schemas, and what reader threads load at their first task. */
+const later = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
+
+const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)/i
+
+const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const into = join(root, 'dist/program')
+rmSync(into, { recursive: true, force: true })
+// Apart, because what both need would be split off into files that each of them waits for.
+const results = [await bundle(servers, [besideServer()]), await bundle(workers, [])]
+const inputs = [...new Set(results.flatMap(({ inputs }) => Object.keys(inputs)))].sort()
+requireThreads(inputs.filter(path => path.startsWith('dist/')))
+requireAscii()
+const packages = new Set(inputs.flatMap(path => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []))
+writeFileSync(join(into, 'LICENSES.txt'), [...packages].map(licenceOf).join('\n'))
+process.stderr.write(`The program is in dist/program: ${readdirSync(into).length} files, ${packages.size} packages.\n`)
+
+async function bundle(entries, plugins) {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: entries,
+    outdir: into,
+    // All in one folder: each module finds what lies beside it, and the folders above.
+    entryNames: '[name]',
+    chunkNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    external: ['#lists/*', ...later, ...Object.keys(dependencies).filter(name => !bundled.includes(name))],
+    // Packages in CommonJS load modules of Node.js by it.
+    banner: {
+      js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+    },
+    // Each thread keeps the text of its modules. Names stay as they are, and lines short, for stack traces.
+    minifyWhitespace: true,
+    lineLimit: 160,
+    sourcemap: 'linked',
+    sourcesContent: false,
+    legalComments: 'none',
+    metafile: true,
+    logLevel: 'warning',
+    plugins,
+  })
+  return metafile
+}
+
+/**
+ * esbuild makes a file for each set of modules that the same imports need: 80 for a start. Where everything that the running server imports
+ * on demand needs the server too, its modules are one set. Commands load without the server.
+ */
+function besideServer() {
+  const namespace = 'beside-server'
+  const isOfServer = file => !file.startsWith('dist/commands/') && file !== SERVER
+  return {
+    name: namespace,
+    setup(builder) {
+      builder.onResolve({ filter: /^\./ }, ({ kind, path, importer, resolveDir }) => {
+        if (kind !== 'dynamic-import' || !isOfServer(relative(root, importer).split(sep).join('/'))) return undefined
+        return { path: join(resolveDir, path), namespace }
+      })
+      builder.onLoad({ filter: /.*/, namespace }, ({ path }) => ({
+        contents: [`import ${JSON.stringify(join(root, SERVER))}`, `export * from ${JSON.stringify(path)}`].join('\n'),
+        resolveDir: dirname(path),
+      }))
+    },
+  }
+}
+
+/** Without its module a thread would fail at its first task. */
+function requireThreads(paths) {
+  const names = new Set([...servers, ...workers].map(entry => basename(entry, '.js')))
+  for (const path of paths) {
+    for (const [, name] of readFileSync(join(root, path), 'utf8').matchAll(/threadModule\('([^']+)'/g)) {
+      if (!names.has(name)) throw new Error(`${path} starts the thread ${name}, which scripts/build-program.mjs lacks.`)
+    }
+  }
+}
+
+/** A single other character, such as a dash in a template, doubles the memory that the text of a file takes in each thread. */
+function requireAscii() {
+  for (const name of readdirSync(into).filter(name => name.endsWith('.js'))) {
+    const found = /.{0,60}[\u0080-\uffff].{0,60}/.exec(readFileSync(join(into, name), 'utf8'))
+    if (found) throw new Error(`dist/program/${name} has a character outside ASCII; write it as an escape: ${found[0]}`)
+  }
+}
+
+function licenceOf(folder) {
+  const { name, version, license } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
+  const files = readdirSync(join(root, folder)).filter(entry => LICENCE_FILE.test(entry))
+  const texts = files.map(file => readFileSync(join(root, folder, file), 'utf8').trim())
+  return [`${name} ${version} (${license})`, ...texts, ''].join('\n\n')
+}
