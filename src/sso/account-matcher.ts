@@ -1,16 +1,8 @@
 import type { SsoCheck } from './checks.ts'
-import { giveMemberships, takeMemberships } from '../accounts/groups.ts'
+import { findGroupByName, giveMemberships, takeMemberships } from '../accounts/groups.ts'
 import { ADMIN, systemNames } from '../accounts/principals.ts'
 import type { Client } from '../accounts/sessions.ts'
-import {
-  changeUser,
-  findPrincipalNamed,
-  findUser,
-  findUserByName,
-  normaliseName,
-  requireName,
-  type User,
-} from '../accounts/users.ts'
+import { changeUser, findUser, findUserByName, normaliseName, requireName, type User } from '../accounts/users.ts'
 import { Conflict, InvalidInput } from '../base/errors.ts'
 import type { Provisioner, Provisioning } from '../content/provisioning.ts'
 import type { Database, Queries } from '../stores/database.ts'
@@ -141,7 +133,8 @@ async function findByName(
   const user = await findUserByName(queries, name)
   if (!user) {
     if (!provider.provisions) throw refused('unknown-user', 'a user who is known', name)
-    if ((await findPrincipalNamed(queries, name)) !== undefined) {
+    // Asked for a group alone: another sign-on may have created the user since.
+    if ((await findGroupByName(queries, name)) !== undefined) {
       throw refused('unknown-user', 'a name that no group has', name)
     }
     return undefined

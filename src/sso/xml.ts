@@ -1,6 +1,6 @@
-import { DOMParser } from '@xmldom/xmldom'
 import { SaxesParser } from 'saxes'
 import type { Bytes } from '../base/units.ts'
+import { XmlElement } from './xml-element.ts'
 
 /** Why XML is refused. */
 export type XmlReason = 'characters' | 'comment' | 'doctype' | 'markup' | 'processing-instruction' | 'size' | 'xml'
@@ -23,7 +23,7 @@ export interface XmlLimits {
   readonly attributes: number
   /** Attributes of one element. */
   readonly attributesEach: number
-  /** Different names of elements: the parser searches the whole text for the end of each. */
+  /** Different names of elements; honest documents have a few dozens. */
   readonly names: number
 }
 
@@ -46,40 +46,44 @@ export const metadataLimits: XmlLimits = {
 }
 
 /**
- * Parses untrusted XML (D8.3). DOCTYPE, comments, CDATA and processing instructions are rejected in the text, before
- * different parsers can read them differently. Documents that are expensive to parse are rejected as well. @throws
- * {XmlRefused}
+ * Parses untrusted XML (D8.3) with a strict parser, and returns its root. DOCTYPE, comments, CDATA and processing instructions are
+ * rejected in the text. Documents that are expensive to read are rejected as well. @throws {XmlRefused}
  */
-export function parseXml(text: string, limits: XmlLimits): Document {
-  requireWellFormed(text, limits)
-  const problems: string[] = []
-  const collect = (message: string): unknown => problems.push(message)
-  const parser = new DOMParser({ errorHandler: { warning: collect, error: collect, fatalError: collect } })
-  const document = parseWith(parser, text, problems)
-  if (problems.length > 0 || !document?.documentElement) {
-    throw new XmlRefused('xml', `not well-formed: ${problems[0] ?? 'no element'}`)
-  }
-  return document
-}
-
-function parseWith(parser: DOMParser, text: string, problems: string[]): Document | undefined {
-  try {
-    return parser.parseFromString(text, 'text/xml')
-  } catch (error) {
-    problems.push((error as Error).message)
-    return undefined
-  }
+export function parseXml(text: string, limits: XmlLimits): XmlElement {
+  const body = requirePlain(text, limits)
+  const parser = new SaxesParser({ xmlns: true, position: false })
+  parser.on('error', ({ message }) => {
+    if (message.startsWith('malformed character entity')) throw new XmlRefused('characters', FORBIDDEN_CHARACTERS)
+    throw new XmlRefused('xml', `not well-formed: ${message.slice(0, MAX_MESSAGE)}`)
+  })
+  const counts = countParts(parser, limits)
+  let root: XmlElement | undefined
+  let open: XmlElement | undefined
+  parser.on('opentag', tag => {
+    const element = new XmlElement(tag, open)
+    open?.children.push(element)
+    root ??= element
+    open = element
+  })
+  parser.on('text', part => {
+    // White space around the root is no part of it.
+    open?.children.push(part)
+  })
+  parser.on('closetag', () => {
+    open = open?.parent
+    counts.depth--
+  })
+  parser.write(body).close()
+  if (!root) throw new XmlRefused('xml', 'not well-formed: no element')
+  return root
 }
 
 const FORBIDDEN_CHARACTERS = 'holds characters that XML does not allow'
 /** The message of a parser may quote a name of any length. */
 const MAX_MESSAGE = 200
 
-/**
- * Rejects what a strict parser rejects, and documents that are expensive for the other parser, which makes the tree: that one accepts what
- * XML forbids, such as elements without an end, undeclared prefixes and one attribute under two prefixes.
- */
-function requireWellFormed(text: string, limits: XmlLimits): void {
+/** The text without its declaration, if it has none of the constructs that are rejected. */
+function requirePlain(text: string, limits: XmlLimits): string {
   if (Buffer.byteLength(text) > limits.bytes) throw new XmlRefused('size', `more than ${limits.bytes} bytes`)
   const body = text.replace(/^\uFEFF?\s*<\?xml [^<>?]*\?>/, '')
   if (body.includes('<?')) throw new XmlRefused('processing-instruction', 'holds a processing instruction')
@@ -91,16 +95,16 @@ function requireWellFormed(text: string, limits: XmlLimits): void {
   // oxlint-disable-next-line no-control-regex -- characters that XML does not have
   const isPlain = !/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/.test(body)
   if (!isPlain) throw new XmlRefused('characters', FORBIDDEN_CHARACTERS)
-  const parser = new SaxesParser({ xmlns: true, position: false })
+  return body
+}
+
+/** Rejects a document as soon as it has too many parts. Returns the depth, which the caller lowers when an element ends. */
+function countParts(parser: SaxesParser<{ xmlns: true; position: false }>, limits: XmlLimits): { depth: number } {
   const names = new Set<string>()
   const counts = { depth: 0, elements: 0, attributes: 0, own: 0 }
   const requireFew = (isFew: boolean, what = 'is nested too deeply or has too many parts'): void => {
     if (!isFew) throw new XmlRefused('size', what)
   }
-  parser.on('error', ({ message }) => {
-    if (message.startsWith('malformed character entity')) throw new XmlRefused('characters', FORBIDDEN_CHARACTERS)
-    throw new XmlRefused('xml', `not well-formed: ${message.slice(0, MAX_MESSAGE)}`)
-  })
   parser.on('opentagstart', ({ name }) => {
     names.add(name)
     counts.own = 0
@@ -111,12 +115,13 @@ function requireWellFormed(text: string, limits: XmlLimits): void {
     requireFew(++counts.attributes <= limits.attributes)
     if (name === 'xmlns' || name.startsWith('xmlns:')) requireDeclaration(name, value)
   })
-  parser.on('closetag', () => counts.depth--)
-  parser.write(body).close()
+  return counts
 }
 
 function requireDeclaration(name: string, value: string): void {
-  const isSound = /^[a-z][a-z\d+.-]*:/i.test(value) || (name === 'xmlns' && value === '')
+  // The parser trims the address, canonical XML writes all of it.
+  const isAddress = value.trim() === value && /^[a-z][a-z\d+.-]*:/i.test(value)
+  const isSound = isAddress || (name === 'xmlns' && value === '')
   const isReserved = ['xmlns:xml', 'xmlns:xmlns'].includes(name) || reserved.includes(value)
   if (!isSound || (isReserved && !(name === 'xmlns:xml' && value === reserved[0]))) {
     throw new XmlRefused('xml', `${name}="${value}" declares no namespace`)
@@ -124,16 +129,6 @@ function requireDeclaration(name: string, value: string): void {
 }
 
 const reserved = ['http://www.w3.org/XML/1998/namespace', 'http://www.w3.org/2000/xmlns/']
-
-export function childElements(parent: Node): Element[] {
-  const elements: Element[] = []
-  for (let child = parent.firstChild; child; child = child.nextSibling) {
-    if (child.nodeType === ELEMENT_NODE) elements.push(child as Element)
-  }
-  return elements
-}
-
-const ELEMENT_NODE = 1
 
 /** The text without its comments, for documents in which they are usual; CDATA, in which they would be text, is refused. */
 export function withoutComments(text: string): string {
@@ -147,36 +142,6 @@ export function withoutComments(text: string): string {
     at = end + 3
   }
 }
-
-/** Children with this very name. Names are namespace and local part: prefixes mean nothing. */
-export const childrenNamed = (parent: Node, namespace: string, name: string): Element[] =>
-  childElements(parent).filter(child => child.namespaceURI === namespace && child.localName === name)
-
-/** All elements below with this very name. */
-export function descendantsNamed(parent: Node, namespace: string, name: string): Element[] {
-  const found: Element[] = []
-  // A message is searched several times, so no array is made for each of its elements.
-  const search = (node: Node): void => {
-    for (let child = node.firstChild; child; child = child.nextSibling) {
-      if (child.nodeType !== ELEMENT_NODE) continue
-      const element = child as Element
-      if (element.namespaceURI === namespace && element.localName === name) found.push(element)
-      search(element)
-    }
-  }
-  search(parent)
-  return found
-}
-
-/** The text of an element that contains only text; `undefined` when it contains elements. */
-export function textOf(element: Element): string | undefined {
-  if (childElements(element).length > 0) return undefined
-  return element.textContent ?? ''
-}
-
-/** An attribute without a namespace. */
-export const attributeOf = (element: Element, name: string): string | undefined =>
-  element.hasAttribute(name) ? (element.getAttribute(name) ?? undefined) : undefined
 
 /** Text made safe for XML, in content and in quoted attributes. Some readers take U+0085 and U+2028 for line ends, as XML 1.1 does. */
 export const escapeXml = (text: string): string =>

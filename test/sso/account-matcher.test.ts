@@ -8,6 +8,8 @@ import { asciiDomain } from '../../src/sso/account-matcher.ts'
 import type { AttributeRules } from '../../src/sso/attributes.ts'
 import type { ProviderPolicy, VerifiedIdentity } from '../../src/sso/identity-provider.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
+import type { Queries } from '../../src/stores/database.ts'
+import type { Sql } from '../../src/stores/sql.ts'
 import { accountMatcher, rules } from '../support/account-matcher.ts'
 
 const refused = (check: string, expected: string, received: string) => ({ failed: { check, expected, received } })
@@ -299,4 +301,25 @@ test('a sign-on that another one has overtaken is tried once more (D8.4)', async
   assert.equal((await signOn()).name, 'anna@a.example')
   beBusy(2)
   await assert.rejects(signOn({ name: 'bea@a.example', subject: 'bea' }), Conflict)
+})
+
+test('a user whom another sign-on creates at the same moment is not taken for a group (D8.4)', async t => {
+  const { database, addUser, plan } = await accountMatcher(t)
+  let isCreated = false
+  const queries: Queries = {
+    engine: database.engine,
+    all: statement => database.all(statement),
+    run: statement => database.run(statement),
+    get: async <Row>(statement: Sql) => {
+      const row = await database.get<Row>(statement)
+      if (!isCreated && statement.values.includes('anna@a.example')) {
+        isCreated = true
+        await addUser('7', 'anna@a.example')
+      }
+      return row
+    },
+  }
+  assert.equal((await plan({}, {}, queries)).user, undefined, 'they are created, which the other sign-on prevents')
+  assert.equal(isCreated, true)
+  assert.equal((await plan()).user?.id, '7')
 })

@@ -14,7 +14,7 @@ const pem = (name: Parameters<typeof keyNamed>[0]) =>
 const [own, other] = [pem('service'), pem('other')]
 
 const decrypt = (xml: string, name: 'Assertion' | 'NameID' = 'Assertion', keys: readonly string[] = [own]) =>
-  decryptElement(parseXml(xml, messageLimits).documentElement, name, keys)
+  decryptElement(parseXml(xml, messageLimits), name, keys)
 /** Encrypts and decrypts. @param change of the encrypted XML */
 const through = (encrypting: Encrypting = {}, change = (xml: string) => xml, text = ASSERTION) =>
   decrypt(change(encryptXml(text, encrypting)))

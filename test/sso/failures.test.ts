@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict'
-import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
-import { SsoRefused } from '../../src/sso/refusal.ts'
 import { createLog } from '../../src/base/log.ts'
+import { SsoRefused } from '../../src/sso/refusal.ts'
 import { SsoFailures } from '../../src/sso/failures.ts'
 import { FakeSystem } from '../support/fake-system.ts'
+import { keptLog } from '../support/kept-log.ts'
 
 function setUp() {
-  const output = new PassThrough()
+  const { log, lines: kept } = keptLog('warn')
   const system = new FakeSystem()
-  const failures = new SsoFailures({ system, log: createLog('warn', output) })
-  const lines = (): Array<Record<string, unknown>> =>
-    String(output.read() ?? '')
-      .split('\n')
-      .filter(line => line !== '')
-      .map(line => JSON.parse(line) as Record<string, unknown>)
+  const failures = new SsoFailures({ system, log })
+  const lines = () => kept.splice(0)
   return { system, failures, lines }
 }
 
@@ -25,7 +21,7 @@ test('a refusal is one line of the log with everything, and the latest in the li
   const reported = { provider: 'cas', correlation, check: 'audience', expected: 'a\nb', received: 'c' }
   const [line, ...others] = lines()
   assert.deepEqual(others, [])
-  const { time: _, msg, level, ...rest } = line ?? {}
+  const { msg, level, ...rest } = line ?? {}
   assert.deepEqual([level, msg, rest], ['warn', 'a sign-on was refused', reported])
   assert.deepEqual(await failures.list(), [{ time: system.now(), ...reported }])
 })

@@ -3,14 +3,15 @@ import { test } from 'node:test'
 import { FederationSource, type FederationOptions } from '../../src/sso/saml/federation.ts'
 import type { FederationEntity } from '../../src/sso/saml/federation-entity.ts'
 import { FakeSystem } from '../support/fake-system.ts'
+import { keptLog } from '../support/kept-log.ts'
 import {
   asStored,
   documentOf,
   entityNamed,
   FakeFederationStore,
   FakeReader,
-  keptLog,
   rowOf,
+  unknownEntity,
 } from '../support/stored-federation.ts'
 import { turns } from '../support/waiting.ts'
 
@@ -44,7 +45,6 @@ const refusal = (check: string, expected: string, received: string) => ({
   failed: { check, expected, received },
 })
 const metadata = (received: string, expected = URL) => refusal('metadata', expected, received)
-const unknown = (id: string) => refusal('unknown-entity', 'an identity provider of fed', id)
 const everyone = { entityIds: [ONE, TWO], languages: [] }
 const idsIn = async (source: FederationSource) => (await source.search(everyone)).hits.map(({ entityId }) => entityId)
 
@@ -64,7 +64,7 @@ test('an aggregate is read once, with limits, for all who wait for it (D31.1)', 
   assert.deepEqual(await source.status(), { ...after, unusable: 0, reasons: [], problem: undefined })
   const counts = { count: 2, changed: 2, removed: 0, unusable: 0, bytes: 1234 }
   assert.deepEqual(lines, [{ level: 'info', idp: 'fed', url: URL, ...counts, msg: 'federation loaded' }])
-  await assert.rejects(source.find('urn:other'), unknown('urn:other'))
+  await assert.rejects(source.find('urn:other'), unknownEntity('urn:other'))
   assert.equal(reader.tasks.length, 1)
 })
 
@@ -77,7 +77,8 @@ test('the text of a request is an entity id of at most 1,024 characters, or it i
     await assert.rejects(source.findStored(id), expected)
   }
   assert.equal(reader.tasks.length, 0)
-  for (const id of ['!', '~', '\u00A0', '\uFFFF', 'x'.repeat(1024)]) await assert.rejects(source.find(id), unknown(id))
+  for (const id of ['!', '~', '\u00A0', '\uFFFF', 'x'.repeat(1024)])
+    await assert.rejects(source.find(id), unknownEntity(id))
   assert.equal(reader.tasks.length, 1)
 })
 
@@ -205,7 +206,7 @@ test('entities that occur more than once are left out and reported, ten reasons 
   const { source, reader } = setUp()
   const reasons = Array.from({ length: 9 }, (_, at) => `urn:${at}: no key`)
   reader.answer = () => documentOf([[one], [two]], { unusable: 9, reasons, duplicates: [ONE, 'urn:x'] })
-  await assert.rejects(source.find(ONE), unknown(ONE))
+  await assert.rejects(source.find(ONE), unknownEntity(ONE))
   const { unusable, reasons: shown } = await source.status()
   assert.deepEqual([unusable, shown], [11, [...reasons, `${ONE}: it occurs more than once`]])
 })
@@ -232,7 +233,7 @@ test('a stored copy from another address, of another kind or with other keys is 
     await source.find(ONE)
     reader.answer = () => ({ refused: 'away' })
     const changed = open(changes)
-    await assert.rejects(changed.findStored(ONE), unknown(ONE))
+    await assert.rejects(changed.findStored(ONE), unknownEntity(ONE))
     assert.deepEqual([...store.entities.keys()], [`other ${ONE}`])
     assert.equal((await changed.status()).loadedAt, undefined)
   }
@@ -241,7 +242,7 @@ test('a stored copy from another address, of another kind or with other keys is 
 test('a message of a stranger leads to no query (D31.6)', async () => {
   for (const kind of ['aggregate', 'mdq'] as const) {
     const { source, reader } = setUp({ kind })
-    await assert.rejects(source.findStored(ONE), unknown(ONE))
+    await assert.rejects(source.findStored(ONE), unknownEntity(ONE))
     assert.equal(reader.tasks.length, 0)
   }
 })

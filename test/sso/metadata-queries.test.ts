@@ -4,14 +4,15 @@ import { Overloaded } from '../../src/base/errors.ts'
 import { MetadataQueries, queryAddress } from '../../src/sso/saml/metadata-queries.ts'
 import type { FederationOutcome } from '../../src/sso/saml/federation-worker.ts'
 import { FakeSystem } from '../support/fake-system.ts'
+import { keptLog } from '../support/kept-log.ts'
 import {
   asStored,
   documentOf,
   entityNamed,
   FakeFederationStore,
   FakeReader,
-  keptLog,
   rowOf,
+  unknownEntity,
 } from '../support/stored-federation.ts'
 import { turns } from '../support/waiting.ts'
 
@@ -37,10 +38,6 @@ function setUp({ kind = 'mdq', maxAge = 3600 }: { readonly kind?: 'mdq' | 'mdq-s
 }
 
 const notFound: FederationOutcome = { refused: 'status 404', status: 404 }
-const unknown = (id: string) => ({
-  code: 'sso-refused',
-  failed: { check: 'unknown-entity', expected: 'an identity provider of fed', received: id },
-})
 const failing = (received: string) => ({ failed: { check: 'metadata', expected: ADDRESS, received } })
 
 test('an entity is asked for at its address, with limits, and stored while it is fresh (D31.2)', async () => {
@@ -84,10 +81,10 @@ test('an entity that the service does not have is removed, and not asked for aga
   const { queries, reader, store, system, lines } = setUp()
   await store.put('fed', rowOf(entity), system.now())
   reader.answer = () => notFound
-  await assert.rejects(queries.find(ID), unknown(ID))
+  await assert.rejects(queries.find(ID), unknownEntity(ID))
   assert.equal(await store.find('fed', ID), undefined)
   system.pass(599_999)
-  await assert.rejects(queries.find(ID), unknown(ID))
+  await assert.rejects(queries.find(ID), unknownEntity(ID))
   assert.equal(reader.tasks.length, 1)
   system.pass(1)
   reader.answer = () => documentOf([[entity]])
@@ -109,7 +106,7 @@ test('a query that fails is reported and repeated after a minute (D31.2)', async
   await assert.rejects(queries.find(ID), failing('status 500'))
   assert.equal(reader.tasks.length, 2)
   reader.answer = () => notFound
-  await assert.rejects(queries.find('urn:other'), unknown('urn:other'))
+  await assert.rejects(queries.find('urn:other'), unknownEntity('urn:other'))
   assert.equal(queries.problem, undefined)
   reader.answer = () => ({ refused: 'no answer' })
   await assert.rejects(queries.find('urn:third'))

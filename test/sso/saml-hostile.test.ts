@@ -6,7 +6,7 @@ import { SsoRefused } from '../../src/sso/refusal.ts'
 import { Verifier } from '../../src/sso/saml/provider.ts'
 import { verify } from '../../src/sso/saml/verify-worker.ts'
 import { encryptXml } from '../support/saml-encryption.ts'
-import { buildResponse, encode, expected, keyNamed, NAME, signResponse } from '../support/saml-idp.ts'
+import { buildResponse, encode, EXCLUSIVE, expected, keyNamed, NAME, signResponse } from '../support/saml-idp.ts'
 
 const verifier = new Verifier()
 after(() => verifier.close())
@@ -102,6 +102,28 @@ const hostile: Readonly<Record<string, readonly [xml: () => string, check: strin
       return inside(Array.from({ length: 35 }, (_, n) => level(n)).join('') + '</x>'.repeat(35))
     },
     'signature',
+  ],
+  'a namespace of 200 KB that 9 000 signed elements use': [
+    () => inside(`<x xmlns:n="urn:${'n'.repeat(200_000)}">${'<n:x/>'.repeat(9_000)}</x>`),
+    'xml-size',
+  ],
+  'a namespace of 200 KB that 9 000 elements of SignedInfo use': [
+    () =>
+      signResponse(buildResponse()).replace(
+        '</ds:Transform>',
+        end => `<x xmlns:n="urn:${'n'.repeat(200_000)}">${'<n:x/>'.repeat(9_000)}</x>${end}`,
+      ),
+    'xml-size',
+  ],
+  '60 000 prefixes to be written, and 9 000 elements': [
+    () =>
+      signResponse(buildResponse())
+        .replace(
+          '</ds:CanonicalizationMethod>',
+          end => `<l:InclusiveNamespaces xmlns:l="${EXCLUSIVE}" PrefixList="${'n '.repeat(60_000)}"/>${end}`,
+        )
+        .replace('</ds:Transform>', end => '<x xmlns:n="urn:n"/>'.repeat(9_000) + end),
+    'signature-shape',
   ],
   '500 KB that are encrypted': [
     () => buildResponse().replace(/<saml:Assertion [^]*<\/saml:Assertion>/, () => encryptXml('<'.repeat(LEAST))),

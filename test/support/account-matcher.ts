@@ -5,6 +5,7 @@ import type { Provisioner, Provisioning } from '../../src/content/provisioning.t
 import { AccountMatcher } from '../../src/sso/account-matcher.ts'
 import type { AttributeRules } from '../../src/sso/attributes.ts'
 import type { ProviderPolicy, VerifiedIdentity } from '../../src/sso/identity-provider.ts'
+import type { Queries } from '../../src/stores/database.ts'
 import { newDatabase } from './store.ts'
 
 const client = { address: '192.0.2.1', userAgent: '' }
@@ -62,8 +63,11 @@ export async function accountMatcher(t: Parameters<typeof newDatabase>[0]) {
   const addGroup = (id: string, name?: string) => database.transaction(tx => insertGroup(tx, { id, name }))
   const signOn = (changes: Partial<VerifiedIdentity> = {}, provider: Partial<ProviderPolicy> = {}) =>
     matcher.match({ ...identity, ...changes }, { ...policy, ...provider }, client)
-  const plan = (changes: Partial<VerifiedIdentity> = {}, provider: Partial<ProviderPolicy> = {}) =>
-    matcher.plan({ ...identity, ...changes }, { ...policy, ...provider })
+  const plan = (
+    changes: Partial<VerifiedIdentity> = {},
+    provider: Partial<ProviderPolicy> = {},
+    queries: Queries = database,
+  ) => matcher.plan({ ...identity, ...changes }, { ...policy, ...provider }, queries)
   const groupsOf = async (id: string) =>
     (await membershipsOf(database, id))
       .map(({ name, providers }) => [name, [...providers].sort().join()] as const)

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { type Log, createLog } from '../../src/base/log.ts'
 import type { IdpMetadata } from '../../src/sso/saml/metadata.ts'
 import type { FederationEntity } from '../../src/sso/saml/federation-entity.ts'
 import { type ListedEntity, listedEntity } from '../../src/sso/saml/federation-directory.ts'
@@ -154,16 +153,8 @@ export class FakeFederationStore {
   }
 }
 
-/** A log that keeps its lines, without their time; of an error it keeps the message. */
-export function keptLog(): { readonly log: Log; readonly lines: unknown[] } {
-  const lines: unknown[] = []
-  const write = (text: string): void => {
-    const {
-      time: _,
-      err,
-      ...line
-    } = JSON.parse(text) as Record<string, unknown> & { readonly err?: { readonly message: string } }
-    lines.push(err === undefined ? line : { ...line, err: err.message })
-  }
-  return { log: createLog('info', { write }), lines }
-}
+/** The refusal of an entity that the federation `fed` does not have. */
+export const unknownEntity = (received: string) => ({
+  code: 'sso-refused',
+  failed: { check: 'unknown-entity', expected: 'an identity provider of fed', received },
+})

@@ -1,5 +1,6 @@
 import { InvalidInput } from '../../base/errors.ts'
-import { childrenNamed, parseXml, textOf, type XmlLimits, XmlRefused } from '../xml.ts'
+import { parseXml, type XmlLimits, XmlRefused } from '../xml.ts'
+import { childrenNamed, textOf, type XmlElement } from '../xml-element.ts'
 import { trimXml } from './only-text.ts'
 import { isTicket } from './ticket.ts'
 
@@ -15,8 +16,7 @@ const limits: XmlLimits = { bytes: 16_384, depth: 10, elements: 50, attributes: 
  */
 export function ticketInLogoutRequest(text: string): string {
   const root = parse(text)
-  if (root.namespaceURI !== PROTOCOL || root.localName !== 'LogoutRequest')
-    throw invalid('is not a SAML 2.0 LogoutRequest')
+  if (root.uri !== PROTOCOL || root.local !== 'LogoutRequest') throw invalid('is not a SAML 2.0 LogoutRequest')
   const [index, ...others] = childrenNamed(root, PROTOCOL, 'SessionIndex')
   if (!index || others.length > 0) throw invalid('does not have exactly one SessionIndex')
   const ticket = trimXml(textOf(index) ?? '')
@@ -24,9 +24,9 @@ export function ticketInLogoutRequest(text: string): string {
   return ticket
 }
 
-function parse(text: string): Element {
+function parse(text: string): XmlElement {
   try {
-    return parseXml(text, limits).documentElement
+    return parseXml(text, limits)
   } catch (error) {
     if (!(error instanceof XmlRefused)) throw error
     throw invalid(`is not plain, well-formed XML (${error.reason})`, error)

@@ -1,11 +1,11 @@
 import { SsoRefused } from '../refusal.ts'
-import { textOf } from '../xml.ts'
+import { textOf, type XmlElement } from '../xml-element.ts'
 
 /** Without the white space around it that servers indent with. XML knows four such characters, JavaScript more. */
 export const trimXml = (text: string): string => text.replace(/^[ \t\r\n]+/, '').replace(/[ \t\r\n]+$/, '')
 
 /** Returns the text of the single element, which must contain text and nothing else. @throws {SsoRefused} */
-export function onlyText(what: string, elements: readonly Element[]): string {
+export function onlyText(what: string, elements: readonly XmlElement[]): string {
   const [element, ...others] = elements
   if (!element || others.length > 0) throw refused(what, `${elements.length}`)
   const text = textOf(element)

@@ -1,5 +1,6 @@
 import { SsoRefused } from '../refusal.ts'
 import { XmlRefused, messageLimits, parseXml } from '../xml.ts'
+import type { XmlElement } from '../xml-element.ts'
 import type { CasUser } from './cas-user.ts'
 import { nameInCas1 } from './cas1-reply.ts'
 import type { Expected } from './expected.ts'
@@ -22,9 +23,9 @@ export function verifyReply(version: CasVersion, text: string, expected: Expecte
 }
 
 /** The root element of a reply in XML. */
-function parse(text: string): Element {
+function parse(text: string): XmlElement {
   try {
-    return parseXml(text, messageLimits).documentElement
+    return parseXml(text, messageLimits)
   } catch (error) {
     if (!(error instanceof XmlRefused)) throw error
     const received = `${error.reason}: ${error.message}`

@@ -1,7 +1,13 @@
-import type { SaxesAttributeNS, SaxesTagNS } from 'saxes'
+import type { SaxesAttributeNS } from 'saxes'
+import { refused } from './message.ts'
+import { messageLimits } from '../xml.ts'
+import type { OpenedTag, XmlElement } from '../xml-element.ts'
 
 /** The namespace that a prefix stands for at this place; the default namespace for an empty prefix. */
 export type Resolve = (prefix: string) => string | undefined
+
+/** A declaration that is written: prefix and namespace. */
+type Declared = readonly [prefix: string, uri: string]
 
 /**
  * Exclusive canonical XML without comments (W3C xml-exc-c14n) of an element, written while it is parsed, so that a document is never held
@@ -19,21 +25,26 @@ export class CanonicalWriter {
     this.#listed = prefixes.map(prefix => (prefix === '#default' ? '' : prefix))
   }
 
-  open({ name, prefix, attributes }: OpenedTag, resolve: Resolve): void {
-    const own = Object.values(attributes).filter(attribute => !isDeclaration(attribute))
-    const prefixes = new Set([prefix, ...this.#listed])
-    for (const attribute of own) if (attribute.prefix !== '') prefixes.add(attribute.prefix)
-    const above = this.#written.at(-1)
-    const declared = [...prefixes]
-      .filter(one => one !== 'xml')
-      .map(one => [one, resolve(one) ?? ''] as const)
-      .filter(([one, uri]) => uri !== (above?.get(one) ?? ''))
-      .sort(([one], [other]) => compare(one, other))
-    this.#written.push(declared.length > 0 || !above ? new Map([...(above ?? []), ...declared]) : above)
-    const namespaces = declared.map(([one, uri]) => ` xmlns${one === '' ? '' : `:${one}`}="${escapeAttribute(uri)}"`)
-    own.sort((one, other) => compare(one.uri, other.uri) || compare(one.local, other.local))
-    const others = own.map(attribute => ` ${attribute.name}="${escapeAttribute(attribute.value)}"`)
-    this.#emit(`<${name}${namespaces.join('')}${others.join('')}>`)
+  open({ name, prefix, uri, attributes }: WrittenTag, resolve: Resolve): void {
+    const above = this.#written.at(-1) ?? NOTHING_WRITTEN
+    const declared: Declared[] = []
+    const own: SaxesAttributeNS[] = []
+    // Where nothing is declared, a listed prefix means what it meant above.
+    let isListed = this.#written.length === 0
+    declare(declared, above, prefix, uri)
+    for (const key in attributes) {
+      const attribute = attributes[key]
+      if (!attribute) continue
+      if (isDeclaration(attribute)) {
+        isListed = true
+        continue
+      }
+      own.push(attribute)
+      if (attribute.prefix !== '') declare(declared, above, attribute.prefix, attribute.uri)
+    }
+    if (isListed) for (const listed of this.#listed) declare(declared, above, listed, resolve(listed) ?? '')
+    this.#written.push(declared.length === 0 ? above : new Map([...above, ...declared]))
+    this.#emit(`<${name}${declarationsText(declared)}${attributesText(own)}>`)
   }
 
   text(text: string): void {
@@ -46,8 +57,59 @@ export class CanonicalWriter {
   }
 }
 
-/** An element of the parser, with its prefixes resolved. */
-export type OpenedTag = Pick<SaxesTagNS, 'name' | 'prefix' | 'attributes'>
+/** An element of the parser or of a tree, with its prefixes resolved. */
+type WrittenTag = Pick<OpenedTag, 'name' | 'prefix' | 'uri' | 'attributes'>
+
+const NOTHING_WRITTEN: ReadonlyMap<string, string> = new Map()
+
+/** Notes a declaration unless an element above has written the same. */
+function declare(declared: Declared[], above: ReadonlyMap<string, string>, prefix: string, uri: string): void {
+  if (prefix === 'xml' || uri === (above.get(prefix) ?? '') || declared.some(([one]) => one === prefix)) return
+  declared.push([prefix, uri])
+}
+
+function declarationsText(declared: Declared[]): string {
+  if (declared.length > 1) declared.sort(([one], [other]) => compare(one, other))
+  let text = ''
+  for (const [prefix, uri] of declared) text += ` xmlns${prefix === '' ? '' : `:${prefix}`}="${escapeAttribute(uri)}"`
+  return text
+}
+
+function attributesText(own: SaxesAttributeNS[]): string {
+  if (own.length > 1) own.sort((one, other) => compare(one.uri, other.uri) || compare(one.local, other.local))
+  let text = ''
+  for (const { name, value } of own) text += ` ${name}="${escapeAttribute(value)}"`
+  return text
+}
+
+/** What a message becomes where every character is escaped. Only namespaces can make it longer: each is written again where it is used. */
+const MAX_CHARACTERS = 6 * messageLimits.bytes
+
+/**
+ * The exclusive canonical form of an element of a message.
+ * @param prefixes of InclusiveNamespaces
+ * @param without a child that is left out: the signature
+ * @throws {SsoRefused} `xml-size`
+ */
+export function canonicalForm(element: XmlElement, prefixes: readonly string[], without?: XmlElement): string {
+  const parts: string[] = []
+  let length = 0
+  const writer = new CanonicalWriter(text => {
+    length += text.length
+    if (length > MAX_CHARACTERS) throw refused('xml-size', `${MAX_CHARACTERS} characters in canonical form`, 'more')
+    parts.push(text)
+  }, prefixes)
+  const write = (tag: XmlElement): void => {
+    writer.open(tag, prefix => tag.resolve(prefix))
+    for (const child of tag.children) {
+      if (typeof child === 'string') writer.text(child)
+      else if (child !== without) write(child)
+    }
+    writer.close(tag.name)
+  }
+  write(element)
+  return parts.join('')
+}
 
 /** Namespace declarations are not attributes here. */
 export const isDeclaration = ({ name, prefix }: Pick<SaxesAttributeNS, 'name' | 'prefix'>): boolean =>

@@ -1,7 +1,8 @@
 import { constants, createDecipheriv, privateDecrypt } from 'node:crypto'
 import { privateDecryptOaep } from 'xml-encryption/lib/oaep.js'
 import { SsoRefused } from '../refusal.ts'
-import { attributeOf, childrenNamed, descendantsNamed, messageLimits, parseXml, textOf, XmlRefused } from '../xml.ts'
+import { messageLimits, parseXml, XmlRefused } from '../xml.ts'
+import { attributeOf, childrenNamed, descendantsNamed, textOf, type XmlElement } from '../xml-element.ts'
 import { DS, SAML, XENC, XENC11 } from './names.ts'
 
 /** Ciphers of the assertion. Most providers still use CBC, although GCM is better. */
@@ -41,7 +42,7 @@ type Encrypted = 'Assertion' | 'NameID'
  * Returns the text of the element inside an EncryptedAssertion or EncryptedID. @param keys PEM; two while one replaces the other, and
  * each is tried. @throws {SsoRefused} `decryption`
  */
-export function decryptElement(encrypted: Element, name: Encrypted, keys: readonly string[]): string {
+export function decryptElement(encrypted: XmlElement, name: Encrypted, keys: readonly string[]): string {
   if (keys.length === 0) throw refused(`an unencrypted ${name}: no decryption key is configured`, undefined)
   const [data, ...others] = childrenNamed(encrypted, XENC, 'EncryptedData')
   if (!data || others.length > 0) throw refused('one EncryptedData', undefined)
@@ -54,7 +55,7 @@ export function decryptElement(encrypted: Element, name: Encrypted, keys: readon
   throw refused(`an encrypted ${name}`, undefined)
 }
 
-function requireKnownAlgorithms(encrypted: Element): void {
+function requireKnownAlgorithms(encrypted: XmlElement): void {
   const known = [...ciphers.keys(), OAEP_MGF1P, OAEP]
   for (const method of descendantsNamed(encrypted, XENC, 'EncryptionMethod')) {
     const algorithm = attributeOf(method, 'Algorithm') ?? ''
@@ -64,13 +65,13 @@ function requireKnownAlgorithms(encrypted: Element): void {
   }
 }
 
-function requireKnown(element: Element, known: ReadonlyMap<string, string>): void {
+function requireKnown(element: XmlElement, known: ReadonlyMap<string, string>): void {
   const algorithm = attributeOf(element, 'Algorithm') ?? ''
   if (!known.has(algorithm)) throw refused([...known.keys()].join(' '), algorithm)
 }
 
 /** Empty when it cannot be decrypted. */
-function plainText(data: Element, encrypted: Element, key: string): string {
+function plainText(data: XmlElement, encrypted: XmlElement, key: string): string {
   try {
     const cipher = ciphers.get(attributeOf(only(data, XENC, 'EncryptionMethod'), 'Algorithm') ?? '') ?? ''
     return decipher(cipher, unwrappedKey(encryptedKeyOf(data, encrypted), key), cipherBytes(data))
@@ -80,7 +81,7 @@ function plainText(data: Element, encrypted: Element, key: string): string {
 }
 
 /** Inside the KeyInfo of the data, or beside the data, where the KeyInfo refers to it by id. */
-function encryptedKeyOf(data: Element, encrypted: Element): Element {
+function encryptedKeyOf(data: XmlElement, encrypted: XmlElement): XmlElement {
   const keyInfo = only(data, DS, 'KeyInfo')
   const [inside] = childrenNamed(keyInfo, XENC, 'EncryptedKey')
   if (inside) return inside
@@ -92,7 +93,7 @@ function encryptedKeyOf(data: Element, encrypted: Element): Element {
   return found
 }
 
-function unwrappedKey(encryptedKey: Element, key: string): Buffer {
+function unwrappedKey(encryptedKey: XmlElement, key: string): Buffer {
   const method = only(encryptedKey, XENC, 'EncryptionMethod')
   const [digest] = childrenNamed(method, DS, 'DigestMethod')
   const [mask] = childrenNamed(method, XENC11, 'MGF')
@@ -124,12 +125,12 @@ function decipher(cipher: string, key: Buffer, bytes: Buffer): string {
 
 const utf8 = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes)
 
-function cipherBytes(element: Element): Buffer {
+function cipherBytes(element: XmlElement): Buffer {
   const value = only(only(element, XENC, 'CipherData'), XENC, 'CipherValue')
   return Buffer.from(textOf(value) ?? '', 'base64')
 }
 
-function only(parent: Element, namespace: string, name: string): Element {
+function only(parent: XmlElement, namespace: string, name: string): XmlElement {
   const [element, ...others] = childrenNamed(parent, namespace, name)
   if (!element || others.length > 0) throw new Error(`there is not exactly one ${name}`)
   return element
@@ -137,8 +138,8 @@ function only(parent: Element, namespace: string, name: string): Element {
 
 function isElement(text: string, name: Encrypted): boolean {
   try {
-    const { documentElement } = parseXml(text, messageLimits)
-    return documentElement.namespaceURI === SAML && documentElement.localName === name
+    const { uri, local } = parseXml(text, messageLimits)
+    return uri === SAML && local === name
   } catch (error) {
     if (error instanceof XmlRefused) return false
     throw error

@@ -1,5 +1,6 @@
 import type { Milliseconds } from '../../base/units.ts'
-import { attributeOf, childElements, childrenNamed, descendantsNamed, messageLimits, parseXml, textOf } from '../xml.ts'
+import { messageLimits, parseXml } from '../xml.ts'
+import { attributeOf, childElements, childrenNamed, descendantsNamed, textOf, type XmlElement } from '../xml-element.ts'
 import { type IdpMetadata, readProvider } from './metadata.ts'
 import { MD, MDATTR, MDUI, SAML, SHIBMD } from './names.ts'
 
@@ -36,12 +37,12 @@ const MAX_LIST = 200
  * @throws {MetadataRefused} @throws {XmlRefused} when it cannot be used
  */
 export function readEntity(text: string, now: Milliseconds): FederationEntity {
-  const { documentElement: entity } = parseXml(text, messageLimits)
+  const entity = parseXml(text, messageLimits)
   const idp = readProvider(entity, now)
   const role = childrenNamed(entity, MD, 'IDPSSODescriptor')
   const extensions = [entity, ...role].flatMap(element => childrenNamed(element, MD, 'Extensions'))
   const scopes = extensions.flatMap(one => childrenNamed(one, SHIBMD, 'Scope')).slice(0, MAX_LIST)
-  const isPattern = (scope: Element): boolean => ['true', '1'].includes(attributeOf(scope, 'regexp') ?? '')
+  const isPattern = (scope: XmlElement): boolean => ['true', '1'].includes(attributeOf(scope, 'regexp') ?? '')
   return {
     entityId: idp.entityId,
     idp,
@@ -60,10 +61,10 @@ export function readEntity(text: string, now: Milliseconds): FederationEntity {
   }
 }
 
-const trimmed = (element: Element): string => textOf(element)?.trim() ?? ''
+const trimmed = (element: XmlElement): string => textOf(element)?.trim() ?? ''
 
 /** From `mdui:DisplayName`, otherwise those of the organisation. */
-function namesOf(entity: Element, extensions: readonly Element[]): Record<string, string> {
+function namesOf(entity: XmlElement, extensions: readonly XmlElement[]): Record<string, string> {
   const displayed = extensions.flatMap(one => childrenNamed(one, MDUI, 'UIInfo')).flatMap(infoNames)
   const organisation = childrenNamed(entity, MD, 'Organization').flatMap(one =>
     childrenNamed(one, MD, 'OrganizationDisplayName'),
@@ -76,20 +77,20 @@ function namesOf(entity: Element, extensions: readonly Element[]): Record<string
   )
 }
 
-const infoNames = (info: Element): Element[] => childrenNamed(info, MDUI, 'DisplayName')
+const infoNames = (info: XmlElement): XmlElement[] => childrenNamed(info, MDUI, 'DisplayName')
 
-const languageOf = (element: Element): string => (element.getAttribute('xml:lang') ?? '').toLowerCase()
+const languageOf = (element: XmlElement): string => (attributeOf(element, 'xml:lang') ?? '').toLowerCase()
 
-function keywordsOf(extensions: readonly Element[]): string {
+function keywordsOf(extensions: readonly XmlElement[]): string {
   const elements = extensions.flatMap(childElements).flatMap(one => {
-    if (one.namespaceURI !== MDUI) return []
-    if (one.localName === 'UIInfo') return childrenNamed(one, MDUI, 'Keywords')
-    return one.localName === 'DiscoHints' ? childrenNamed(one, MDUI, 'DomainHint') : []
+    if (one.uri !== MDUI) return []
+    if (one.local === 'UIInfo') return childrenNamed(one, MDUI, 'Keywords')
+    return one.local === 'DiscoHints' ? childrenNamed(one, MDUI, 'DomainHint') : []
   })
   return elements.map(trimmed).join(' ').slice(0, MAX_KEYWORDS).toWellFormed()
 }
 
-function categoriesOf(extensions: readonly Element[]): string[] {
+function categoriesOf(extensions: readonly XmlElement[]): string[] {
   const attributes = extensions
     .flatMap(one => childrenNamed(one, MDATTR, 'EntityAttributes'))
     .flatMap(one => childrenNamed(one, SAML, 'Attribute'))

@@ -1,7 +1,8 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { inflateRawSync } from 'node:zlib'
 import type { Milliseconds } from '../../base/units.ts'
-import { attributeOf, childrenNamed, descendantsNamed, textOf, type XmlLimits } from '../xml.ts'
+import { type XmlLimits } from '../xml.ts'
+import { attributeOf, childrenNamed, descendantsNamed, textOf, type XmlElement } from '../xml-element.ts'
 import {
   decodeMessage,
   decodeUtf8,
@@ -91,7 +92,7 @@ export function verifyLogout(received: ReceivedLogout, expected: ExpectedLogout)
   const keys = expected.keys.map(key => createPublicKey(key))
   const { kind, root } = received.binding === 'redirect' ? fromQuery(received.query, keys) : fromForm(received, keys)
   const name = kind === 'SAMLRequest' ? 'LogoutRequest' : 'LogoutResponse'
-  if (root.namespaceURI !== SAMLP || root.localName !== name) throw refused('root', name, root.nodeName)
+  if (root.uri !== SAMLP || root.local !== name) throw refused('root', name, root.name)
   requireVersion(root)
   requireIssuer(requireOne(root, 'Issuer', 'issuer'), expected.issuer)
   const destination = attributeOf(root, 'Destination')
@@ -103,7 +104,7 @@ export function verifyLogout(received: ReceivedLogout, expected: ExpectedLogout)
 interface Message {
   readonly kind: LogoutKind
   /** Everything in it is signed. */
-  readonly root: Element
+  readonly root: XmlElement
 }
 
 /** An entity id has at most 1,024 characters (SAML Core 8.3.6). */
@@ -209,13 +210,13 @@ function fromForm(
   requireUniqueIds(root)
   const signature = signatureOf(root)
   if (!signature) throw refused('signature-missing', 'a signed message', 'no signature')
-  const stray = descendantsNamed(root, DS, 'Signature').find(({ parentNode }) => parentNode !== root)
-  if (stray) throw refused('signature-shape', 'a signature of the message only', stray.parentNode?.nodeName)
+  const stray = descendantsNamed(root, DS, 'Signature').find(({ parent }) => parent !== root)
+  if (stray) throw refused('signature-shape', 'a signature of the message only', stray.parent?.name)
   return { kind, root: verifiedElement(root, signature, keys) }
 }
 
 /** Returns the time until which a second use must be recognised. */
-function requireRecent(root: Element, { now, clockSkew }: ExpectedLogout): Milliseconds {
+function requireRecent(root: XmlElement, { now, clockSkew }: ExpectedLogout): Milliseconds {
   const issued = attributeOf(root, 'IssueInstant')
   if (issued === undefined) throw refused('expired', 'an IssueInstant', 'none')
   const time = requireTime(issued, 'expired')
@@ -224,7 +225,7 @@ function requireRecent(root: Element, { now, clockSkew }: ExpectedLogout): Milli
   return time + MAX_AGE + clockSkew
 }
 
-function readRequest(root: Element, expected: ExpectedLogout, until: Milliseconds): LogoutRequest {
+function readRequest(root: XmlElement, expected: ExpectedLogout, until: Milliseconds): LogoutRequest {
   const { issuer, now, clockSkew, decryptionKeys } = expected
   const id = attributeOf(root, 'ID')
   if (!id || id.length > MAX_ID_LENGTH) throw refused('message', 'an ID', id)
@@ -239,7 +240,7 @@ function readRequest(root: Element, expected: ExpectedLogout, until: Millisecond
   return { kind: 'request', id, issuer, name, sessionIndexes: indexes.filter(index => index !== undefined), until }
 }
 
-function readResponse(root: Element, { requestId }: ExpectedLogout): LogoutResponse {
+function readResponse(root: XmlElement, { requestId }: ExpectedLogout): LogoutResponse {
   const inResponseTo = attributeOf(root, 'InResponseTo')
   if (requestId === undefined || inResponseTo !== requestId)
     throw refused('in-response-to', requestId ?? 'no response: no sign-out is in progress', inResponseTo)
@@ -248,7 +249,7 @@ function readResponse(root: Element, { requestId }: ExpectedLogout): LogoutRespo
   const [code] = codes
   if (!status || more.length > 0 || !code || codes.length > 1) throw refused('status', 'one status', 'none or several')
   const values = [code, ...childrenNamed(code, SAMLP, 'StatusCode')].map(one => attributeOf(one, 'Value') ?? '')
-  const messages = childrenNamed(status, SAMLP, 'StatusMessage').map(element => element.textContent ?? '')
+  const messages = childrenNamed(status, SAMLP, 'StatusMessage').map(element => element.textContent)
   const outcome = values.includes(PARTIAL_LOGOUT) ? 'partial' : values[0] === SUCCESS ? 'complete' : 'failed'
   return { kind: 'response', outcome, status: [...values, ...messages].join(' ') }
 }

@@ -2,16 +2,8 @@ import type { SsoCheck } from '../checks.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { SsoRefused } from '../refusal.ts'
 import { parseXmlTime } from '../xml-time.ts'
-import {
-  attributeOf,
-  childElements,
-  childrenNamed,
-  messageLimits,
-  parseXml,
-  textOf,
-  type XmlLimits,
-  XmlRefused,
-} from '../xml.ts'
+import { messageLimits, parseXml, type XmlLimits, XmlRefused } from '../xml.ts'
+import { attributeOf, childElements, childrenNamed, textOf, type XmlElement } from '../xml-element.ts'
 import { decryptElement } from './decryption.ts'
 import { ENTITY_FORMAT, SAML } from './names.ts'
 
@@ -34,9 +26,9 @@ export function decodeUtf8(bytes: Uint8Array): string {
 }
 
 /** The root element. */
-export function parseMessage(text: string, limits: XmlLimits = messageLimits): Element {
+export function parseMessage(text: string, limits: XmlLimits = messageLimits): XmlElement {
   try {
-    return parseXml(text, limits).documentElement
+    return parseXml(text, limits)
   } catch (error) {
     if (!(error instanceof XmlRefused)) throw error
     throw new SsoRefused(
@@ -47,7 +39,7 @@ export function parseMessage(text: string, limits: XmlLimits = messageLimits): E
 }
 
 /** Several elements with one id would let a signature mean another than the one that is read. */
-export function requireUniqueIds(root: Element): void {
+export function requireUniqueIds(root: XmlElement): void {
   const seen = new Set<string>()
   const pending = [root]
   for (let element = pending.pop(); element; element = pending.pop()) {
@@ -61,7 +53,7 @@ export function requireUniqueIds(root: Element): void {
   }
 }
 
-export function requireIssuer(element: Element, expected: string): void {
+export function requireIssuer(element: XmlElement, expected: string): void {
   const format = attributeOf(element, 'Format')
   const received = textOf(element)?.trim()
   if (received !== expected || (format !== undefined && format !== ENTITY_FORMAT))
@@ -77,16 +69,16 @@ export function requireTime(text: string, check: SsoCheck): Milliseconds {
   return time
 }
 
-export function requireVersion(element: Element): void {
+export function requireVersion(element: XmlElement): void {
   const version = attributeOf(element, 'Version')
   if (version !== '2.0') throw refused('version', '2.0', version)
 }
 
-export function requireName(element: Element, namespace: string, name: string): void {
-  if (element.namespaceURI !== namespace || element.localName !== name) throw refused('root', name, element.nodeName)
+export function requireName(element: XmlElement, namespace: string, name: string): void {
+  if (element.uri !== namespace || element.local !== name) throw refused('root', name, element.name)
 }
 
-export function requireOne(parent: Element, name: string, check: SsoCheck): Element {
+export function requireOne(parent: XmlElement, name: string, check: SsoCheck): XmlElement {
   const [one, ...more] = childrenNamed(parent, SAML, name)
   if (one && more.length === 0) return one
   throw refused(check, `exactly one ${name}`, one ? `${more.length + 1}` : 'none')
@@ -103,7 +95,7 @@ export interface NameId {
 }
 
 /** A NameID that is nothing but text. @param expected for the refusal */
-export function readNameId(nameId: Element, expected: string): NameId {
+export function readNameId(nameId: XmlElement, expected: string): NameId {
   const text = textOf(nameId)?.trim()
   if (!text) throw refused('name-id', expected, text === undefined ? 'elements' : 'nothing')
   const pairs = nameIdAttributes.map(name => [name, attributeOf(nameId, name)] as const)
@@ -111,7 +103,7 @@ export function readNameId(nameId: Element, expected: string): NameId {
 }
 
 /** The one NameID or EncryptedID of a subject, or of a LogoutRequest. The element around it must have been verified. */
-export function requireNameId(parent: Element, decryptionKeys: readonly string[]): Element {
+export function requireNameId(parent: XmlElement, decryptionKeys: readonly string[]): XmlElement {
   const plain = childrenNamed(parent, SAML, 'NameID')
   const encrypted = childrenNamed(parent, SAML, 'EncryptedID')
   const count = plain.length + encrypted.length

@@ -1,7 +1,8 @@
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import type { Milliseconds } from '../../base/units.ts'
 import { MetadataRefused } from '../refusal.ts'
-import { attributeOf, childrenNamed, descendantsNamed, metadataLimits, parseXml, withoutComments } from '../xml.ts'
+import { metadataLimits, parseXml, withoutComments } from '../xml.ts'
+import { attributeOf, childrenNamed, descendantsNamed, type XmlElement } from '../xml-element.ts'
 import { DS, MD, POST_BINDING, REDIRECT_BINDING, SAMLP } from './names.ts'
 
 export { MetadataRefused } from '../refusal.ts'
@@ -48,11 +49,9 @@ const curves = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
  * @throws {MetadataRefused} @throws {XmlRefused}
  */
 export function parseMetadata(text: string, now: Milliseconds): IdpMetadata {
-  const { documentElement: root } = parseXml(withoutComments(text), metadataLimits)
+  const root = parseXml(withoutComments(text), metadataLimits)
   const entities =
-    root.namespaceURI === MD && root.localName === 'EntityDescriptor'
-      ? [root]
-      : descendantsNamed(root, MD, 'EntityDescriptor')
+    root.uri === MD && root.local === 'EntityDescriptor' ? [root] : descendantsNamed(root, MD, 'EntityDescriptor')
   const providers = entities.filter(entity => roleOf(entity))
   const [entity, ...more] = providers
   if (!entity) throw new MetadataRefused('no identity provider of SAML 2.0 is in it')
@@ -65,7 +64,7 @@ export function parseMetadata(text: string, now: Milliseconds): IdpMetadata {
  * @param root of the document; its `validUntil` counts as well
  * @throws {MetadataRefused}
  */
-export function readProvider(entity: Element, now: Milliseconds, root = entity): IdpMetadata {
+export function readProvider(entity: XmlElement, now: Milliseconds, root = entity): IdpMetadata {
   const role = roleOf(entity)
   if (!role) throw new MetadataRefused('no identity provider of SAML 2.0 is in it')
   const entityId = attributeOf(entity, 'entityID')
@@ -88,44 +87,45 @@ export function readProvider(entity: Element, now: Milliseconds, root = entity):
 }
 
 /** An entity may be a service provider as well; only this role counts. */
-const roleOf = (entity: Element): Element | undefined =>
+const roleOf = (entity: XmlElement): XmlElement | undefined =>
   childrenNamed(entity, MD, 'IDPSSODescriptor').find(role =>
     attributeOf(role, 'protocolSupportEnumeration')?.split(/\s+/).includes(SAMLP),
   )
 
-function signOnUrl(role: Element, binding: string): string | undefined {
-  const location = serviceOf(role, 'SingleSignOnService', binding)?.getAttribute('Location')
+function signOnUrl(role: XmlElement, binding: string): string | undefined {
+  const service = serviceOf(role, 'SingleSignOnService', binding)
+  const location = service && attributeOf(service, 'Location')
   if (!location) return undefined
   if (isAddress(location)) return location
   throw new MetadataRefused(`its address "${location}" is not an http(s) address`)
 }
 
 /** An address that cannot be used is left out: a sign-on does not depend on single logout. */
-function logoutEndpoints(role: Element): LogoutEndpoints {
+function logoutEndpoints(role: XmlElement): LogoutEndpoints {
   const endpointOf = (binding: string): LogoutEndpoint | undefined => {
     const service = serviceOf(role, 'SingleLogoutService', binding)
-    const url = service?.getAttribute('Location') ?? ''
-    const responseUrl = service?.getAttribute('ResponseLocation') || url
+    const url = (service && attributeOf(service, 'Location')) ?? ''
+    const responseUrl = (service && attributeOf(service, 'ResponseLocation')) || url
     return isAddress(url) && isAddress(responseUrl) ? { url, responseUrl } : undefined
   }
   const [redirect, post] = [endpointOf(REDIRECT_BINDING), endpointOf(POST_BINDING)]
   return { ...(redirect ? { redirect } : {}), ...(post ? { post } : {}) }
 }
 
-const serviceOf = (role: Element, name: string, binding: string): Element | undefined =>
+const serviceOf = (role: XmlElement, name: string, binding: string): XmlElement | undefined =>
   childrenNamed(role, MD, name).find(service => attributeOf(service, 'Binding') === binding)
 
 const isAddress = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
 
 /** Keys for signatures, and keys for no stated purpose, which serve every purpose. */
-function signingKeys(role: Element): { keys: string[]; certificates: SigningCertificate[] } {
+function signingKeys(role: XmlElement): { keys: string[]; certificates: SigningCertificate[] } {
   const keys: string[] = []
   const certificates: SigningCertificate[] = []
   for (const descriptor of childrenNamed(role, MD, 'KeyDescriptor')) {
     const use = attributeOf(descriptor, 'use')
     if (use !== undefined && use !== 'signing') continue
     for (const element of descendantsNamed(descriptor, DS, 'X509Certificate')) {
-      const certificate = readCertificate(element.textContent ?? '')
+      const certificate = readCertificate(element.textContent)
       if (!isStrong(certificate.publicKey)) continue
       keys.push(certificate.publicKey.export(PEM).toString())
       certificates.push({

@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto'
 import { type Attributes, attributesOf, valuesOf } from '../attributes.ts'
 import { SsoRefused } from '../refusal.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import { attributeOf, childElements, childrenNamed, descendantsNamed, textOf } from '../xml.ts'
+import { attributeOf, childElements, childrenNamed, descendantsNamed, textOf, type XmlElement } from '../xml-element.ts'
 import { decryptElement } from './decryption.ts'
 import {
   decodeMessage,
@@ -86,7 +86,7 @@ export async function verifyResponse(encoded: string, expected: ExpectedResponse
   return checkAssertion(assertion, expected)
 }
 
-function requireStatus(response: Element): void {
+function requireStatus(response: XmlElement): void {
   const [status, ...more] = childrenNamed(response, SAMLP, 'Status')
   const codes = status ? childrenNamed(status, SAMLP, 'StatusCode') : []
   const [code] = codes
@@ -99,7 +99,7 @@ function requireStatus(response: Element): void {
 }
 
 /** The one assertion, plain or encrypted, as a child of the response; none anywhere else. */
-function requireOneAssertion(response: Element): Element {
+function requireOneAssertion(response: XmlElement): XmlElement {
   const direct = [...childrenNamed(response, SAML, 'Assertion'), ...childrenNamed(response, SAML, 'EncryptedAssertion')]
   const all = ['Assertion', 'EncryptedAssertion'].flatMap(name => descendantsNamed(response, SAML, name))
   const [one] = direct
@@ -112,17 +112,17 @@ function requireOneAssertion(response: Element): Element {
 }
 
 /** Signatures are allowed on the response and on its assertion, nowhere else. */
-function requireNoStraySignatures(response: Element, assertion: Element): void {
+function requireNoStraySignatures(response: XmlElement, assertion: XmlElement): void {
   const stray = descendantsNamed(response, DS, 'Signature').find(
-    ({ parentNode }) => parentNode !== response && parentNode !== assertion,
+    ({ parent }) => parent !== response && parent !== assertion,
   )
-  if (stray) throw refused('signature-shape', 'signatures of response and assertion only', stray.parentNode?.nodeName)
+  if (stray) throw refused('signature-shape', 'signatures of response and assertion only', stray.parent?.name)
 }
 
 interface Received {
-  readonly response: Element
+  readonly response: XmlElement
   /** The response as it was signed, if it was. */
-  readonly trusted: Element | undefined
+  readonly trusted: XmlElement | undefined
 }
 
 /** The assertion as it was signed: with the response, by itself, or both. */
@@ -130,9 +130,9 @@ async function verifiedAssertion(
   { response, trusted }: Received,
   keys: readonly KeyObject[],
   decryptionKeys: readonly string[],
-): Promise<Element> {
+): Promise<XmlElement> {
   const carrier = requireOneAssertion(trusted ?? response)
-  if (carrier.localName === 'EncryptedAssertion') {
+  if (carrier.local === 'EncryptedAssertion') {
     const plain = decryptElement(carrier, 'Assertion', decryptionKeys)
     return trusted ? openedAssertion(plain, true, keys) : withoutDetails(() => openedAssertion(plain, false, keys))
   }
@@ -143,7 +143,7 @@ async function verifiedAssertion(
   throw unsigned()
 }
 
-function openedAssertion(plain: string, isTrusted: boolean, keys: readonly KeyObject[]): Element {
+function openedAssertion(plain: string, isTrusted: boolean, keys: readonly KeyObject[]): XmlElement {
   const assertion = parseMessage(plain)
   requireUniqueIds(assertion)
   if (['Assertion', 'EncryptedAssertion'].some(name => descendantsNamed(assertion, SAML, name).length > 0)) {
@@ -164,7 +164,7 @@ function openedAssertion(plain: string, isTrusted: boolean, keys: readonly KeyOb
  * not reveal whether it could be decrypted, because that would disclose the text step by step. Administrators
  * see the reason.
  */
-function withoutDetails(open: () => Element): Element {
+function withoutDetails(open: () => XmlElement): XmlElement {
   try {
     return open()
   } catch (error) {
@@ -180,7 +180,7 @@ const unsigned = (): SsoRefused => refused('signature-missing', 'a signed respon
  * Checks what the response states about itself. These statements are as reliable as its signature, but a
  * contradiction is always an error.
  */
-function checkEnvelope(response: Element, isSigned: boolean, { issuer, acsUrl, requestId }: ExpectedResponse): void {
+function checkEnvelope(response: XmlElement, isSigned: boolean, { issuer, acsUrl, requestId }: ExpectedResponse): void {
   const issuers = childrenNamed(response, SAML, 'Issuer')
   if (issuers.length > 1) throw refused('issuer', issuer, 'several')
   const [said] = issuers
@@ -195,7 +195,7 @@ function checkEnvelope(response: Element, isSigned: boolean, { issuer, acsUrl, r
   if (inResponseTo !== requestId) throw refused('in-response-to', requestId ?? 'nothing', inResponseTo)
 }
 
-function checkAssertion(assertion: Element, expected: ExpectedResponse): VerifiedAssertion {
+function checkAssertion(assertion: XmlElement, expected: ExpectedResponse): VerifiedAssertion {
   requireVersion(assertion)
   const id = attributeOf(assertion, 'ID')
   if (!id || id.length > 256) throw refused('assertion-id', 'an id', id)
@@ -226,7 +226,7 @@ function nameFrom(attributes: Attributes, attribute: string): string {
  * The attributes by `Name`. `FriendlyName` is for people, who must not be identified by it (SAML Core 2.7.3.1). A value with elements
  * inside is not read.
  */
-function readAttributes(assertion: Element): Attributes {
+function readAttributes(assertion: XmlElement): Attributes {
   const pairs: Array<readonly [string, string]> = []
   for (const statement of childrenNamed(assertion, SAML, 'AttributeStatement')) {
     for (const attribute of childrenNamed(statement, SAML, 'Attribute')) {
@@ -241,14 +241,12 @@ function readAttributes(assertion: Element): Attributes {
   return attributesOf(pairs)
 }
 
-function checkConditions(assertion: Element, expected: ExpectedResponse): void {
+function checkConditions(assertion: XmlElement, expected: ExpectedResponse): void {
   const conditions = requireOne(assertion, 'Conditions', 'conditions')
   requireTimes(conditions, expected)
   const known = ['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction']
-  const unknown = childElements(conditions).find(
-    child => child.namespaceURI !== SAML || !known.includes(child.localName),
-  )
-  if (unknown) throw refused('conditions', known.join(', '), unknown.nodeName)
+  const unknown = childElements(conditions).find(child => child.uri !== SAML || !known.includes(child.local))
+  if (unknown) throw refused('conditions', known.join(', '), unknown.name)
   const restrictions = childrenNamed(conditions, SAML, 'AudienceRestriction')
   const audiences = restrictions.map(one =>
     childrenNamed(one, SAML, 'Audience').map(audience => textOf(audience)?.trim()),
@@ -260,7 +258,7 @@ function checkConditions(assertion: Element, expected: ExpectedResponse): void {
 type Authentication = Pick<VerifiedAssertion, 'sessionEnds' | 'authnContext' | 'sessionIndex'>
 
 /** The user must have authenticated in an accepted way, and the provider's own session must not be over. */
-function checkAuthentication(assertion: Element, expected: ExpectedResponse): Authentication {
+function checkAuthentication(assertion: XmlElement, expected: ExpectedResponse): Authentication {
   const { now, clockSkew } = expected
   const statements = childrenNamed(assertion, SAML, 'AuthnStatement')
   if (statements.length === 0) throw refused('authn-statement', 'a statement of authentication', 'none')
@@ -283,7 +281,7 @@ function checkAuthentication(assertion: Element, expected: ExpectedResponse): Au
 }
 
 /** ForceAuthn: a session that the user had at the provider already is not enough (SAML Core 3.4.1). */
-function requireFresh(statement: Element, { authenticatedSince, clockSkew }: ExpectedResponse): void {
+function requireFresh(statement: XmlElement, { authenticatedSince, clockSkew }: ExpectedResponse): void {
   if (authenticatedSince === undefined) return
   const text = attributeOf(statement, 'AuthnInstant')
   const instant = text === undefined ? undefined : requireTime(text, 'authn-instant')
@@ -291,20 +289,20 @@ function requireFresh(statement: Element, { authenticatedSince, clockSkew }: Exp
   throw refused('authn-instant', `since ${new Date(authenticatedSince).toISOString()}`, text)
 }
 
-function requireContext(statement: Element, { authnContexts }: ExpectedResponse): void {
+function requireContext(statement: XmlElement, { authnContexts }: ExpectedResponse): void {
   if (authnContexts.length === 0) return
   const context = contextOf(statement)
   if (context !== undefined && authnContexts.includes(context)) return
   throw refused('authn-context', authnContexts.join(' '), context)
 }
 
-function contextOf(statement: Element): string | undefined {
+function contextOf(statement: XmlElement): string | undefined {
   const [context] = childrenNamed(statement, SAML, 'AuthnContext')
   const [reference] = context ? childrenNamed(context, SAML, 'AuthnContextClassRef') : []
   return reference && textOf(reference)?.trim()
 }
 
-function checkConfirmation(subject: Element, expected: ExpectedResponse): Milliseconds {
+function checkConfirmation(subject: XmlElement, expected: ExpectedResponse): Milliseconds {
   const confirmation = requireOne(subject, 'SubjectConfirmation', 'subject-confirmation')
   const method = attributeOf(confirmation, 'Method')
   if (method !== BEARER) throw refused('subject-confirmation', BEARER, method)
@@ -323,18 +321,18 @@ function checkConfirmation(subject: Element, expected: ExpectedResponse): Millis
 type Named = Pick<VerifiedAssertion, 'name' | 'nameId'>
 
 /** Exactly one NameID that is nothing but text; it may be encrypted. */
-function checkName(subject: Element, { decryptionKeys }: ExpectedResponse): Named {
+function checkName(subject: XmlElement, { decryptionKeys }: ExpectedResponse): Named {
   const others = childElements(subject).filter(
-    child => child.namespaceURI !== SAML || !['NameID', 'EncryptedID', 'SubjectConfirmation'].includes(child.localName),
+    child => child.uri !== SAML || !['NameID', 'EncryptedID', 'SubjectConfirmation'].includes(child.local),
   )
-  if (others.length > 0) throw refused('name-id', 'one NameID', others[0]?.nodeName)
+  if (others.length > 0) throw refused('name-id', 'one NameID', others[0]?.name)
   const nameId = readNameId(requireNameId(subject, decryptionKeys), 'an e-mail address')
   if (nameId.attributes.Format === TRANSIENT_FORMAT) throw refused('name-id', 'an e-mail address', 'a transient NameID')
   return { name: nameId.text, nameId }
 }
 
 /** Only single logout needs it where an attribute has the name: a NameID that cannot be read refuses nobody. */
-function anyNameId(subject: Element, { decryptionKeys }: ExpectedResponse): NameId | undefined {
+function anyNameId(subject: XmlElement, { decryptionKeys }: ExpectedResponse): NameId | undefined {
   try {
     return readNameId(requireNameId(subject, decryptionKeys), 'a NameID')
   } catch (error) {
@@ -343,7 +341,7 @@ function anyNameId(subject: Element, { decryptionKeys }: ExpectedResponse): Name
   }
 }
 
-function requireTimes(element: Element, { now, clockSkew }: ExpectedResponse): void {
+function requireTimes(element: XmlElement, { now, clockSkew }: ExpectedResponse): void {
   const start = attributeOf(element, 'NotBefore')
   const end = attributeOf(element, 'NotOnOrAfter')
   if (start !== undefined && now + clockSkew < requireTime(start, 'not-yet-valid')) {

@@ -1,7 +1,8 @@
 import { constants, createHash, type KeyObject, verify } from 'node:crypto'
-import { ExclusiveCanonicalization } from 'xml-crypto'
 import { SsoRefused } from '../refusal.ts'
-import { attributeOf, childElements, childrenNamed, messageLimits, parseXml, textOf } from '../xml.ts'
+import { attributeOf, childElements, childrenNamed, textOf, type XmlElement } from '../xml-element.ts'
+import { canonicalForm } from './canonical.ts'
+import { parseMessage } from './message.ts'
 import { DS, ENVELOPED, EXCLUSIVE_C14N } from './names.ts'
 
 type Scheme = { readonly hash: string; readonly key: 'rsa' | 'ec'; readonly pss?: true }
@@ -24,7 +25,7 @@ const digests: ReadonlyMap<string, string> = new Map([
 ])
 
 /** The signature that an element carries for itself, if any. @throws {SsoRefused} when it carries several */
-export function signatureOf(element: Element): Element | undefined {
+export function signatureOf(element: XmlElement): XmlElement | undefined {
   const [signature, ...more] = childrenNamed(element, DS, 'Signature')
   if (more.length > 0) throw malformed('one signature of an element', `${more.length + 1}`)
   return signature
@@ -36,18 +37,18 @@ export function signatureOf(element: Element): Element | undefined {
  * The document that holds `element` must have no comments, CDATA sections or entities, and each id once.
  * @throws {SsoRefused} `signature-…`
  */
-export function verifiedElement(element: Element, signature: Element, keys: readonly KeyObject[]): Element {
+export function verifiedElement(element: XmlElement, signature: XmlElement, keys: readonly KeyObject[]): XmlElement {
   const { digest, digestValue, prefixes, unknown } = verifiedReference(element, signature, keys)
-  const signed = canonicalWithout(element, signature, prefixes)
+  const text = canonicalForm(element, prefixes, signature)
   // The key signed this reference. If the digest differs, the element was changed after it was signed.
-  if (!createHash(digest).update(signed).digest().equals(digestValue)) throw unknown
-  const { documentElement } = parseXml(signed, messageLimits)
+  if (!createHash(digest).update(text).digest().equals(digestValue)) throw unknown
+  const signed = parseMessage(text)
   const isSame =
-    documentElement.localName === element.localName &&
-    documentElement.namespaceURI === element.namespaceURI &&
-    attributeOf(documentElement, 'ID') === attributeOf(element, 'ID')
-  if (!isSame) throw malformed('a signature over its own element', documentElement.nodeName)
-  return documentElement
+    signed.local === element.local &&
+    signed.uri === element.uri &&
+    attributeOf(signed, 'ID') === attributeOf(element, 'ID')
+  if (!isSame) throw malformed('a signature over its own element', signed.name)
+  return signed
 }
 
 /** A signature of a message in a query. */
@@ -88,31 +89,42 @@ export interface VerifiedReference {
  * Verifies who signed the reference to `element`, not yet that the element is what was signed: the caller compares the digest.
  * @throws {SsoRefused} `signature-…`
  */
-export function verifiedReference(element: Element, signature: Element, keys: readonly KeyObject[]): VerifiedReference {
-  const { scheme, digest, signedInfo, reference } = requireSoundSignature(element, signature)
+export function verifiedReference(
+  element: XmlElement,
+  signature: XmlElement,
+  keys: readonly KeyObject[],
+): VerifiedReference {
+  const signedInfo = requireSoundSignature(element, signature)
+  const text = canonicalForm(signedInfo, prefixesOf(requireOne(signedInfo, 'CanonicalizationMethod')))
+  // As for the element itself, only what the signature covers is read.
+  const { scheme, digest, reference } = requireSoundInfo(element, parseMessage(text))
   const usable = keys.filter(key => key.asymmetricKeyType === scheme.key)
-  const material = Buffer.from(canonicalSignedInfo(signedInfo))
   const value = base64Of(requireOne(signature, 'SignatureValue'))
   const unknown = unknownKey(signature, keys, usable)
-  if (!usable.some(key => isSignedBy(key, scheme, material, value))) throw unknown
+  if (!usable.some(key => isSignedBy(key, scheme, Buffer.from(text), value))) throw unknown
   const digestValue = base64Of(requireOne(reference, 'DigestValue'))
   return { digest, digestValue, prefixes: prefixesIn(reference), unknown }
 }
 
-interface SoundSignature {
-  readonly scheme: Scheme
-  /** Node's name of the digest algorithm. */
-  readonly digest: string
-  readonly signedInfo: Element
-  readonly reference: Element
-}
-
-/** Everything about a signature but its mathematics: one reference, to its own element, by known algorithms. */
-function requireSoundSignature(element: Element, signature: Element): SoundSignature {
+/** Everything about a signature but its mathematics. Returns its SignedInfo. */
+function requireSoundSignature(element: XmlElement, signature: XmlElement): XmlElement {
   const signedInfo = requireOne(signature, 'SignedInfo')
   requireText(requireOne(signature, 'SignatureValue'))
   if (childrenNamed(signature, DS, 'KeyInfo').length > 1) throw malformed('at most one KeyInfo', 'several')
   requireNoOthers(signature, ['SignedInfo', 'SignatureValue', 'KeyInfo'])
+  requireSoundInfo(element, signedInfo)
+  return signedInfo
+}
+
+interface SoundInfo {
+  readonly scheme: Scheme
+  /** Node's name of the digest algorithm. */
+  readonly digest: string
+  readonly reference: XmlElement
+}
+
+/** One reference, to the element that carries the signature, by known algorithms. */
+function requireSoundInfo(element: XmlElement, signedInfo: XmlElement): SoundInfo {
   requireNoOthers(signedInfo, ['CanonicalizationMethod', 'SignatureMethod', 'Reference'])
   requireAlgorithm(requireOne(signedInfo, 'CanonicalizationMethod'), [EXCLUSIVE_C14N])
   const method = requireAlgorithm(requireOne(signedInfo, 'SignatureMethod'), [...schemes.keys()])
@@ -134,7 +146,7 @@ function requireSoundSignature(element: Element, signature: Element): SoundSigna
   requireText(requireOne(reference, 'DigestValue'))
   const scheme = schemes.get(method)
   if (!scheme || !digest) throw malformed('a known algorithm', method)
-  return { scheme, digest, signedInfo, reference }
+  return { scheme, digest, reference }
 }
 
 function isSignedBy(key: KeyObject, scheme: Scheme, material: Uint8Array, value: Uint8Array): boolean {
@@ -145,52 +157,25 @@ function isSignedBy(key: KeyObject, scheme: Scheme, material: Uint8Array, value:
   return verify(scheme.hash, material, { key, ...options, ...encoding }, value)
 }
 
-const canonicalSignedInfo = (signedInfo: Element): string =>
-  canonical(signedInfo, prefixesOf(requireOne(signedInfo, 'CanonicalizationMethod')))
-
-/** The canonical text of the element as if it did not carry the signature; the document is the same afterwards. */
-function canonicalWithout(element: Element, signature: Element, prefixes: readonly string[]): string {
-  const next = signature.nextSibling
-  element.removeChild(signature)
-  try {
-    return canonical(element, prefixes)
-  } finally {
-    element.insertBefore(signature, next)
-  }
-}
-
-/** Exclusive canonical XML. @param prefixes InclusiveNamespaces PrefixList */
-function canonical(element: Element, prefixes: readonly string[]): string {
-  const options = { inclusiveNamespacesPrefixList: [...prefixes], ancestorNamespaces: namespacesAround(element) }
-  return new ExclusiveCanonicalization().process(element, options)
-}
-
-/** Namespace declarations of the ancestors, the nearest of each prefix. */
-function namespacesAround(element: Element): Array<{ prefix: string; namespaceURI: string }> {
-  const nearest = new Map<string, string>()
-  for (let node = element.parentNode; node?.nodeType === ELEMENT_NODE; node = node.parentNode) {
-    for (const { prefix, localName, value } of Array.from((node as Element).attributes)) {
-      if (prefix === 'xmlns' && !nearest.has(localName)) nearest.set(localName, value)
-    }
-  }
-  return [...nearest].map(([prefix, namespaceURI]) => ({ prefix, namespaceURI }))
-}
-
-const ELEMENT_NODE = 1
-
-function prefixesIn(reference: Element): string[] {
+function prefixesIn(reference: XmlElement): string[] {
   const transforms = childrenNamed(requireOne(reference, 'Transforms'), DS, 'Transform')
   return transforms.flatMap(prefixesOf)
 }
 
-const prefixesOf = (method: Element): string[] =>
-  childrenNamed(method, EXCLUSIVE_C14N, 'InclusiveNamespaces')
+/** Each of them is looked up for each declaration. */
+const MAX_PREFIXES = 100
+
+function prefixesOf(method: XmlElement): string[] {
+  const prefixes = childrenNamed(method, EXCLUSIVE_C14N, 'InclusiveNamespaces')
     .flatMap(list => attributeOf(list, 'PrefixList')?.split(/[ \t\r\n]+/) ?? [])
     .filter(prefix => prefix !== '')
+  if (prefixes.length > MAX_PREFIXES) throw malformed(`at most ${MAX_PREFIXES} prefixes`, `${prefixes.length}`)
+  return prefixes
+}
 
-const base64Of = (element: Element): Buffer => Buffer.from(textOf(element) ?? '', 'base64')
+const base64Of = (element: XmlElement): Buffer => Buffer.from(textOf(element) ?? '', 'base64')
 
-function unknownKey(signature: Element, keys: readonly KeyObject[], usable: readonly KeyObject[]): SsoRefused {
+function unknownKey(signature: XmlElement, keys: readonly KeyObject[], usable: readonly KeyObject[]): SsoRefused {
   const check = usable.length === 0 ? 'signature-key' : 'signature'
   return new SsoRefused({
     check,
@@ -199,22 +184,22 @@ function unknownKey(signature: Element, keys: readonly KeyObject[], usable: read
   })
 }
 
-function requireOne(parent: Element, name: string): Element {
+function requireOne(parent: XmlElement, name: string): XmlElement {
   const [one, ...more] = childrenNamed(parent, DS, name)
   if (one && more.length === 0) return one
   throw malformed(`exactly one ${name}`, one ? 'several' : 'none')
 }
 
-function requireNoOthers(parent: Element, names: readonly string[]): void {
-  const other = childElements(parent).find(child => child.namespaceURI !== DS || !names.includes(child.localName))
-  if (other) throw malformed(names.join(', '), other.nodeName)
+function requireNoOthers(parent: XmlElement, names: readonly string[]): void {
+  const other = childElements(parent).find(child => child.uri !== DS || !names.includes(child.local))
+  if (other) throw malformed(names.join(', '), other.name)
 }
 
-function requireText(element: Element): void {
-  if (!textOf(element)?.trim()) throw malformed(`a value in ${element.localName}`, 'none')
+function requireText(element: XmlElement): void {
+  if (!textOf(element)?.trim()) throw malformed(`a value in ${element.local}`, 'none')
 }
 
-function requireAlgorithm(element: Element, accepted: readonly string[]): string {
+function requireAlgorithm(element: XmlElement, accepted: readonly string[]): string {
   const algorithm = attributeOf(element, 'Algorithm') ?? ''
   if (accepted.includes(algorithm)) return algorithm
   throw new SsoRefused({ check: 'signature-algorithm', expected: accepted.join(' '), received: algorithm })
@@ -224,9 +209,9 @@ const malformed = (expected: string, received: string | undefined): SsoRefused =
   new SsoRefused({ check: 'signature-shape', expected, received })
 
 /** The certificate that the message claims to be signed with, for administrators; it is never used to verify. */
-function describeKey(signature: Element): string {
+function describeKey(signature: XmlElement): string {
   const [keyInfo] = childrenNamed(signature, DS, 'KeyInfo')
-  const certificate = keyInfo?.textContent?.replaceAll(/\s/g, '')
+  const certificate = keyInfo?.textContent.replaceAll(/\s/g, '')
   if (!certificate) return 'no certificate named'
   const fingerprint = createHash('sha256').update(Buffer.from(certificate, 'base64')).digest('hex')
   return `certificate with SHA-256 ${fingerprint}`

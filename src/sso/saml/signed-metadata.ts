@@ -2,8 +2,9 @@ import { createHash, type Hash, type KeyObject } from 'node:crypto'
 import { SaxesParser } from 'saxes'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { SsoRefused } from '../refusal.ts'
-import { attributeOf, messageLimits, parseXml } from '../xml.ts'
-import { CanonicalWriter, isDeclaration, type OpenedTag, type Resolve } from './canonical.ts'
+import { messageLimits, parseXml } from '../xml.ts'
+import { attributeOf, type OpenedTag } from '../xml-element.ts'
+import { CanonicalWriter, isDeclaration, type Resolve } from './canonical.ts'
 import { type FederationEntity, readEntity } from './federation-entity.ts'
 import { MetadataRefused } from './metadata.ts'
 import { DS, MD, MDUI } from './names.ts'
@@ -46,11 +47,6 @@ const leftOut: ReadonlySet<string> = new Set([
   `${MDUI} Logo`,
 ])
 
-interface Parsed extends OpenedTag {
-  readonly local: string
-  readonly uri: string
-}
-
 /** An EntityDescriptor that is being read. */
 interface OpenEntity {
   readonly depth: number
@@ -78,7 +74,7 @@ export class SignedMetadataReader {
   /** Characters since the parser completed a part. */
   #pending = 0
   #depth = 0
-  #root: Parsed | undefined
+  #root: OpenedTag | undefined
   /** Text in the root before its signature. */
   #before = ''
   /** Characters of text before the end of the signature. */
@@ -112,8 +108,8 @@ export class SignedMetadataReader {
     parser.on('processinginstruction', () => never('a processing instruction'))
     parser.on('comment', () => (this.#pending = 0))
     parser.on('text', text => this.#text(text))
-    parser.on('opentag', tag => this.#open(tag as Parsed))
-    parser.on('closetag', tag => this.#close(tag as Parsed))
+    parser.on('opentag', tag => this.#open(tag as OpenedTag))
+    parser.on('closetag', tag => this.#close(tag as OpenedTag))
   }
 
   /** @throws {MetadataRefused} */
@@ -163,7 +159,7 @@ export class SignedMetadataReader {
     }
   }
 
-  #open(tag: Parsed): void {
+  #open(tag: OpenedTag): void {
     this.#pending = 0
     this.#depth++
     if (this.#depth > MAX_DEPTH) throw refused(`it is nested more than ${MAX_DEPTH} deep`)
@@ -173,7 +169,7 @@ export class SignedMetadataReader {
     else this.#openSigned(tag)
   }
 
-  #openRoot(tag: Parsed): void {
+  #openRoot(tag: OpenedTag): void {
     if (tag.uri !== MD || !['EntitiesDescriptor', 'EntityDescriptor'].includes(tag.local)) {
       throw refused(`it is no metadata of SAML 2.0: its element is ${tag.name}`)
     }
@@ -188,7 +184,7 @@ export class SignedMetadataReader {
   }
 
   /** The signature is verified as soon as it has been read: what follows is hashed as it says. */
-  #openSignature(tag: Parsed): void {
+  #openSignature(tag: OpenedTag): void {
     if (!this.#signature) {
       if (tag.uri !== DS || tag.local !== 'Signature') throw unsigned()
       const parts: string[] = []
@@ -198,7 +194,7 @@ export class SignedMetadataReader {
     this.#signature.writer.open(tag, this.#resolve)
   }
 
-  #openSigned(tag: Parsed): void {
+  #openSigned(tag: OpenedTag): void {
     if (tag.uri === DS && tag.local === 'Signature' && this.#depth === 2) throw refused('it has several signatures')
     if (tag.attributes['ID']?.value === this.#root?.attributes['ID']?.value) throw refused('an ID occurs twice in it')
     this.#writer?.open(tag, this.#resolve)
@@ -208,7 +204,7 @@ export class SignedMetadataReader {
     else if (tag.uri === MD && tag.local === 'EntitiesDescriptor') this.#until.push(this.#earliest(tag))
   }
 
-  #openEntity(tag: Parsed, resolve: Resolve): void {
+  #openEntity(tag: OpenedTag, resolve: Resolve): void {
     this.#entities++
     if (this.#entities > MAX_ENTITIES) throw refused(`it has more than ${MAX_ENTITIES} entities`)
     const parts: string[] = []
@@ -229,7 +225,7 @@ export class SignedMetadataReader {
     entity.writer.open(tag, resolve)
   }
 
-  #openInside(entity: OpenEntity, tag: Parsed): void {
+  #openInside(entity: OpenEntity, tag: OpenedTag): void {
     if (entity.skipped !== undefined) return
     if (leftOut.has(`${tag.uri} ${tag.local}`) || (tag.uri === DS && tag.local === 'Signature')) {
       entity.skipped = this.#depth
@@ -257,7 +253,7 @@ export class SignedMetadataReader {
     else this.#before += text
   }
 
-  #close(tag: Parsed): void {
+  #close(tag: OpenedTag): void {
     this.#pending = 0
     if (!this.#root || (!this.#hash && !this.#signature)) throw unsigned()
     if (!this.#hash && this.#signature) {
@@ -271,7 +267,7 @@ export class SignedMetadataReader {
     this.#depth--
   }
 
-  #closeInside(entity: OpenEntity, tag: Parsed): void {
+  #closeInside(entity: OpenEntity, tag: OpenedTag): void {
     if (entity.skipped === undefined) entity.writer.close(tag.name)
     else if (entity.skipped === this.#depth) entity.skipped = undefined
     if (entity.depth !== this.#depth) return
@@ -299,15 +295,15 @@ export class SignedMetadataReader {
   }
 
   /** The root with nothing but the signature in it is a document small enough for the code that verifies messages. */
-  #verifySignature(root: Parsed, signature: string): void {
+  #verifySignature(root: OpenedTag, signature: string): void {
     const declarations = Object.values(root.attributes).filter(isDeclaration)
     const id = root.attributes['ID']
     const shown = [...declarations, ...(id ? [id] : [])].map(({ name, value }) => ` ${name}="${escapeValue(value)}"`)
     const text = `<${root.name}${shown.join('')}>${signature}</${root.name}>`
-    const { documentElement } = this.#guard(() => parseXml(text, messageLimits))
-    const element = signatureOf(documentElement)
-    if (!element || attributeOf(documentElement, 'ID') === undefined) throw unsigned()
-    this.#reference = this.#guard(() => verifiedReference(documentElement, element, this.#options.keys))
+    const message = this.#guard(() => parseXml(text, messageLimits))
+    const element = signatureOf(message)
+    if (!element || attributeOf(message, 'ID') === undefined) throw unsigned()
+    this.#reference = this.#guard(() => verifiedReference(message, element, this.#options.keys))
     this.#hash = createHash(this.#reference.digest)
     this.#writer = new CanonicalWriter(text => this.#digest(text), this.#reference.prefixes)
     this.#writer.open(root, prefix => resolveIn(root, prefix))
@@ -328,7 +324,7 @@ export class SignedMetadataReader {
     this.#hashedCharacters = 0
   }
 
-  #requireAttributes({ attributes }: Parsed): void {
+  #requireAttributes({ attributes }: OpenedTag): void {
     const all = Object.values(attributes)
     if (all.length > MAX_ATTRIBUTES) throw refused('an element in it has too many attributes')
     for (const attribute of all) {
@@ -339,7 +335,7 @@ export class SignedMetadataReader {
     }
   }
 
-  #earliest(tag: Parsed): Milliseconds {
+  #earliest(tag: OpenedTag): Milliseconds {
     return Math.min(timeOf(tag, 'validUntil') ?? Infinity, this.#until.at(-1) ?? Infinity)
   }
 
