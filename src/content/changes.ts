@@ -8,7 +8,7 @@ import type { Graph } from '../graph/graph.ts'
 import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
 import { type Entry, withModification } from '../model/entry.ts'
 import type { AccessCheck, EntryInContext } from '../model/rights.ts'
-import { indexEntries, removeContextFromIndex, removeFromIndex } from '../search/index-records.ts'
+import { indexAtCommit, indexEntries, removeContextFromIndex, removeFromIndex } from '../search/index-records.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { accessChange } from './access-changes.ts'
@@ -225,7 +225,9 @@ class Transaction implements EntryWriter {
     const by = this.#caller?.user.id
     if (keepsRevision && this.#keepsRevisions && by !== undefined) await addRevision(this.tx, undefined, entry, by)
     this.#unindexed.set(keyOf(entry), entry)
-    if (this.#unindexed.size >= MAX_UNINDEXED) await this.finish()
+    if (this.#unindexed.size < MAX_UNINDEXED) return
+    await indexEntries(this.tx, this.#unindexed.values())
+    this.#unindexed.clear()
   }
 
   async insertRevision(
@@ -284,7 +286,7 @@ class Transaction implements EntryWriter {
 
   /** Updates the search index, once for each entry, however often it was written. */
   async finish(): Promise<void> {
-    await indexEntries(this.tx, this.#unindexed.values())
+    await indexAtCommit(this.tx, this.#unindexed.values())
     this.#unindexed.clear()
   }
 }

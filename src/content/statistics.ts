@@ -1,12 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Caller } from '../accounts/caller.ts'
 import { NotFound } from '../base/errors.ts'
-import { Limiter } from '../base/concurrency.ts'
+import { Limiter, Turns } from '../base/concurrency.ts'
 import { type Graph, statementsOf, type Statement } from '../graph/graph.ts'
 import { rdf } from '../graph/vocabulary.ts'
 import type { Database } from '../stores/database.ts'
 import type { EntryLoader } from './entry-loader.ts'
-import { findEntry, idsAfter } from './entry-records.ts'
+import { findEntry, idsAfter, storedSizeOf } from './entry-records.ts'
 import { type UsageStatistics, UsageTally } from './usage-statistics.ts'
 import { may, requireRight } from '../model/rights.ts'
 
@@ -68,7 +67,6 @@ const namespaceOf = (iri: string): string => /^(.*#|[^#]*\/|[^#/]*:)/.exec(iri)?
 const MAX_NAMES = 100_000
 const LONGEST_NAME = 1000
 const IDS = 500
-const TURN = 50
 
 /** Counts the elements of the metadata in a context (W3.16). */
 export class Statistics {
@@ -102,12 +100,14 @@ export class Statistics {
     const { entry: contextEntry } = await loader.getContextEntry(context)
     const tally = new Tally()
     const usage = new UsageTally(type, isKeyword, MAX_NAMES)
-    let [read, seen] = [0, 0]
+    const turns = new Turns()
+    let read = 0
     for (let last: string | undefined = ''; last !== undefined; ) {
       const ids: string[] = await idsAfter(database, { context, id: last }, IDS)
       for (const id of ids) {
-        if (++seen % TURN === 0) await nextTurn()
         const entry = await findEntry(database, { context, id })
+        // A parsed graph stays in memory until the turn of the event loop ends.
+        await turns.after(entry ? storedSizeOf(entry) : 0)
         if (!entry || !may(caller, 'readmetadata', { entry, contextEntry })) continue
         read++
         tally.add(entry.metadata, kinds[type])

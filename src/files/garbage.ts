@@ -74,7 +74,10 @@ export class Garbage {
 
   async #deleteDiscarded(): Promise<void> {
     while (!(await areBlobsHeld(this.#database, this.#system))) {
-      const batch = await this.#database.all<{ blob: string }>(sql`SELECT blob FROM discarded_blobs LIMIT ${BATCH}`)
+      // After a power failure a file may have its old bytes again, unless its change was on the disk.
+      const batch = await this.#database.settled(queries =>
+        queries.all<{ blob: string }>(sql`SELECT blob FROM discarded_blobs LIMIT ${BATCH}`),
+      )
       if (batch.length === 0) return
       for (const { blob } of batch) await this.delete(blob)
     }

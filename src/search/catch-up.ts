@@ -36,6 +36,11 @@ export class CatchUp {
     this.#log = log
   }
 
+  /** Whether every entry is in the index. */
+  get isComplete(): boolean {
+    return this.#isComplete
+  }
+
   /**
    * Indexes what is needed before the first answer: all contexts, because a user's contexts are looked up in the index, and some other
    * entries.

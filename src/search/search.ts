@@ -8,7 +8,7 @@ import { ResponseBudget } from '../model/response-budget.ts'
 import { type Access, accessOf, type EntryInContext } from '../model/rights.ts'
 import { requireAffordable } from './cost.ts'
 import type { Facet, Finder, Reader, SearchRequest } from './engine.ts'
-import type { EntrySource } from './entry-source.ts'
+import type { HitSource } from './entry-source.ts'
 import { sweep } from './index-records.ts'
 import { PostgresFinder } from './postgres-finder.ts'
 import { SqliteFinder } from './sqlite-finder.ts'
@@ -37,16 +37,16 @@ export interface SearchOptions {
 /** Finds entries among those whose metadata the caller may read (W3.10). */
 export class Search {
   readonly #database: Database
-  readonly #entries: EntrySource
+  readonly #hits: HitSource
   readonly #finder: Finder
 
   constructor(
     database: Database,
-    entries: EntrySource,
+    hits: HitSource,
     { maxBytes = 32 * 2 ** 20, scanThreshold = 2000 }: SearchOptions = {},
   ) {
     this.#database = database
-    this.#entries = entries
+    this.#hits = hits
     this.#finder =
       database.engine === 'postgres'
         ? new PostgresFinder(database)
@@ -70,10 +70,10 @@ export class Search {
     const hits: Hit[] = []
     const contexts = new Map<string, EntryInContext['contextEntry'] | undefined>()
     for (const address of addresses) {
-      const entry = await this.#entries.findEntryToShow(this.#database, address, budget)
+      const entry = await this.#hits.toShow(address, budget)
       if (!contexts.has(address.context)) {
         const contextAddress = { context: CONTEXTS, id: address.context }
-        contexts.set(address.context, await this.#entries.findEntryHead(this.#database, contextAddress))
+        contexts.set(address.context, await this.#hits.head(contextAddress))
       }
       const contextEntry = contexts.get(address.context)
       if (!entry || !contextEntry) continue

@@ -16,6 +16,9 @@ interface Cacheable<T> {
   readonly bytes: Bytes
 }
 
+/** The subject of a value that depends on more than can be named: every change in the log drops it. */
+export const ANYTHING = '(anything)'
+
 interface Kept {
   readonly value: unknown
   readonly subjects: readonly string[]
@@ -57,6 +60,8 @@ export class DependencyCache {
   /** The reading that begins when the present one has ended. */
   #nextReading: Promise<void> | undefined
   readonly #request = new AsyncLocalStorage<Confirmed>()
+  /** What {@link alone} knows of the revision. */
+  #ofTask: number | undefined
 
   constructor(database: Database, maxBytes: Bytes, system: Pick<System, 'monotonic'>) {
     this.#database = database
@@ -84,12 +89,31 @@ export class DependencyCache {
   }
 
   /**
+   * Runs a task on a thread that has one at a time. What was committed before it begins is respected; so it asks once what that is, and
+   * not for each value.
+   */
+  async alone<T>(task: () => Promise<T>): Promise<T> {
+    if (this.asks) return await this.during(task)
+    this.#ofTask = this.#database.revision
+    try {
+      return await task()
+    } finally {
+      this.#ofTask = undefined
+    }
+  }
+
+  /** The revision up to which changes must be respected now. */
+  get #present(): number | undefined {
+    return this.#ofTask ?? this.#database.revision
+  }
+
+  /**
    * Returns the cached value of the key, or calls `load` and caches its result. `undefined` is not cached. Changes committed
    * before the call are respected, or in a request on PostgreSQL those committed before it began and its own.
    * @param key begins with the kind of value, so that kinds do not collide
    */
   get<T>(key: string, load: () => Promise<Cacheable<T> | undefined>): Awaitable<T | undefined> {
-    const { revision } = this.#database
+    const revision = this.#present
     // Where the server has to be asked, nothing is known to be valid before its answer.
     const isCurrent = !this.asks && revision !== undefined && revision === this.#revision
     const kept = isCurrent ? this.#values.get(key) : undefined
@@ -97,7 +121,7 @@ export class DependencyCache {
   }
 
   async #getOrLoad<T>(key: string, load: () => Promise<Cacheable<T> | undefined>): Promise<T | undefined> {
-    const { revision } = this.#database
+    const revision = this.#present
     if (revision === undefined) return (await load())?.value
     if (this.asks) await this.#confirm()
     else if (revision !== this.#revision) await this.#catchUp()
@@ -113,9 +137,11 @@ export class DependencyCache {
 
   /** Reads the change log; concurrent callers share one read. */
   async #catchUp(): Promise<void> {
-    while (this.#database.revision !== this.#revision) {
+    while (this.#present !== this.#revision) {
       this.#reading ??= this.#readLog().finally(() => (this.#reading = undefined))
       await this.#reading
+      // The log may reach further than the task must look.
+      if (this.#ofTask !== undefined) this.#ofTask = this.#revision
     }
   }
 
@@ -147,7 +173,10 @@ export class DependencyCache {
     const { position, subjects } = await changesSince(this.#database, this.#position)
     if (subjects === undefined) this.#values.clear()
     else for (const subject of subjects) this.#drop(subject)
-    if (subjects?.size !== 0) this.#readings++
+    if (subjects?.size !== 0) {
+      this.#drop(ANYTHING)
+      this.#readings++
+    }
     this.#position = position
     this.#revision = revision
   }

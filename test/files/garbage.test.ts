@@ -57,7 +57,8 @@ test('while a copy of the store is made, garbage waits; it goes when the hold is
   const forgotten = await holdBlobs(database, system)
   await garbage.collect()
   assert.deepEqual(deleted, ['one'])
-  system.pass(RESERVATION_TTL + 1)
+  // In the database, whose server has a clock of its own.
+  await database.run(sql`UPDATE blob_holds SET expires = expires - ${RESERVATION_TTL + 1}`)
   await garbage.collect()
   assert.deepEqual(deleted, ['one', 'two'])
   await assert.rejects(forgotten.require(), /the hold on the files has expired/)

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { PassThrough, Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { StoreUnavailable } from '../../src/base/errors.ts'
-import { createLog } from '../../src/base/log.ts'
 import { Files, type FilesOptions, type Incoming } from '../../src/files/files.ts'
 import { Garbage } from '../../src/files/garbage.ts'
 import { Ledger } from '../../src/files/quota-ledger.ts'
@@ -14,6 +13,7 @@ import { readZip } from '../../src/files/zip-reader.ts'
 import { BlobMissing, type BlobStore } from '../../src/stores/blob-store.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { sql } from '../../src/stores/sql.ts'
+import { keptLog } from '../support/kept-log.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -44,16 +44,9 @@ async function openFiles(t: TestContext, options: Partial<FilesOptions> = {}, qu
       await folder.delete(key)
     },
   }
-  const output = new PassThrough()
-  const said = (): unknown[] =>
-    String(output.read() ?? '')
-      .split('\n')
-      .filter(line => line !== '')
-      .map(line => {
-        const { level, msg } = JSON.parse(line) as Record<string, unknown>
-        return [level, msg]
-      })
-  const machine = { system: new FakeSystem(), log: createLog('info', output) }
+  const { log, said: saidWithFacts } = keptLog()
+  const said = (): unknown[] => saidWithFacts().map(([level, message]) => [level, message])
+  const machine = { system: new FakeSystem(), log }
   const ledger = new Ledger(database, machine.system, { enforced: true, defaultQuota: quota })
   const garbage = new Garbage(database, blobs, ledger, machine.system)
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, { maxFileSize: 1000, ...options })

@@ -4,10 +4,9 @@ import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { type Caller, guestFrom } from '../../src/accounts/caller.ts'
 import { type Acl, type Entry, newEntry } from '../../src/model/entry.ts'
-import { entrySource } from '../../src/content/entry-records.ts'
 import { deleteEntriesOf, deleteEntry, insertEntry, updateEntry } from '../support/entries.ts'
 import { may } from '../../src/model/rights.ts'
-import { type Found, Search } from '../../src/search/search.ts'
+import type { Found, Search } from '../../src/search/search.ts'
 import type { Order } from '../../src/search/engine.ts'
 import { parseQuery } from '../../src/search/query.ts'
 import { literal, uri } from '../../src/graph/graph.ts'
@@ -16,6 +15,7 @@ import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/assembly/schema.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { onPostgres, twoConnections } from '../support/store.ts'
+import { newSearch } from '../support/search-engine.ts'
 
 const TITLE = 'http://purl.org/dc/terms/title'
 const TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
@@ -205,10 +205,10 @@ async function openStores(t: { after(work: () => Promise<void>): void }): Promis
 test('whatever has been written, by this process or another, and whoever asks: number, page and facets are those of now (W3.10.2, W3.10.5)', async t => {
   const [one, other] = await openStores(t)
   const searches = [
-    new Search(one, entrySource, { scanThreshold: 2 }),
-    new Search(one, entrySource),
-    new Search(other, entrySource, { scanThreshold: 2, maxBytes: 3000 }),
-    new Search(other, entrySource, { scanThreshold: 0 }),
+    newSearch(one, { scanThreshold: 2 }),
+    newSearch(one),
+    newSearch(other, { scanThreshold: 2, maxBytes: 3000 }),
+    newSearch(other, { scanThreshold: 0 }),
   ]
   const change = fc.oneof({ arbitrary: put, weight: 8 }, { arbitrary: remove, weight: 3 }, clear, {
     arbitrary: allow,
@@ -246,7 +246,7 @@ const keepsSets = { skip: onPostgres && 'PostgreSQL is asked anew each time' }
 
 test('after more changes than are on record the next search is of now (W3.10.5)', keepsSets, async t => {
   const [one, other] = await openStores(t)
-  const search = new Search(one, entrySource, { scanThreshold: 0 })
+  const search = newSearch(one, { scanThreshold: 0 })
   const write = (tx: Queries, id: string, title: string, exists: boolean): Promise<void> => {
     const metadata = { [`./1/resource/${id}`]: { [TITLE]: [literal(title)] } }
     const entry = newEntry({ context: '1', id, by: undefined, now: 1, metadata })

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newEntry } from '../../src/model/entry.ts'
-import { entrySource } from '../../src/content/entry-records.ts'
 import { deleteEntriesOf, deleteEntry, insertEntry } from '../support/entries.ts'
-import { Search } from '../../src/search/search.ts'
 import { literal } from '../../src/graph/graph.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/assembly/schema.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { sql } from '../../src/stores/sql.ts'
+import { newSearch } from '../support/search-engine.ts'
 
 test('deleted entries leave nothing in the index, those of a deleted context nothing after the next tidying (W3.10.5)', async t => {
   const database = await openSqliteDatabase(':memory:')
@@ -36,6 +35,6 @@ test('deleted entries leave nothing in the index, those of a deleted context not
     (await rows()).filter((_, column) => column === 0 || column === 3),
     [0, 150],
   )
-  await new Search(database, entrySource).tidy()
+  await newSearch(database).tidy()
   assert.deepEqual(await rows(), [0, 0, 0, 0, 0, 0])
 })

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { Overloaded, StorageFull, StorageReadOnly, StoreDamaged } from '../../src/base/errors.ts'
-import { createLog } from '../../src/base/log.ts'
 import { DiskSpace, translateDiskError, withDiskErrors } from '../../src/stores/disk.ts'
+import { keptLog } from '../support/kept-log.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const errorWith = (more: object, message = 'x'): Error => Object.assign(new Error(message), more)
@@ -57,22 +56,14 @@ test('all other errors stay as they are', async () => {
 async function openSpace(t: TestContext, { size = 100_000_000, alarm = 10_000_000, reserve = 4_000_000 } = {}) {
   const folder = await temporaryFolder()
   const disk = { size, free: size, isWritable: true }
-  const output = new PassThrough()
+  const { log, said } = keptLog()
   let failure: Error | undefined
   const measure = async () => {
     if (failure) throw failure
     return { ...disk }
   }
-  const space = await DiskSpace.open({ folder, alarm, reserve, log: createLog('info', output), measure })
+  const space = await DiskSpace.open({ folder, alarm, reserve, log, measure })
   t.after(() => space.close())
-  const said = () =>
-    String(output.read() ?? '')
-      .split('\n')
-      .filter(line => line !== '')
-      .map(line => {
-        const { level, msg, time: _, ...facts } = JSON.parse(line) as Record<string, unknown>
-        return [level, msg, facts] as const
-      })
   return { folder, disk, space, said, fail: (error: Error | undefined) => (failure = error) }
 }
 
@@ -162,17 +153,20 @@ test('a disk that cannot be measured keeps its state, and one that cannot be wri
   disk.free = disk.size
   await space.check()
   said()
-  const output = new PassThrough()
+  const { log, said: saidOfBlocked } = keptLog()
   const blocked = await DiskSpace.open({
     folder: join(folder, 'not', 'there'),
     alarm: 10,
     reserve: 1_000_000,
-    log: createLog('info', output),
+    log,
     measure: async () => ({ ...disk }),
   })
   t.after(() => blocked.close())
   await blocked.restoreReserve()
-  const { level, msg, err } = JSON.parse(String(output.read())) as Record<string, unknown>
-  assert.deepEqual([level, msg], ['warn', 'the reserve for a full disk could not be written'])
-  assert.match(JSON.stringify(err), /ENOENT/)
+  const lines = saidOfBlocked()
+  assert.deepEqual(
+    lines.map(([level, text]) => [level, text]),
+    [['warn', 'the reserve for a full disk could not be written']],
+  )
+  assert.match(String(lines[0]?.[2]['err']), /ENOENT/)
 })

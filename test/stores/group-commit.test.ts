@@ -75,14 +75,81 @@ test('at most 32 transactions share a commit, and those that share one take one 
   assert.equal(turn.commits - before, 3)
 })
 
+/** A database whose log counts how often it is synchronised, and waits each time until `release` is called. */
+async function openCounting(t: TestContext, { waits = false } = {}) {
+  let [syncs, isHeld] = [0, waits]
+  const released: Array<() => void> = []
+  const log = {
+    datasync: async (): Promise<void> => {
+      syncs++
+      if (isHeld) await new Promise<void>(resolve => released.push(resolve))
+    },
+    close: async () => {},
+  }
+  const database = await openSqliteDatabase(join(await temporaryFolder(), 'test.db'), { log })
+  const release = (): void => {
+    isHeld = false
+    for (const one of released.splice(0)) one()
+  }
+  t.after(async () => {
+    release()
+    await database.close()
+  })
+  return { database, syncs: () => syncs, release, hold: () => void (isHeld = true) }
+}
+
 test('32 relaxed transactions are relaxed although the next one is not', async t => {
-  const database = await open(t)
-  const level = async (tx: Queries): Promise<number | undefined> =>
-    (await tx.get<{ synchronous: number }>(sql`PRAGMA synchronous`))?.synchronous
-  const all = Array.from({ length: 32 }, () => database.transaction(level, { durability: 'relaxed' }))
-  const full = database.transaction(() => present(database))
-  assert.deepEqual(await Promise.all(all), Array(32).fill(1))
-  assert.deepEqual(await full, [])
+  const { database, syncs } = await openCounting(t)
+  const all = Array.from({ length: 32 }, () => database.transaction(async () => syncs(), { durability: 'relaxed' }))
+  const full = database.transaction(async () => syncs())
+  assert.deepEqual(await Promise.all([...all, full]), Array(33).fill(0))
+  assert.equal(syncs(), 1)
+})
+
+test('a commit is confirmed when the log is on the disk, for one statement and for transactions', async t => {
+  const { database, syncs, hold, release } = await openCounting(t)
+  await database.run(sql`CREATE TABLE t (a INTEGER PRIMARY KEY)`)
+  hold()
+  const ended: string[] = []
+  const note = (name: string) => () => void ended.push(name)
+  const all = [
+    database.run(sql`INSERT INTO t VALUES (1)`).then(note('run')),
+    database.transaction(tx => insert(tx, 2)).then(note('first')),
+    database.transaction(tx => insert(tx, 2)).catch(note('second')),
+  ]
+  while (syncs() < 2) await new Promise(resolve => setImmediate(resolve))
+  // The process goes on, and others can read what is being written to the disk.
+  assert.deepEqual([await present(database), ended], [[1], []])
+  release()
+  await Promise.all(all)
+  assert.deepEqual([await present(database), ended, syncs()], [[1, 2], ['run', 'first', 'second'], 3])
+})
+
+test('a relaxed commit is confirmed at once, and is on the disk with the next one that is not relaxed', async t => {
+  const { database, syncs } = await openCounting(t)
+  await database.run(sql`CREATE TABLE t (a INTEGER PRIMARY KEY)`)
+  await database.transaction(tx => insert(tx, 1), { durability: 'relaxed' })
+  const failing = database.transaction(() => Promise.reject(new Error('no')), { durability: 'relaxed' })
+  await assert.rejects(failing, { message: 'no' })
+  assert.equal(syncs(), 1)
+  await database.transaction(tx => insert(tx, 2))
+  assert.equal(syncs(), 2)
+})
+
+test('no transaction begins before the commit before it is on the disk', async t => {
+  const { database, syncs, hold, release } = await openCounting(t)
+  await database.run(sql`CREATE TABLE t (a INTEGER PRIMARY KEY)`)
+  hold()
+  const first = database.transaction(tx => insert(tx, 1))
+  while (syncs() < 2) await new Promise(resolve => setImmediate(resolve))
+  let isReleased = false
+  const next = database.transaction(async () => isReleased, { durability: 'relaxed' })
+  const settled = database.settled(async () => isReleased)
+  for (let n = 0; n < 20; n++) await new Promise(resolve => setImmediate(resolve))
+  isReleased = true
+  release()
+  assert.deepEqual([await next, await settled], [true, true])
+  await first
 })
 
 /** Group commits on a database in memory whose engine refuses the statements of a list, with what it was told. */
@@ -110,18 +177,13 @@ async function onEngine(refused: readonly string[]) {
 }
 
 test('where the engine cannot begin, the transaction fails with its reason, and nothing is left open', async () => {
-  for (const [text, options] of [
-    ['BEGIN IMMEDIATE', {}],
-    ['PRAGMA synchronous = NORMAL', { durability: 'relaxed' }],
-  ] as const) {
-    const { group, connection, told, commits } = await onEngine([text])
-    await assert.rejects(
-      group.run(tx => insert(tx, 1), options),
-      { message: `${text} is refused` },
-    )
-    assert.deepEqual([connection.inTransaction, told.includes('COMMIT'), commits()], [false, false, 0])
-    connection.close()
-  }
+  const { group, connection, told, commits } = await onEngine(['BEGIN IMMEDIATE'])
+  await assert.rejects(
+    group.run(tx => insert(tx, 1), {}),
+    { message: 'BEGIN IMMEDIATE is refused' },
+  )
+  assert.deepEqual([connection.inTransaction, told.includes('COMMIT'), commits()], [false, false, 0])
+  connection.close()
 })
 
 test('where the engine cannot commit, everything is rolled back, and each caller learns why', async () => {
@@ -238,6 +300,51 @@ test('when the commit fails, no transaction is reported as committed, and none i
     database.transaction(tx => tx.run(sql`INSERT INTO u VALUES (7)`)),
   ]
   assert.deepEqual(await statuses(all), ['rejected', 'rejected'])
+  assert.deepEqual(await present(database), [])
+  await database.transaction(tx => insert(tx, 3))
+  assert.deepEqual(await present(database), [3])
+})
+
+test('what transactions leave for the end of their commit is written at once, without what failed or was dropped', async t => {
+  const database = await open(t)
+  const written: unknown[] = []
+  const write = async (tx: Queries, items: readonly string[]): Promise<void> => {
+    written.push(items, await present(tx), tx.last)
+    await insert(tx, 100)
+  }
+  const leave = (a: number, use: (last: NonNullable<Queries['last']>) => void, fails = false) =>
+    database.transaction(async tx => {
+      await insert(tx, a)
+      use(tx.last ?? assert.fail('nothing can be left'))
+      if (fails) throw new Error('planned')
+    })
+  const all = [
+    leave(1, last => last.put('x', 'x of 1', write)),
+    leave(2, last => last.put('y', 'y of 2', write)),
+    leave(3, last => last.put('x', 'x of 3', write), true),
+    leave(4, last => last.put('z', 'z of 4', write)),
+    leave(5, last => last.drop(key => key === 'y' || key === 'z')),
+    leave(6, last => last.drop(() => true), true),
+    leave(7, last => last.put('z', 'z of 7', write)),
+  ]
+  const failed = (await statuses(all)).flatMap((status, index) => (status === 'rejected' ? [index] : []))
+  assert.deepEqual(failed, [2, 5])
+  assert.deepEqual(written, [['x of 1', 'z of 7'], [1, 2, 4, 5, 7], undefined])
+  assert.deepEqual(await present(database), [1, 2, 4, 5, 7, 100])
+  await leave(8, () => {})
+  assert.equal(written.length, 3)
+})
+
+test('when what was left cannot be written, no transaction of the commit is confirmed, and none is there', async t => {
+  const database = await open(t)
+  const refuse = (): Promise<void> => Promise.reject(new Error('refused'))
+  const all = [1, 2].map(a =>
+    database.transaction(async tx => {
+      await insert(tx, a)
+      if (a === 2) tx.last?.put('x', a, refuse)
+    }),
+  )
+  for (const one of all) await assert.rejects(one, { message: 'refused' })
   assert.deepEqual(await present(database), [])
   await database.transaction(tx => insert(tx, 3))
   assert.deepEqual(await present(database), [3])

@@ -3,12 +3,12 @@ import { type TestContext, test } from 'node:test'
 import { type Entry, newEntry } from '../../src/model/entry.ts'
 import { listMembers } from '../../src/content/list-records.ts'
 import { buildMissingRelations } from '../../src/content/changes.ts'
-import { relationsOf } from '../../src/content/relations.ts'
 import type { Database } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/assembly/schema.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
+import { relationsOf } from '../support/relations.ts'
 
 /** A store as it was before lists had a table. */
 async function openOld(t: TestContext): Promise<Database> {

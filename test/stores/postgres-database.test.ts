@@ -88,9 +88,10 @@ test('a statement that exceeds the timeout is cancelled on the server too, unles
       () => other.get<{ pid: number }>(waits),
       row => row !== undefined,
     )) ?? {}
-  // It has outlasted the timeout; only this ends it.
+  // It has outlasted the timeout; only this ends it, perhaps before the answer to it is here.
+  const ended = assert.rejects(slow, StoreUnavailable)
   await other.get(sql`SELECT pg_terminate_backend(${pid ?? 0})`)
-  await assert.rejects(slow, StoreUnavailable)
+  await ended
 })
 
 test('a transaction that conflicts with another one is repeated, whatever its work makes of the error', async t => {

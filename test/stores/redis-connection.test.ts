@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
-import { PassThrough } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { Overloaded, StartupError, StoreUnavailable } from '../../src/base/errors.ts'
 import { createLog } from '../../src/base/log.ts'
 import { connectRedis, type RedisConnection } from '../../src/stores/redis/redis-connection.ts'
 import { openRedisEphemeralStore } from '../../src/stores/redis/redis-ephemeral-store.ts'
 import { addScript, runScript, swapScript, takeScript } from '../../src/stores/redis/redis-scripts.ts'
+import { keptLog } from '../support/kept-log.ts'
 import { eventually } from '../support/waiting.ts'
 
 const text = (value: string): string => `$${Buffer.byteLength(value)}\r\n${value}\r\n`
@@ -73,19 +73,6 @@ function commandIn(bytes: Buffer): { readonly parts: string[]; readonly length: 
   return { parts, length: at }
 }
 
-function logged() {
-  const output = new PassThrough()
-  const said = (): unknown[] =>
-    String(output.read() ?? '')
-      .split('\n')
-      .filter(line => line !== '')
-      .map(line => {
-        const { level, msg, time: _, ...facts } = JSON.parse(line) as Record<string, unknown>
-        return [level, msg, facts]
-      })
-  return { log: createLog('info', output), said }
-}
-
 const silentLog = createLog('silent')
 
 async function refusalOf(opening: Promise<RedisConnection>): Promise<string> {
@@ -124,7 +111,7 @@ test('a server that may drop logins when it is full is used, with a warning', as
     ['xmaxmemory_policy:allkeys-lru', false],
   ] as const) {
     fake.info = info('redis_version:7.4.1', policy)
-    const { log, said } = logged()
+    const { log, said } = keptLog()
     await (await connectRedis(`redis://127.0.0.1:${fake.port}`, log)).close()
     const advice = 'Redis may drop logins and lockouts when it is full: set its maxmemory-policy to noeviction'
     assert.deepEqual(said(), isWarned ? [['warn', advice, { policy: 'allkeys-lru' }]] : [])
@@ -151,7 +138,7 @@ test('what a server says about a password is shown without it', async t => {
 
 test('an error of the server makes it unavailable, which is logged once, as is its end', async t => {
   const fake = await serverWith(t)
-  const { log, said } = logged()
+  const { log, said } = keptLog()
   const connection = await connectRedis(`redis://127.0.0.1:${fake.port}`, log)
   t.after(() => connection.close())
   const redis = `127.0.0.1:${fake.port}`
@@ -174,7 +161,7 @@ test('an error of the server makes it unavailable, which is logged once, as is i
 
 test('a connection that breaks is opened again by itself', async t => {
   const fake = await serverWith(t)
-  const { log, said } = logged()
+  const { log, said } = keptLog()
   const connection = await connectRedis(`redis://127.0.0.1:${fake.port}`, log)
   fake.reply = ([name]) => (name === 'GET' ? 'end' : undefined)
   await assert.rejects(connection.command('GET', 'a'), StoreUnavailable)
@@ -186,7 +173,7 @@ test('a connection that breaks is opened again by itself', async t => {
     ),
   )
   assert.ok(fake.sockets.length >= 2)
-  const lines = said() as Array<[string, string]>
+  const lines = said()
   assert.deepEqual(
     lines.slice(0, 2).map(([level, what]) => `${level} ${what}`),
     ['error Redis cannot be reached', 'info Redis can be reached again'],
@@ -197,7 +184,7 @@ test('a connection that breaks is opened again by itself', async t => {
 
 test('a connection that stays silent is given up, with all that waits on it, and another one is used', async t => {
   const fake = await serverWith(t)
-  const { log, said } = logged()
+  const { log, said } = keptLog()
   const connection = await connectRedis(`redis://127.0.0.1:${fake.port}`, log)
   t.after(() => connection.close())
   fake.reply = () => 'silence'
@@ -219,7 +206,7 @@ test('a connection that stays silent is given up, with all that waits on it, and
     ),
   )
   assert.ok(fake.sockets.length >= 2)
-  assert.equal((said() as Array<[string, string]>)[0]?.[1], 'Redis cannot be reached')
+  assert.equal(said()[0]?.[1], 'Redis cannot be reached')
 })
 
 test('a script is sent as a digest, and as a text only where the server does not know it', async () => {
@@ -249,7 +236,7 @@ test('a script is sent as a digest, and as a text only where the server does not
 
 test('a server that no longer knows a script is asked with its text, and nothing is logged', async t => {
   const fake = await serverWith(t)
-  const { log, said } = logged()
+  const { log, said } = keptLog()
   const store = await openRedisEphemeralStore(`redis://127.0.0.1:${fake.port}`, log, {
     capacity: [{ prefix: 'a:', max: 7 }],
   })

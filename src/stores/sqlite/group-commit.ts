@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Mutex } from '../../base/concurrency.ts'
 import type { Queries, TransactionOptions } from '../database.ts'
+import { CommitQueue } from './commit-queue.ts'
 import { type SqliteConnection, SqliteTransaction } from './sqlite-connection.ts'
+import type { WriteAheadLog } from './write-ahead-log.ts'
 
 /** Maximum number of transactions that share a commit, because the first of them waits for the work of all. */
 const MAX_TOGETHER = 32
@@ -30,19 +32,22 @@ interface End {
  * Runs transactions on the single writing connection, in order of arrival. A commit waits for the disk, longer than most
  * work takes, so transactions that wait meanwhile share the next commit. Each except the first is behind a savepoint, so
  * that a failed one is rolled back alone. Callers are notified only after the shared commit is durable, so a rejected
- * transaction can already read the changes it conflicted with.
+ * transaction can already read the changes it conflicted with. What transactions leave for the end of the commit is written
+ * together, after all of them.
  */
 export class GroupCommit {
   readonly #connection: SqliteConnection
   readonly #mutex: Mutex
   readonly #turn: Turn
+  readonly #log: Pick<WriteAheadLog, 'sync'> | undefined
   readonly #waiting: Waiting[] = []
 
-  /** @param mutex keeps all other work off the connection */
-  constructor(connection: SqliteConnection, mutex: Mutex, turn: Turn) {
+  /** @param mutex keeps all other work off the connection @param log absent where nothing is written to the disk */
+  constructor(connection: SqliteConnection, mutex: Mutex, turn: Turn, log?: Pick<WriteAheadLog, 'sync'>) {
     this.#connection = connection
     this.#mutex = mutex
     this.#turn = turn
+    this.#log = log
   }
 
   run<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions): Promise<T> {
@@ -56,26 +61,15 @@ export class GroupCommit {
 
   /** Called once per transaction. Most calls find their transaction done and need no turn. */
   async #runWaiting(): Promise<void> {
-    if (this.#waiting.length > 0) await this.#turn.run(() => this.#runNext())
+    if (this.#waiting.length > 0) await this.#turn.run(() => this.#runTogether())
   }
 
-  async #runNext(): Promise<void> {
-    if (!this.#waiting.slice(0, MAX_TOGETHER).every(isRelaxed)) return await this.#runTogether(false)
-    // In WAL mode NORMAL leaves the log unsynchronised on commit, FULL synchronises all of it: the next full commit
-    // makes the relaxed ones before it durable as well. A checkpoint synchronises the log first in either mode.
-    // The level cannot change inside a transaction, hence around it; the mutex keeps full commits out meanwhile.
-    try {
-      await this.#runTogether(true)
-    } finally {
-      this.#connection.execute('PRAGMA synchronous = FULL')
-    }
-  }
-
-  async #runTogether(relaxed: boolean): Promise<void> {
+  async #runTogether(): Promise<void> {
+    const relaxed = this.#waiting.slice(0, MAX_TOGETHER).every(isRelaxed)
     let next = this.#waiting.shift()
     const ends: End[] = []
+    const queue = new CommitQueue()
     try {
-      if (relaxed) this.#connection.execute('PRAGMA synchronous = NORMAL')
       // IMMEDIATE takes the write lock first, so that no later statement can fail because of another writer.
       this.#connection.execute('BEGIN IMMEDIATE')
     } catch (error) {
@@ -83,10 +77,11 @@ export class GroupCommit {
     }
     try {
       for (; next; next = this.#join(next, ends.length, relaxed)) {
-        ends.push(ends.length === 0 ? await this.#endOfFirst(next) : await this.#endOf(next))
-        // The engine blocks the process, so requests that have arrived meanwhile only get this far now.
+        ends.push(ends.length === 0 ? await this.#endOfFirst(next, queue) : await this.#endOf(next, queue))
+        // Statements block the process, so requests that have arrived meanwhile only get this far now.
         if (this.#waiting.length === 0) await setImmediate()
       }
+      await this.#inTransaction(tx => queue.write(tx))
       this.#connection.execute('COMMIT')
       this.#turn.committed()
     } catch (error) {
@@ -95,6 +90,9 @@ export class GroupCommit {
       for (const { one, failure } of ends) one.reject(failure?.error ?? error)
       return
     }
+    // Still in turn: work that begins after this sees nothing that is not on the disk. All of the log is synchronised, so the
+    // relaxed commits before it are durable as well.
+    if (!relaxed) await this.#log?.sync()
     for (const { one, failure } of ends) {
       if (failure) one.reject(failure.error)
       else one.resolve()
@@ -113,16 +111,16 @@ export class GroupCommit {
    * changes.
    * @throws the error of the work: no other transaction is affected yet
    */
-  async #endOfFirst(one: Waiting): Promise<End> {
-    await this.#work(one)
+  async #endOfFirst(one: Waiting, queue: CommitQueue): Promise<End> {
+    await this.#work(one, queue)
     return { one }
   }
 
   /** @throws when the engine has rolled back everything, as it does by itself when the disk is full */
-  async #endOf(one: Waiting): Promise<End> {
+  async #endOf(one: Waiting, queue: CommitQueue): Promise<End> {
     this.#connection.execute('SAVEPOINT one')
     try {
-      await this.#work(one)
+      await this.#work(one, queue)
       return { one }
     } catch (error) {
       if (!this.#connection.inTransaction) throw error
@@ -133,8 +131,14 @@ export class GroupCommit {
     }
   }
 
-  async #work({ work }: Waiting): Promise<void> {
-    const transaction = new SqliteTransaction(this.#connection)
+  async #work({ work }: Waiting, queue: CommitQueue): Promise<void> {
+    const own = new CommitQueue(queue)
+    await this.#inTransaction(work, own)
+    queue.join(own)
+  }
+
+  async #inTransaction(work: (tx: Queries) => Promise<void>, last?: CommitQueue): Promise<void> {
+    const transaction = new SqliteTransaction(this.#connection, last)
     try {
       await work(transaction)
       // Work that ignores an error may have ignored one after which the engine rolled back everything.

@@ -9,6 +9,7 @@ import { GroupCommit, type Turn } from './group-commit.ts'
 import { SqliteConnection, SqliteTransaction, writesRows } from './sqlite-connection.ts'
 import { type SqliteHandle, loadSqlite } from './sqlite-module.ts'
 import type { WriteTurn } from '../shared/write-turn.ts'
+import { type LogFile, WriteAheadLog } from './write-ahead-log.ts'
 
 export interface SqliteOptions {
   /** Memory for pages that have been read; 64 MiB by default. */
@@ -17,6 +18,8 @@ export interface SqliteOptions {
   readonly statements?: number
   /** The right to write, if several threads of this process have the file open. */
   readonly turn?: WriteTurn | undefined
+  /** For tests: the log of the database. */
+  readonly log?: LogFile
 }
 
 const IN_MEMORY = ':memory:'
@@ -29,7 +32,7 @@ const SECOND_STATEMENTS = 200
  * @throws {StartupError} when the file system does not support a write-ahead log.
  */
 export async function openSqliteDatabase(path: string, options: SqliteOptions = {}): Promise<Database> {
-  const { readCache = 64 * 2 ** 20, statements = 500, turn } = options
+  const { readCache = 64 * 2 ** 20, statements = 500, turn, log } = options
   const { DatabaseSync } = await loadSqlite()
   const connect = (readOnly: boolean): SqliteHandle =>
     // Only another program, such as an operator's shell, can hold a lock; waiting for it blocks the whole process.
@@ -44,7 +47,12 @@ export async function openSqliteDatabase(path: string, options: SqliteOptions = 
     if (path === IN_MEMORY) return new SqliteDatabase(writer, writer)
     const connectReader = (): SqliteConnection =>
       new SqliteConnection(prepareToRead(connect(true), readCache), statements)
-    return new SqliteDatabase(writer, connectReader(), { connectReader, turn })
+    const reader = connectReader()
+    return new SqliteDatabase(writer, reader, {
+      connectReader,
+      turn,
+      log: log ? new WriteAheadLog(log) : await WriteAheadLog.open(path),
+    })
   } catch (error) {
     writing.close()
     throw translateDiskError(error)
@@ -67,11 +75,14 @@ function prepareToWrite(handle: SqliteHandle, path: string): void {
   if (mode !== 'wal' && path !== IN_MEMORY) {
     throw new StartupError(`The database ${path} cannot use a write-ahead log here (mode ${mode}); use a local disk.`)
   }
+  // NORMAL leaves the log unsynchronised on commit: `WriteAheadLog` does that. Before a checkpoint the engine synchronises it
+  // itself. The engine makes the log with the first read.
   handle.exec(`
-    PRAGMA synchronous = FULL;
+    PRAGMA synchronous = NORMAL;
     PRAGMA temp_store = MEMORY;
     PRAGMA cache_size = -16384;
-    PRAGMA journal_size_limit = 67108864
+    PRAGMA journal_size_limit = 67108864;
+    SELECT 1 FROM sqlite_schema
   `)
 }
 
@@ -89,6 +100,8 @@ interface Access {
   readonly turn?: WriteTurn | undefined
   /** Another thread writes, and its clients may ask here at once: a revision of this turn of the event loop may be too old. */
   readonly asksAlways?: boolean
+  /** Absent where nothing is written to the disk. */
+  readonly log?: WriteAheadLog
 }
 
 /**
@@ -106,20 +119,22 @@ class SqliteDatabase implements Database {
   readonly #commits: GroupCommit
   #closed: Promise<void> | undefined
   readonly #turn: WriteTurn | undefined
+  readonly #log: WriteAheadLog | undefined
   /** The revision read in this turn of the event loop, valid until this process writes. */
   #seen: { readonly writes: number; readonly revision: number } | undefined
 
   constructor(
     writer: SqliteConnection,
     reader: SqliteConnection,
-    { connectReader, turn, asksAlways = false }: Access = {},
+    { connectReader, turn, asksAlways = false, log }: Access = {},
   ) {
     this.#writer = writer
     this.#reader = reader
     this.#asksAlways = asksAlways
     this.#connectReader = connectReader
     this.#turn = turn
-    this.#commits = new GroupCommit(writer, this.#mutex, turn ?? soleWriter)
+    this.#log = log
+    this.#commits = new GroupCommit(writer, this.#mutex, turn ?? soleWriter, log)
   }
 
   /**
@@ -158,6 +173,11 @@ class SqliteDatabase implements Database {
   }
 
   /** The lock on the folder already excludes other processes. */
+  /** No transaction begins before the commit before it is on the disk. */
+  settled<T>(read: (queries: Queries) => Promise<T>): Promise<T> {
+    return this.transaction(read, { durability: 'relaxed' })
+  }
+
   async withExclusiveLock<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   }
@@ -194,8 +214,8 @@ class SqliteDatabase implements Database {
 
   close(): Promise<void> {
     const turn: Turn = this.#turn ?? soleWriter
-    const inTurn = (work: () => void): Promise<void> => this.#mutex.run(() => turn.run(async () => work()))
-    this.#closed ??= inTurn(() => {
+    const inTurn = (work: () => Promise<void>): Promise<void> => this.#mutex.run(() => turn.run(work))
+    this.#closed ??= inTurn(async () => {
       try {
         // Closing the last connection should do it, but the package cannot finalise statements and really closes only when
         // the garbage collector has found them.
@@ -207,6 +227,7 @@ class SqliteDatabase implements Database {
       } finally {
         if (this.#reader !== this.#writer) this.#reader.close()
         this.#writer.close()
+        await this.#log?.close()
       }
     })
     return this.#closed
@@ -226,6 +247,7 @@ class SqliteDatabase implements Database {
       turn.run(async () => {
         const result = statement(this.#writer)
         turn.committed()
+        await this.#log?.sync()
         return result
       }),
     )
