@@ -312,10 +312,7 @@ const FORM = /^stow_[0-9A-Za-z]{49}$/
 
 /** `stow_`, the random bytes in 43 digits of base 62, and their CRC-32 in 6. */
 export function tokenText(random: Uint8Array): string {
-  let secret = ''
-  for (let rest = BigInt(`0x${Buffer.from(random).toString('hex')}`); rest > 0n; rest /= 62n)
-    secret = DIGITS.charAt(Number(rest % 62n)) + secret
-  secret = secret.padStart(SECRET_DIGITS, '0')
+  const secret = base62(BigInt(`0x${Buffer.from(random).toString('hex')}`), SECRET_DIGITS)
   return TOKEN_PREFIX + secret + checksumOf(secret)
 }
 
@@ -328,9 +325,16 @@ export function hasRightChecksum(token: string): boolean {
   return looksLikeToken(token) && token.endsWith(checksumOf(secret))
 }
 
-/** In numbers: each request computes it, and large integers would take most of the time. */
+/** Every request with a token computes it, so it does without BigInt. */
 function checksumOf(secret: string): string {
   let digits = ''
-  for (let rest = crc32(secret); rest > 0; rest = Math.floor(rest / 62)) digits = DIGITS.charAt(rest % 62) + digits
-  return digits.padStart(CHECKSUM_DIGITS, '0')
+  for (let rest = crc32(secret); digits.length < CHECKSUM_DIGITS; rest = Math.floor(rest / 62))
+    digits = DIGITS.charAt(rest % 62) + digits
+  return digits
+}
+
+function base62(value: bigint, length: number): string {
+  let digits = ''
+  for (let rest = value; rest > 0n; rest /= 62n) digits = DIGITS.charAt(Number(rest % 62n)) + digits
+  return digits.padStart(length, '0')
 }

@@ -8,6 +8,16 @@ export interface Access {
   readonly cookieSent: Milliseconds
 }
 
+/** If several nodes record accesses, the latest counts, in whatever order they are written. */
+export const withAccess =
+  (access: Access) =>
+  <Accessed extends Access>(stored: Accessed): Accessed => ({
+    ...stored,
+    lastAccess: Math.max(stored.lastAccess, access.lastAccess),
+    expires: Math.max(stored.expires, access.expires),
+    cookieSent: Math.max(stored.cookieSent, access.cookieSent),
+  })
+
 /**
  * Session accesses that wait to be written: the latest one of each session, many in one write. A crash loses at most the
  * time of a last access, because the creation and the end of a session never wait here.

@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import type { EphemeralStore, Kept } from '../stores/ephemeral-store.ts'
-import { type Access, AccessWriteBuffer } from './access-write-buffer.ts'
+import { type Access, AccessWriteBuffer, withAccess } from './access-write-buffer.ts'
 import { LogoutKeys, type SessionRef } from './logout-keys.ts'
 import type { SessionLifetime, SessionOptions } from './session-options.ts'
 import { digestOf } from './token-digest.ts'
@@ -57,6 +57,9 @@ interface Stored extends Omit<Session, 'id' | 'token'> {
   readonly sealed: string
 }
 
+/** What limits the life of a session. */
+type Limits = Pick<Session, 'loginTime' | 'maxAge'> & { readonly notAfter?: Milliseconds | undefined }
+
 /** How long the server keeps a session whose cookie ends with the browser (D2.5). */
 const BROWSER_SESSION_TTL: Seconds = 86_400
 const TOKEN_BYTES = 32
@@ -104,25 +107,28 @@ export class Sessions {
     const now = this.#system.now()
     const maxAge = Math.min(requested ?? longest, longest)
     const token = Buffer.from(this.#system.randomBytes(TOKEN_BYTES)).toString('base64url')
-    const fresh: Stored = {
+    const usual: Stored = {
       sealed: this.#vault.seal(token, user.id),
       userId: user.id,
       epoch: user.epoch,
       loginTime: now,
       lastAccess: now,
-      expires: 0,
+      expires: this.#expiry({ loginTime: now, maxAge, notAfter }, now),
       maxAge,
       endsWithBrowser,
       cookieSent: now,
       // The token of a trusted device is a secret of its owner, and no list of sessions needs it.
       client: { address: client.address, userAgent: this.#userAgents.memo(client.userAgent) },
+    }
+    const special = {
       ...(notAfter === undefined ? {} : { notAfter }),
       ...(provider === undefined ? {} : { provider }),
       ...(hasSecondFactor ? { hasSecondFactor: true as const } : {}),
       ...(hasProviderFactor ? { hasProviderFactor: true as const } : {}),
       ...(providerSession === undefined ? {} : { providerSession }),
     }
-    const stored = { ...fresh, expires: this.#expiry(fresh, now) }
+    // One literal for both would reserve 8 bytes for each special member in every session.
+    const stored = Object.keys(special).length === 0 ? usual : { ...usual, ...special }
     const [id] = this.#vault.idsOf(token)
     await this.#store.add(sessionKey(id), stored, stored.expires - now)
     await this.#enlist(user.id, id)
@@ -295,10 +301,10 @@ export class Sessions {
     })
   }
 
-  #expiry(session: Pick<Session, 'loginTime' | 'maxAge' | 'notAfter'>, from: Milliseconds): Milliseconds {
-    const sliding = Math.min(from + session.maxAge * 1000, session.notAfter ?? Number.POSITIVE_INFINITY)
-    if (this.#options.absoluteMaxAge === UNLIMITED) return sliding
-    return Math.min(sliding, session.loginTime + this.#options.absoluteMaxAge * 1000)
+  #expiry({ loginTime, maxAge, notAfter = Infinity }: Limits, from: Milliseconds): Milliseconds {
+    const { absoluteMaxAge } = this.#options
+    const end = absoluteMaxAge === UNLIMITED ? Infinity : loginTime + absoluteMaxAge * 1000
+    return Math.min(from + maxAge * 1000, notAfter, end)
   }
 
   /** A session that was ended meanwhile stays ended. */
@@ -345,8 +351,7 @@ export class Sessions {
   ): Promise<readonly string[]> {
     const kept = await this.#store.update<readonly string[]>(listKey(userId), old => {
       const value = change(old ?? [])
-      // The list lives as long as its longest-lived session can: the maximum lifetime, counted from the last change of the
-      // list.
+      // The list lives as long as its longest-lived session can, counted from the last change of the list.
       return value.length === 0 ? undefined : { value, ttl: this.#longestLife() }
     })
     return kept ?? []
@@ -380,16 +385,6 @@ export const isCurrent = ({ epoch, token, hasSecondFactor }: Session, user: User
 
 const isKept = (token: string, { keptSessionDigest }: User): boolean =>
   keptSessionDigest !== undefined && keptSessionDigest === digestOf(token)
-
-/** If several nodes record accesses, the latest counts, in whatever order they are written. */
-const withAccess =
-  (access: Access) =>
-  (stored: Stored): Stored => ({
-    ...stored,
-    lastAccess: Math.max(stored.lastAccess, access.lastAccess),
-    expires: Math.max(stored.expires, access.expires),
-    cookieSent: Math.max(stored.cookieSent, access.cookieSent),
-  })
 
 const UNREACHABLE = Symbol('unreachable')
 

@@ -22,6 +22,7 @@ import type { StagedImports } from '../files/staged-import.ts'
 import type { Files } from '../files/files.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import type { Accounts } from './accounts.ts'
+import { Search } from '../search/search.ts'
 import type { Database } from '../stores/database.ts'
 import type { DependencyCache } from '../stores/dependency-cache.ts'
 
@@ -77,6 +78,7 @@ export function createContent(settings: Settings, deps: ContentDependencies) {
     trash: new Trash(loading, { retention: settings['service.trash.days'] * 86_400_000 }),
     statistics: new Statistics(loading),
     links: offersLinks ? new PublicLinks(loading) : undefined,
+    search: new Search(deps.database, loader),
     linkVisits: offersLinks ? new LinkVisits(loading) : undefined,
   }
 }

@@ -1,7 +1,6 @@
 import { workerData } from 'piscina'
 import { Entries } from '../content/entries.ts'
 import { EntryLoader } from '../content/entry-loader.ts'
-import { entrySource } from '../content/entry-records.ts'
 import { EntryViews } from '../content/entry-view.ts'
 import { createKinds } from '../content/kinds/kinds.ts'
 import { Metadata } from '../content/metadata.ts'
@@ -24,7 +23,7 @@ import { openDatabase } from './stores.ts'
 lowerPriority()
 const { settings, base } = workerData as ReaderData
 const SEARCH_BYTES = 16 * 2 ** 20
-const CACHE_BYTES = 4 * 2 ** 20
+const CACHE_BYTES = 8 * 2 ** 20
 
 const database = await openDatabase(settings, realSystem, { readOnly: true })
 const cache = new DependencyCache(database, CACHE_BYTES, realSystem)
@@ -48,7 +47,7 @@ const answer = createReaderApp(
     ledger,
     metadata: new Metadata(loading as unknown as ConstructorParameters<typeof Metadata>[0]),
     resources: new Resources({ loader, kinds, entries, views }),
-    search: new Search(database, entrySource, { maxBytes: SEARCH_BYTES }),
+    search: new Search(database, loader, { maxBytes: SEARCH_BYTES }),
     statistics: new Statistics({ database, loader }),
     system: realSystem,
     views,
@@ -62,7 +61,7 @@ const answer = createReaderApp(
 )
 
 export default clocked(async (task: ReaderTask): Promise<ReaderResult> => {
-  if ('url' in task) return await cache.during(() => answer(task))
+  if ('url' in task) return await cache.alone(() => answer(task))
   // Loaded when it is needed: few services export often.
   const { readPage } = await import('../content/archive/export-page.ts')
   const page = await readPage(database, task, baseAddress)

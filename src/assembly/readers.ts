@@ -4,10 +4,11 @@ import { shareOf } from '../accounts/caller.ts'
 import type { Settings } from '../config/settings.ts'
 import type { ReadPage } from '../content/archive/export.ts'
 import type { Page, PageTask } from '../content/archive/export-page.ts'
+import type { AnswerCache } from '../http/readers/answer-cache.ts'
 import type { ReadAnswer, Readers, ReadTask } from '../http/readers/read-task.ts'
 import type { ThreadTeam } from '../threads/team.ts'
 import { threadModule } from '../workers/thread-pool.ts'
-import { WorkerPool } from '../workers/worker-pool.ts'
+import { type TaskPool, WorkerPool } from '../workers/worker-pool.ts'
 import { sharePool } from './team-services.ts'
 
 export interface ReaderData {
@@ -27,19 +28,26 @@ export type ReaderResult = ReadAnswer | Page
 /**
  * The threads for heavy reads and exports of all serving threads.
  * @param base is called when the first task arrives
+ * @param openAnswers is called in the thread that has the threads for all others
  */
 export function createReaders(
   settings: Settings,
   base: () => string,
   team: ThreadTeam | undefined,
+  openAnswers: () => AnswerCache,
 ): { readonly readers: Readers; readonly readPage: ReadPage } {
-  const pool = sharePool(team, 'heavy reads', () => openReaders(settings, base, team?.count ?? 1), {
-    task: movedMemory,
-    result: result => {
-      const bytes = 'bytes' in result ? result.bytes : 'body' in result ? result.body : ''
-      return typeof bytes === 'string' ? [] : [bytes.buffer as ArrayBuffer]
+  const pool = sharePool(
+    team,
+    'heavy reads',
+    () => keeping(openReaders(settings, base, team?.count ?? 1), openAnswers()),
+    {
+      task: movedMemory,
+      result: result => {
+        const bytes = 'bytes' in result ? result.bytes : 'body' in result ? result.body : ''
+        return typeof bytes === 'string' ? [] : [bytes.buffer as ArrayBuffer]
+      },
     },
-  })
+  )
   return {
     readers: {
       run: async (task, caller, signal) => (await pool.run(task, caller, signal)) as ReadAnswer,
@@ -48,6 +56,18 @@ export function createReaders(
     readPage: async (task, caller, signal) => (await pool.run(task, shareOf(caller), signal)) as Page,
   }
 }
+
+/** The pool with its cache of answers, in the thread that has both. */
+const keeping = (
+  pool: WorkerPool<ReaderTask, ReaderResult>,
+  answers: AnswerCache,
+): TaskPool<ReaderTask, ReaderResult> => ({
+  run: async (task, caller, signal) => {
+    if (!('url' in task)) return await pool.run(task, caller, signal)
+    return await answers.answer(task, async () => (await pool.run(task, caller, signal)) as ReadAnswer)
+  },
+  close: () => pool.close(),
+})
 
 const movedMemory = (task: ReaderTask): readonly ArrayBuffer[] => ('memory' in task && task.memory ? [task.memory] : [])
 

@@ -3,6 +3,7 @@ import { andThen, type Awaitable } from '../base/concurrency.ts'
 import type { Bytes } from '../base/units.ts'
 import { CONTEXTS, type EntryAddress, type EntryKey } from '../model/addresses.ts'
 import type { Entry, EntryHead } from '../model/entry.ts'
+import type { ResponseBudget } from '../model/response-budget.ts'
 import type { AccessTarget, EntryInContext } from '../model/rights.ts'
 import type { Database } from '../stores/database.ts'
 import { type DependencyCache, memoryOf } from '../stores/dependency-cache.ts'
@@ -13,6 +14,7 @@ import {
   findAttached,
   findEntry,
   findEntryHead,
+  findEntryToShow,
   findLoadedEntry,
   type LoadedEntry,
   memoryOfEntry,
@@ -25,6 +27,8 @@ interface Dependencies {
   readonly cache: DependencyCache
 }
 
+/** In a response with several entries, larger ones are read again each time, so that they do not displace all others. */
+const MAX_SHARED: Bytes = 32_768
 /** The head of an entry, without its access list. */
 const HEAD_BYTES: Bytes = 500
 /** Of an access list each address is a text with an overhead of its own. */
@@ -36,6 +40,8 @@ const memoryOfHead = ({ acl }: EntryHead): Bytes => HEAD_BYTES + 2 * memoryOf(JS
  */
 export class EntryLoader {
   readonly #deps: Dependencies
+  /** The same as long as the database is open. */
+  #caching: boolean | undefined
 
   constructor(deps: Dependencies) {
     this.#deps = deps
@@ -65,6 +71,17 @@ export class EntryLoader {
     return andThen(loaded, known => (known ? outlineOf(known.entry) : findOutline(this.#deps.database, context, id)))
   }
 
+  /** For a response with several entries: graphs that exceed the budget are not loaded. */
+  toShow(address: EntryAddress, budget: ResponseBudget): Awaitable<Entry | undefined> {
+    const loaded = this.#isCaching ? this.#loaded(address, MAX_SHARED) : undefined
+    return andThen(loaded, known => {
+      const size = known && storedSizeOf(known.entry)
+      if (size === undefined || size > budget.maxEntry) return findEntryToShow(this.#deps.database, address, budget)
+      budget.spend(size)
+      return known?.entry
+    })
+  }
+
   /** What other tables hold about an entry. */
   attached(address: EntryAddress): Awaitable<Attached> {
     const loaded = this.#isCaching ? this.#loaded(address) : undefined
@@ -74,15 +91,15 @@ export class EntryLoader {
   /** What rights on an entry depend on. `undefined` where there is no such entry. */
   async target(address: EntryAddress): Promise<AccessTarget | undefined> {
     const [entry, contextEntry] = [
-      await this.#head(address),
-      await this.#head({ context: CONTEXTS, id: address.context }),
+      await this.head(address),
+      await this.head({ context: CONTEXTS, id: address.context }),
     ]
     return entry && contextEntry && { entry, contextEntry }
   }
 
   /** Where nothing is cached, an entry is not loaded for a part of it. */
   get #isCaching(): boolean {
-    return this.#deps.database.revision !== undefined
+    return (this.#caching ??= this.#deps.database.revision !== undefined)
   }
 
   #loaded({ context, id }: EntryAddress, most?: Bytes): Awaitable<LoadedEntry | undefined> {
@@ -93,7 +110,8 @@ export class EntryLoader {
     })
   }
 
-  #head(address: EntryAddress): Awaitable<EntryHead | undefined> {
+  /** Only the members that rights depend on. */
+  head(address: EntryAddress): Awaitable<EntryHead | undefined> {
     const subject = `${address.context}/${address.id}`
     return this.#deps.cache.get(`head ${subject}`, async () => {
       const value = await findEntryHead(this.#deps.database, address)

@@ -313,8 +313,7 @@ export async function findAttached(queries: Queries, address: EntryAddress): Pro
   return attachedFromRow(row)
 }
 
-/** The functions of this room that the search needs. */
-export const entrySource: EntrySource = { findEntry, findEntryHead, findEntryToShow }
+export const entrySource: EntrySource = { findEntry }
 
 /**
  * Entries, without their graphs, that link to the external resource with this URI; within a context in the order of

@@ -133,6 +133,8 @@ export async function renewRelations(tx: Queries, before: Entry, after: Entry): 
   if (isSame) return
   const isKept = new Map<string, boolean>()
   const stored = await tx.all<{ key: string }>(sql`SELECT ${keyOfRow} AS key FROM relations WHERE ${from(after)}`)
+  // There is nothing to compare with, and the keys of a hundred thousand relations take memory and time.
+  if (stored.length === 0) return await insertRelations(tx, after, relationsIn(after))
   for (const { key } of stored) isKept.set(key, false)
   for (const relation of relationsIn(after)) {
     const key = keyOf(relation)

@@ -19,8 +19,8 @@ import { describeInfo } from './info.ts'
 import { type Paging, wholeList } from '../model/list-order.ts'
 import { countListMembers } from './list-records.ts'
 import { isList } from '../model/entry.ts'
-import { loadRelations, readableRelations, type Relations, relationsOf } from './relations.ts'
-import type { EntryView, Kinds, Presenter } from './resource-kind.ts'
+import { loadRelations, readableRelations, type Relations } from './relations.ts'
+import type { EntryView, Kinds, Presenter, ShownGraph } from './resource-kind.ts'
 import type { Revisions } from './revisions.ts'
 
 /** The data of a user or group that are stored outside its entry. */
@@ -94,50 +94,50 @@ export class EntryViews implements Presenter {
   async relations(caller: Caller, key: EntryKey): Promise<Graph> {
     const target = await this.#deps.loader.get(key)
     this.#requireInfo(caller, target)
-    return await relationsOf(this.#database, caller, target.entry, { publicInfo: this.#publicInfo })
+    return await this.#readableNow(caller, target.entry, ResponseBudget.forOne())
   }
 
   /** The entry that an address names, as {@link of} presents it. @throws {NotFound} */
-  async read(
+  read(
     caller: Caller,
     key: EntryKey,
     detailed: boolean,
     paging: Paging = wholeList,
-  ): Promise<{ readonly entry: Entry; readonly view: EntryView }> {
-    const target = await this.#deps.loader.get(key)
-    return { entry: target.entry, view: await this.of(caller, target, detailed, paging) }
+  ): Awaitable<{ readonly entry: Entry; readonly view: EntryView }> {
+    return andThen(this.#deps.loader.get(key), target =>
+      andThen(this.of(caller, target, detailed, paging), view => ({ entry: target.entry, view })),
+    )
   }
 
   /**
    * @param detailed with metadata, relations, rights and resource (`includeAll`).
    * @param paging which members of a list, in which order.
    */
-  async of(caller: Caller, target: EntryInContext, detailed: boolean, paging: Paging = wholeList): Promise<EntryView> {
+  of(caller: Caller, target: EntryInContext, detailed: boolean, paging: Paging = wholeList): Awaitable<EntryView> {
     const access = this.#requireInfo(caller, target)
     const { entry } = target
-    const { name, info, relations, sha256 } = await this.#surroundingsOf(entry)
-    const brief: EntryView = {
-      entryId: entry.id,
-      info,
-      name,
-      quota:
-        entry.context === CONTEXTS && this.#deps.ledger.enforced && access.readsResource
-          ? await this.#deps.ledger.quotaOf(this.#database, entry.id)
-          : undefined,
-    }
-    if (!detailed) return brief
-    const options = { publicInfo: this.#publicInfo, most: MAX_RELATIONS }
-    const find = (address: EntryAddress): Promise<AccessTarget | undefined> => this.#deps.loader.target(address)
-    const isAlone = relations.rows.length === 0 && relations.memberships.length === 0
-    const readable = isAlone ? emptyGraph : await readableRelations(find, caller, entry, relations, options)
-    return {
-      ...brief,
-      ...(await this.#details(caller, { entry, access }, ResponseBudget.forOne(), readable)),
-      resource:
-        entry.entryType === 'Local' && access.readsResource
-          ? await this.#deps.kinds.of(entry).view(caller, target, { presenter: this, paging, sha256 })
-          : undefined,
-    }
+    return andThen(this.#surroundingsOf(entry), ({ name, info, relations, sha256 }) => {
+      const showsQuota = entry.context === CONTEXTS && this.#deps.ledger.enforced && access.readsResource
+      const found = showsQuota ? this.#deps.ledger.quotaOf(this.#database, entry.id) : undefined
+      return andThen(found, quota => {
+        const brief: EntryView = { entryId: entry.id, info, name, quota }
+        if (!detailed) return brief
+        return andThen(this.#ownDetails(caller, { entry, access }, relations), details => {
+          const isShown = entry.entryType === 'Local' && access.readsResource
+          const kind = isShown ? this.#deps.kinds.of(entry) : undefined
+          const shown = kind?.view(caller, target, { presenter: this, paging, sha256 })
+          return andThen(shown, resource => ({ ...brief, ...details, resource }))
+        })
+      })
+    })
+  }
+
+  /** The details of an entry that is shown alone: all of its relations. */
+  #ownDetails(caller: Caller, shown: Shown, relations: Relations): Awaitable<Partial<EntryView>> {
+    const budget = ResponseBudget.forOne()
+    return andThen(this.#readable(caller, shown.entry, relations, budget), readable =>
+      this.#details(caller, shown, budget, readable),
+    )
   }
 
   /**
@@ -166,13 +166,33 @@ export class EntryViews implements Presenter {
     return andThen(kept, surroundings => surroundings ?? load())
   }
 
-  /** The info of an entry inside a list or search result: empty if the caller may not read it. */
-  async #shownInfo(
-    { entry, access }: Shown,
+  /** An entry in a list, group or search result. Its info is empty if the caller may not read it. */
+  async #asMember(
+    caller: Caller,
+    shown: Shown,
     account: Pick<Account, 'homeContext'> | undefined,
     budget: ResponseBudget,
-  ): Promise<Graph> {
-    return this.#readsInfo(access) ? await this.#infoOf(entry, account, budget) : emptyGraph
+  ): Promise<Partial<EntryView> & Pick<EntryView, 'entryId' | 'info'>> {
+    const { entry, access } = shown
+    const around = await this.#sharedSurroundings(entry, budget)
+    const info = (): ShownGraph | Promise<Graph> => around?.info ?? this.#infoOf(entry, account, budget)
+    const relations = around && (await this.#readable(caller, entry, around.relations, budget))
+    return {
+      entryId: entry.id,
+      name: around ? around.name : await this.#contextName(entry),
+      info: this.#readsInfo(access) ? await info() : emptyGraph,
+      ...(await this.#details(caller, shown, budget, relations)),
+    }
+  }
+
+  /** The surroundings of an entry in a response with several; `undefined` if those of many such entries would exceed the budget. */
+  async #sharedSurroundings(entry: Entry, budget: ResponseBudget): Promise<Surroundings | undefined> {
+    if (entry.isAbridged || budget.rowsLeft(MAX_REVISIONS, REVISION_BYTES) < MAX_REVISIONS) return undefined
+    const { hasManyRelations, hasRevisions } = await this.#deps.loader.attached(entry)
+    if (hasManyRelations) return undefined
+    const surroundings = await this.#surroundingsOf(entry)
+    if (hasRevisions) budget.spend(surroundings.info.length)
+    return surroundings
   }
 
   async #infoOf(
@@ -187,32 +207,43 @@ export class EntryViews implements Presenter {
     return describeInfo(entry, { homeContext: account?.homeContext, revisions })
   }
 
-  async #details(
+  #details(
     caller: Caller,
     { entry, access }: Shown,
     budget: ResponseBudget,
-    relations?: Graph,
-  ): Promise<Partial<EntryView>> {
+    known?: Graph,
+  ): Awaitable<Partial<EntryView>> {
     const { rights, readsMetadata } = access
     if (entry.isAbridged) return { rights, truncated: true }
-    const showsCached = readsMetadata && hasExternalMetadata(entry)
-    return {
-      relations: relations ?? (await this.#relationsOf(caller, entry, budget)),
-      rights,
-      metadata: readsMetadata && entry.entryType !== 'Reference' ? metadataText(entry) : undefined,
-      cachedExternalMetadata: showsCached
-        ? (await findCachedMetadata(this.#database, caller, entry, budget))?.graph
-        : undefined,
-    }
+    return andThen(known ?? this.#readableNow(caller, entry, budget), relations => {
+      const showsCached = readsMetadata && hasExternalMetadata(entry)
+      const found = showsCached ? findCachedMetadata(this.#database, caller, entry, budget) : undefined
+      return andThen(found, cached => ({
+        relations,
+        rights,
+        metadata: readsMetadata && entry.entryType !== 'Reference' ? metadataText(entry) : undefined,
+        cachedExternalMetadata: cached?.graph,
+      }))
+    })
   }
 
-  async #relationsOf(caller: Caller, entry: Entry, budget: ResponseBudget): Promise<Graph> {
-    const relations = await relationsOf(this.#database, caller, entry, {
+  async #readableNow(caller: Caller, entry: Entry, budget: ResponseBudget): Promise<Graph> {
+    const attached = await this.#deps.loader.attached(entry)
+    return await this.#readable(caller, entry, await loadRelations(this.#database, entry, attached), budget)
+  }
+
+  /** The relations that the caller may read and that fit. */
+  #readable(caller: Caller, entry: Entry, relations: Relations, budget: ResponseBudget): Awaitable<Graph> {
+    if (relations.rows.length === 0 && relations.memberships.length === 0) return emptyGraph
+    const find = (address: EntryAddress): Promise<AccessTarget | undefined> => this.#deps.loader.target(address)
+    const found = readableRelations(find, caller, entry, relations, {
       publicInfo: this.#publicInfo,
       most: budget.rowsLeft(MAX_RELATIONS, RELATION_BYTES),
     })
-    for (const _ of statementsOf(relations)) budget.spend(RELATION_BYTES)
-    return relations
+    return found.then(readable => {
+      for (const _ of statementsOf(readable)) budget.spend(RELATION_BYTES)
+      return readable
+    })
   }
 
   /** A member of a list, without its own resource: a response has one level of children. */
@@ -221,12 +252,11 @@ export class EntryViews implements Presenter {
     const access = accessOf(caller, target)
     const account = await this.#accountOf(entry)
     const showsSize = isList(entry) && access.readsResource
+    const member = await this.#asMember(caller, { entry, access }, account, budget)
     return {
-      entryId: entry.id,
-      name: (await this.#contextName(entry)) ?? (access.readsMetadata ? account?.name : undefined),
-      info: await this.#shownInfo({ entry, access }, account, budget),
+      ...member,
+      name: member.name ?? (access.readsMetadata ? account?.name : undefined),
       size: showsSize ? await countListMembers(this.#database, entry) : undefined,
-      ...(await this.#details(caller, { entry, access }, budget)),
     }
   }
 
@@ -236,15 +266,9 @@ export class EntryViews implements Presenter {
 
   /** An entry in a list of search results, without its resource (W3.10.2). */
   async hit(caller: Caller, hit: Hit, budget: ResponseBudget): Promise<EntryView> {
-    const { entry } = hit
-    const account = await this.#accountOf(entry)
-    return {
-      entryId: entry.id,
-      info: await this.#shownInfo(hit, account, budget),
-      name: (await this.#contextName(entry)) ?? account?.name,
-      disabled: account?.disabled || undefined,
-      ...(await this.#details(caller, hit, budget)),
-    }
+    const account = await this.#accountOf(hit.entry)
+    const member = await this.#asMember(caller, hit, account, budget)
+    return { ...member, name: member.name ?? account?.name, disabled: account?.disabled || undefined }
   }
 
   /** A member of a group. */
@@ -252,14 +276,9 @@ export class EntryViews implements Presenter {
     const { entry } = target
     const access = accessOf(caller, target)
     return {
-      entryId: entry.id,
+      ...(await this.#asMember(caller, { entry, access }, user, budget)),
       name: access.readsMetadata ? user.name : undefined,
       disabled: user.disabled || undefined,
-      info: await this.#shownInfo({ entry, access }, user, budget),
-      metadata: access.readsMetadata && !entry.isAbridged ? metadataText(entry) : undefined,
-      relations: entry.isAbridged ? undefined : await this.#relationsOf(caller, entry, budget),
-      rights: access.rights,
-      truncated: entry.isAbridged,
     }
   }
 

@@ -1,3 +1,4 @@
+import { andThen, type Awaitable } from '../base/concurrency.ts'
 import { type Caller, denied } from '../accounts/caller.ts'
 import { NotFound, WrongMethod } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
@@ -46,18 +47,25 @@ export class Metadata {
     this.#deps = deps
   }
 
-  async read(caller: Caller, key: EntryKey, { revision, traversal }: MetadataRequest): Promise<ReadMetadata> {
+  read(caller: Caller, key: EntryKey, { revision, traversal }: MetadataRequest): Awaitable<ReadMetadata> {
+    return andThen(this.#getReadable(caller, key), ({ entry }) => {
+      if (entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
+      if (revision !== undefined) return this.#readRevision(entry, revision)
+      if (traversal) return this.#readLinked(caller, entry, traversal)
+      return { entry, graph: metadataText(entry), modified: entry.modified }
+    })
+  }
+
+  async #readRevision(entry: Entry, revision: number): Promise<ReadMetadata> {
     const { database, revisions } = this.#deps
-    const { entry } = await this.#getReadable(caller, key)
-    if (entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
-    if (revision !== undefined) {
-      const found = await revisions.find(database, entry, revision)
-      if (!found) throw new NotFound('not-found', `There is no revision ${revision} of these metadata.`)
-      // A revision never changes, so its tag and date are those of its creation.
-      return { entry, graph: found.metadata, modified: found.time }
-    }
-    if (traversal) return { entry, graph: await linkedMetadata(database, caller, entry, traversal) }
-    return { entry, graph: metadataText(entry), modified: entry.modified }
+    const found = await revisions.find(database, entry, revision)
+    if (!found) throw new NotFound('not-found', `There is no revision ${revision} of these metadata.`)
+    // A revision never changes, so its tag and date are those of its creation.
+    return { entry, graph: found.metadata, modified: found.time }
+  }
+
+  async #readLinked(caller: Caller, entry: Entry, traversal: LinkTraversal): Promise<ReadMetadata> {
+    return { entry, graph: await linkedMetadata(this.#deps.database, caller, entry, traversal) }
   }
 
   /** The copy of metadata stored elsewhere, or the metadata themselves when they belong to an entry of this service. */
@@ -86,10 +94,11 @@ export class Metadata {
     return liveSourceOf(entry) ? { entry, graph } : { entry, graph, modified: entry.modified }
   }
 
-  async #getReadable(caller: Caller, key: EntryKey): Promise<EntryInContext> {
-    const target = await this.#deps.loader.get(key)
-    requireRight(caller, 'readmetadata', target, 'read the metadata of this entry')
-    return target
+  #getReadable(caller: Caller, key: EntryKey): Awaitable<EntryInContext> {
+    return andThen(this.#deps.loader.get(key), target => {
+      requireRight(caller, 'readmetadata', target, 'read the metadata of this entry')
+      return target
+    })
   }
 
   async put(

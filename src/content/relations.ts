@@ -7,7 +7,7 @@ import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { CONTEXTS, type EntryAddress, entryUri, PRINCIPALS, resourceUri } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
-import { type Attached, findAttached, findEntryHead } from './entry-records.ts'
+import type { Attached } from './entry-records.ts'
 import { hasAnyRight, type AccessTarget, may } from '../model/rights.ts'
 
 interface RelationRow {
@@ -69,14 +69,6 @@ export async function loadRelations(queries: Queries, entry: Entry, attached: At
 /** Loads what rights on an entry depend on. */
 export type FindTarget = (address: EntryAddress) => Promise<AccessTarget | undefined>
 
-const targetIn =
-  (queries: Queries): FindTarget =>
-  async address => {
-    const entry = await findEntryHead(queries, address)
-    const contextEntry = entry && (await findEntryHead(queries, { context: CONTEXTS, id: address.context }))
-    return entry && contextEntry && { entry, contextEntry }
-  }
-
 /**
  * The relations that the caller may read. Statements in metadata or info that they may not read are left out, and
  * memberships in lists and groups whose members they may not read, except their own (D18.12).
@@ -111,17 +103,6 @@ export async function readableRelations(
     statements.push({ subject: resourceUri(holder), predicate, object: uri(entryUri(entry)) })
   }
   return graphOf(statements)
-}
-
-/** The relations of an entry that the caller may read. */
-export async function relationsOf(
-  queries: Queries,
-  caller: Caller,
-  entry: Entry,
-  options: RelationsOptions,
-): Promise<Graph> {
-  const relations = await loadRelations(queries, entry, await findAttached(queries, entry))
-  return await readableRelations(targetIn(queries), caller, entry, relations, options)
 }
 
 async function passes(find: FindTarget, caller: Caller, address: EntryAddress, check: Check): Promise<boolean> {

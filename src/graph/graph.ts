@@ -176,60 +176,94 @@ export function absoluteText(base: string, text: GraphText): string {
 
 /**
  * The reverse of {@link absoluteText}: the text of a graph from {@link parseRdfJson}, with IRIs under `base` made relative, without
- * another copy of its objects.
+ * another copy of its objects. It is made in pieces, because each step copies what it is given.
  */
 export function relativeText(base: string, graph: Graph): string {
-  const text = JSON.stringify(graph)
   const quoted = JSON.stringify(base).slice(0, -1)
-  if (!text.includes(quoted)) return text
-  // Piece by piece, because each replacement copies what it is given. A piece ends before a term: inside a string the quotes
-  // are escaped.
   const pieces: string[] = []
-  for (let from = 0, to = 0; from < text.length; from = to) {
-    to = text.indexOf('{"type":', from + PIECE)
-    if (to < 0) to = text.length
-    pieces.push(
-      text
-        .slice(from, to)
-        .replaceAll(`{${quoted}`, `{"${RELATIVE}`)
-        .replaceAll(`,${quoted}`, `,"${RELATIVE}`)
-        .replaceAll(`${URI_VALUE}${quoted}`, `${URI_VALUE}"${RELATIVE}`),
-    )
+  for (const [subject, predicates] of membersOf(graph)) {
+    pieces.push(pieces.length === 0 ? '{' : ',', JSON.stringify(toRelative(base, subject)), ':{')
+    let next = ''
+    for (const few of inBatches(predicates)) {
+      pieces.push(next, ...relativePieces(JSON.stringify(few), quoted))
+      next = ','
+    }
+    pieces.push('}')
   }
-  return pieces.join('')
+  return pieces.length === 0 ? '{}' : `${pieces.join('')}}`
+}
+
+/** The predicates with their objects, some hundred statements at a time. */
+function* inBatches(predicates: Graph[string]): Generator<Graph[string]> {
+  let [few, statements]: [Record<string, readonly Term[]>, number] = [{}, 0]
+  for (const [predicate, objects] of membersOf(predicates)) {
+    few[predicate] = objects
+    statements += objects.length
+    if (statements < BATCH) continue
+    yield few
+    ;[few, statements] = [{}, 0]
+  }
+  if (statements > 0) yield few
+}
+
+const BATCH = 500
+
+/** The text of predicates and objects without its braces. A piece ends before a term: inside a string the quotes are escaped. */
+function* relativePieces(text: string, quoted: string): Generator<string> {
+  const end = text.length - 1
+  for (let from = 0, to = 0; from < end; from = to) {
+    to = text.indexOf('{"type":', from + PIECE)
+    if (to < 0) to = end
+    const piece = text.slice(from, to)
+    const relative = piece.includes(quoted)
+      ? piece
+          .replaceAll(`{${quoted}`, `{"${RELATIVE}`)
+          .replaceAll(`,${quoted}`, `,"${RELATIVE}`)
+          .replaceAll(`${URI_VALUE}${quoted}`, `${URI_VALUE}"${RELATIVE}`)
+      : piece
+    yield from === 0 ? relative.slice(1) : relative
+  }
 }
 
 const PIECE = 65_536
 
 /**
  * Reads RDF/JSON from a client. Skips objects without `type` or `value` and removes duplicates; rejects anything else that
- * is not a graph.
+ * is not a graph. What needs no change becomes part of the graph as it is, so that a large graph is not in memory twice: change
+ * nothing in `value` afterwards.
  * @throws {InvalidInput} `invalid-graph`, naming the place
  */
 export function parseRdfJson(value: unknown): Graph {
-  const graph: Record<string, Record<string, readonly Term[]>> = {}
   const known: KnownKeys = new Map()
-  for (const [subject, predicates] of members(value, 'The graph')) {
+  const read = readMembers(value, 'The graph', (subject, predicates) => {
     if (!isAbsoluteIri(subject) && !isBlank(subject)) throw invalid(`The subject "${subject}" is not an absolute IRI.`)
-    const read = readPredicates(subject, predicates, known)
-    if (read) graph[subject] = read
-  }
-  return graph
+    return readMembers(predicates, `The subject "${subject}"`, (predicate, objects) => {
+      if (!isAbsoluteIri(predicate)) throw invalid(`The predicate "${predicate}" is not an absolute IRI.`)
+      if (!Array.isArray(objects)) throw invalid(`The objects of "${predicate}" are not an array.`)
+      return readTerms(objects, known)
+    })
+  })
+  return read ?? {}
 }
 
-function readPredicates(
-  subject: string,
-  predicates: unknown,
-  known: KnownKeys,
-): Record<string, readonly Term[]> | undefined {
-  let read: Record<string, readonly Term[]> | undefined
-  for (const [predicate, objects] of members(predicates, `The subject "${subject}"`)) {
-    if (!isAbsoluteIri(predicate)) throw invalid(`The predicate "${predicate}" is not an absolute IRI.`)
-    if (!Array.isArray(objects)) throw invalid(`The objects of "${predicate}" are not an array.`)
-    const terms = readTerms(objects, known)
-    if (terms) (read ??= {})[predicate] = terms
+/** The members that have a value, in the object that was given if it has no others; `undefined`: none. */
+function readMembers<T>(
+  given: unknown,
+  what: string,
+  read: (name: string, value: unknown) => T | undefined,
+): Record<string, T> | undefined {
+  if (!isObject(given)) throw invalid(`${what} is not a JSON object.`)
+  let changed: Record<string, T> | undefined = Object.getPrototypeOf(given) === Object.prototype ? undefined : {}
+  let count = 0
+  const names = Object.keys(given)
+  for (const [at, name] of names.entries()) {
+    const value = read(name, given[name])
+    if (value !== undefined) count++
+    if (!changed && value === given[name]) continue
+    changed ??= Object.fromEntries(names.slice(0, at).map(before => [before, given[before] as T]))
+    if (value !== undefined) changed[name] = value
   }
-  return read
+  return count === 0 ? undefined : (changed ?? (given as Record<string, T>))
 }
 
 function readTerms(objects: readonly unknown[], known: KnownKeys): readonly Term[] | undefined {
@@ -240,13 +274,36 @@ function readTerms(objects: readonly unknown[], known: KnownKeys): readonly Term
     if (terms) addTerm(terms, term, known)
     else terms = [term]
   }
-  return terms
+  const isSame = terms?.length === objects.length && terms.every((term, at) => term === objects[at])
+  return isSame ? (objects as readonly Term[]) : terms
 }
 
-function readTerm(value: unknown): Term | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const { type, value: text, lang, datatype } = value as Record<string, unknown>
-  if (typeof type !== 'string' || typeof text !== 'string') return undefined
+/** The given object, if it is the term in the form in which it is stored. */
+function asGiven(given: Readonly<Record<string, unknown>>, term: Term): Term {
+  const names = Object.keys(given)
+  let at = 0
+  for (const name of Object.keys(term) as Array<keyof Term>) {
+    if (names[at] !== name || given[name] !== term[name]) return term
+    at++
+  }
+  return at === names.length ? (given as unknown as Term) : term
+}
+
+function readTerm(given: unknown): Term | undefined {
+  if (typeof given !== 'object' || given === null) return undefined
+  const { type, value, lang, datatype } = given as Record<string, unknown>
+  if (typeof type !== 'string' || typeof value !== 'string') return undefined
+  return asGiven(given as Record<string, unknown>, termOf({ type, value, lang, datatype }))
+}
+
+interface GivenTerm {
+  readonly type: string
+  readonly value: string
+  readonly lang: unknown
+  readonly datatype: unknown
+}
+
+function termOf({ type, value: text, lang, datatype }: GivenTerm): Term {
   switch (type) {
     case 'uri':
       if (!isAbsoluteIri(text)) throw invalid(`The object "${text}" is not an absolute IRI.`)
@@ -267,11 +324,6 @@ function readTerm(value: unknown): Term | undefined {
     default:
       throw invalid(`"${type}" is not a type of RDF term; possible are uri, literal and bnode.`)
   }
-}
-
-function members(value: unknown, what: string): Iterable<readonly [string, unknown]> {
-  if (!isObject(value)) throw invalid(`${what} is not a JSON object.`)
-  return membersOf(value)
 }
 
 const isBlank = (text: string): boolean => /^_:[^\s]+$/.test(text)

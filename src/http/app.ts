@@ -160,7 +160,12 @@ function register(app: FastifyInstance, deps: Services, all: readonly Route[]): 
     const allowed = allowedMethods(some)
     for (const route of some) {
       const { method, handle: _handle, pageAt: _pageAt, ...marks } = route
-      const handler = withReaders(route, deps)
+      const handle = withReaders(route, deps)
+      // A reply that is returned at once has been sent. The framework would wait for its end.
+      const handler: typeof handle = (request, reply) => {
+        const result = handle(request, reply)
+        return result === reply ? undefined : result
+      }
       app.route({ method: method === 'GET' ? ['GET', 'HEAD'] : method, url, handler, config: marks, ...onlyAt(route) })
     }
     const pageAt = some.find(route => route.pageAt !== undefined)?.pageAt

@@ -154,7 +154,8 @@ export class Metrics {
     await this.#measureProcess()
     if (!this.#threads) return await this.#registry.metrics()
     const all = await this.#threads.collect<object[]>('metrics')
-    const { AggregatorRegistry } = await import('prom-client')
+    // Bundled, a package in CommonJS that is imported on demand has its default export only.
+    const { AggregatorRegistry } = (await import('prom-client')).default
     return await AggregatorRegistry.aggregate(all).metrics()
   }
 
@@ -292,7 +293,7 @@ export class Metrics {
 }
 
 async function measureProcess(register: Registry): Promise<void> {
-  const { collectDefaultMetrics } = await import('prom-client')
+  const { collectDefaultMetrics } = (await import('prom-client')).default
   collectDefaultMetrics({ register })
   // Gauges whose names end like counters: checkers of metrics reject them, and the same numbers come by type.
   for (const kind of ['handles', 'requests', 'resources']) register.removeSingleMetric(`nodejs_active_${kind}_total`)

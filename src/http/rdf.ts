@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { shareOf } from '../accounts/caller.ts'
+import { type Awaitable, turnAfter } from '../base/concurrency.ts'
 import { InvalidInput, NotAcceptable, UnsupportedType } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
 import { decodeUtf8, isBlankUtf8 } from '../base/text.ts'
-import { turnAfter } from '../base/concurrency.ts'
 import { type Graph, parseRdfJson } from '../graph/graph.ts'
 import { describeJsonLd } from '../graph/json-ld.ts'
 import { findSyntax, type Syntax, syntaxes } from '../graph/syntaxes.ts'
@@ -107,14 +107,14 @@ export async function sendGraph(
 }
 
 /** Sends a graph with relative IRIs; a stored text as RDF/JSON without parsing it. */
-export async function sendStoredGraph(
+export function sendStoredGraph(
   base: BaseAddress,
   reply: FastifyReply,
   representation: Representation,
   graph: ShownGraph,
-): Promise<unknown> {
-  if (!isPlainJson(representation)) return await sendGraph(reply, representation, base.graphOutside(asGraph(graph)))
-  return await reply.type(`${JSON_TYPE}; charset=utf-8`).send(graphJson(base, graph))
+): Awaitable<unknown> {
+  if (!isPlainJson(representation)) return sendGraph(reply, representation, base.graphOutside(asGraph(graph)))
+  return reply.type(`${JSON_TYPE}; charset=utf-8`).send(graphJson(base, graph))
 }
 
 /** The syntax that the type of the body names. @throws {UnsupportedType} */

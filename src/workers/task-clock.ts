@@ -9,18 +9,19 @@ const UNKNOWN = -1
 /** A task for a thread, and where the thread records that it has started. */
 export interface ClockedTask<Task> {
   readonly task: Task
-  /** The id of the thread, and its processor time at the start of the task, in ticks. Shared memory. */
+  /** The id of the thread. Shared memory. */
   readonly clock: Int32Array
 }
 
 /**
- * Measures the processor time of one task, from the thread that waits for it. It counts from the start of the
- * task and not while other programs have the processor, so a task gets as much on a busy machine as on a
- * quiet one.
+ * Measures the processor time of one task, from the thread that waits for it. It does not count while other programs have the
+ * processor, so a task gets as much on a busy machine as on a quiet one. It counts from the first look at a task that has started:
+ * most tasks end before, and reading the clock would take a good part of their time.
  */
 export class TaskClock {
-  readonly shared = new Int32Array(new SharedArrayBuffer(8))
+  readonly shared = new Int32Array(new SharedArrayBuffer(4))
   #begun: Milliseconds | undefined
+  #ticks = 0
 
   /** True when the task has used this much processor time, or ten times as much elapsed time. */
   isOver(timeout: Milliseconds, now: Milliseconds): boolean {
@@ -30,10 +31,14 @@ export class TaskClock {
 
   /** The processor time of the task; on platforms other than Linux the elapsed time since its start. */
   #used(now: Milliseconds): Milliseconds {
-    const [thread = NOT_BEGUN, ticks = 0] = this.shared
+    const thread = Atomics.load(this.shared, 0)
     if (thread === NOT_BEGUN) return 0
-    this.#begun ??= now
-    return thread === UNKNOWN ? now - this.#begun : ((ticksOf(`self/task/${thread}`) ?? ticks) - ticks) * TICK
+    const ticks = thread === UNKNOWN ? now / TICK : (ticksOf(`self/task/${thread}`) ?? this.#ticks)
+    if (this.#begun === undefined) {
+      this.#begun = now
+      this.#ticks = ticks
+    }
+    return (ticks - this.#ticks) * TICK
   }
 }
 
@@ -41,9 +46,7 @@ export class TaskClock {
 export const clocked =
   <Task, Result>(work: (task: Task) => Promise<Result>) =>
   async ({ task, clock }: ClockedTask<Task>): Promise<Result> => {
-    const thread = ownNumber()
-    clock[1] = thread === UNKNOWN ? 0 : (ticksOf(`self/task/${thread}`) ?? 0)
-    clock[0] = thread
+    Atomics.store(clock, 0, ownNumber())
     return await work(task)
   }
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import {
-  type Counted,
   countedCodes,
   countedDevice,
   countedGuesses,
@@ -11,24 +10,8 @@ import {
   Lockout,
 } from '../../src/accounts/lockout.ts'
 import { LockedOut, Overloaded, StoreUnavailable } from '../../src/base/errors.ts'
-import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
-import { FakeSystem } from '../support/fake-system.ts'
-
-const DURATION = 300_000
-const bob = countedUser({ id: '7', unlocks: 0 })
-
-function setUp({ maxAttempts = 5, duration = DURATION } = {}) {
-  const system = new FakeSystem()
-  const store = new MemoryEphemeralStore(system, { sweepInterval: 3_600_000 })
-  const lockout = new Lockout(store, system, { maxAttempts, duration })
-  const wrong = (who: Counted = bob) => lockout.attempt(who, async () => false)
-  const fail = async (times: number, who: Counted = bob): Promise<void> => {
-    for (let count = 0; count < times; count++) await wrong(who)
-  }
-  return { system, store, lockout, wrong, fail }
-}
-
-const neverChecked = async (): Promise<boolean> => assert.fail('the password has been checked')
+import type { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
+import { bob, DURATION, neverChecked, newLockout } from '../support/lockout.ts'
 
 /** A check whose outcome the test decides. */
 function slowCheck() {
@@ -46,7 +29,7 @@ test('failures count for a whole day, or for as long as a lock where that is lon
       [memory - 1, true],
       [memory, false],
     ] as const) {
-      const { system, wrong, fail } = setUp({ maxAttempts: 3, duration })
+      const { system, wrong, fail } = newLockout({ maxAttempts: 3, duration })
       await fail(2)
       system.pass(passed)
       assert.equal((await wrong()).locked, locked, `${passed} ms after the last failure`)
@@ -55,7 +38,7 @@ test('failures count for a whole day, or for as long as a lock where that is lon
 })
 
 test('a right answer that is not the last step of a sign-in leaves the count as it is', async () => {
-  const { store, lockout, wrong, fail } = setUp()
+  const { store, lockout, wrong, fail } = newLockout()
   await fail(4)
   const first = await lockout.attempt(bob, async () => true, { clears: false })
   assert.deepEqual(first, { right: true, locked: false })
@@ -64,7 +47,7 @@ test('a right answer that is not the last step of a sign-in leaves the count as 
 })
 
 test('an attempt without a result takes its place for a minute, then others are checked (D6.2)', async () => {
-  const { system, lockout } = setUp({ maxAttempts: 1 })
+  const { system, lockout } = newLockout({ maxAttempts: 1 })
   const lost = slowCheck()
   const never = lockout.attempt(bob, lost.check)
   await setImmediate()
@@ -80,7 +63,7 @@ test('an attempt without a result takes its place for a minute, then others are 
 })
 
 test('a right answer clears the failures, and not the places of attempts that are being checked (D6.2)', async () => {
-  const { store, lockout } = setUp({ maxAttempts: 2 })
+  const { store, lockout } = newLockout({ maxAttempts: 2 })
   const [first, second, third] = [slowCheck(), slowCheck(), slowCheck()]
   const running = [lockout.attempt(bob, first.check), lockout.attempt(bob, second.check)]
   await setImmediate()
@@ -98,7 +81,7 @@ test('a right answer clears the failures, and not the places of attempts that ar
 
 test('a result that comes after a lock neither lifts nor prolongs it (D6.1)', async () => {
   for (const right of [true, false]) {
-    const { system, lockout, wrong } = setUp({ maxAttempts: 1 })
+    const { system, lockout, wrong } = newLockout({ maxAttempts: 1 })
     const late = slowCheck()
     const slow = lockout.attempt(bob, late.check)
     await setImmediate()
@@ -114,7 +97,7 @@ test('a result that comes after a lock neither lifts nor prolongs it (D6.1)', as
 })
 
 test('at most 500 attempts wait for the results of others; the next one is refused as overload', async () => {
-  const { lockout } = setUp({ maxAttempts: 1 })
+  const { lockout } = newLockout({ maxAttempts: 1 })
   const first = slowCheck()
   const running = lockout.attempt(bob, first.check)
   await setImmediate()
@@ -129,18 +112,18 @@ test('at most 500 attempts wait for the results of others; the next one is refus
 })
 
 test('what many people share has so many times as many attempts; without a limit it has none either', async () => {
-  const { lockout } = setUp({ maxAttempts: 2 })
+  const { lockout } = newLockout({ maxAttempts: 2 })
   const shared = lockout.withMoreAttempts(3)
   for (let count = 1; count <= 5; count++) {
     assert.equal((await shared.attempt(bob, async () => false)).locked, false, `failure ${count}`)
   }
   assert.equal((await shared.attempt(bob, async () => false)).locked, true)
   await assert.rejects(shared.requireNotLocked(bob), { retryAfter: DURATION / 1000 })
-  assert.equal(setUp({ maxAttempts: -1 }).lockout.withMoreAttempts(3).enabled, false)
+  assert.equal(newLockout({ maxAttempts: -1 }).lockout.withMoreAttempts(3).enabled, false)
 })
 
 test('users, their devices, codes and guesses are counted apart, and anew after an unlock (D6.5)', async () => {
-  const { lockout, fail } = setUp()
+  const { lockout, fail } = newLockout()
   const user = { id: '7', unlocks: 0 }
   const all = [countedUser(user), countedDevice(user, 'a'), countedDevice(user, 'b'), countedCodes(user)]
   const others = [
@@ -157,7 +140,7 @@ test('users, their devices, codes and guesses are counted apart, and anew after 
 })
 
 test('of two locks of a user the list shows the one that ends last, whichever came first (D6.5)', async () => {
-  const { system, lockout, fail } = setUp()
+  const { system, lockout, fail } = newLockout()
   const user = { id: '8', unlocks: 0 }
   for (const [first, last] of [
     [countedGuesses(user), countedUser(user)],
@@ -188,7 +171,7 @@ function unreliable(store: MemoryEphemeralStore) {
 }
 
 test('the lock that ends last counts also if its failures began first (D6.5)', async () => {
-  const { system, lockout, fail } = setUp()
+  const { system, lockout, fail } = newLockout()
   const user = { id: '8', unlocks: 0 }
   await fail(4, countedUser(user))
   await fail(5, countedGuesses(user))
@@ -199,7 +182,7 @@ test('the lock that ends last counts also if its failures began first (D6.5)', a
 })
 
 test('a failure counts while another attempt is being checked', async () => {
-  const { store, lockout, wrong } = setUp()
+  const { store, lockout, wrong } = newLockout()
   const slow = slowCheck()
   const running = lockout.attempt(bob, slow.check)
   await setImmediate()
@@ -217,7 +200,7 @@ test('a key of a user begins with their id and the number of unlocks, and a name
 })
 
 test('while the store is away nothing is let through, and the end of a lock is unknown', async () => {
-  const { system, store: memory, fail } = setUp()
+  const { system, store: memory, fail } = newLockout()
   await fail(5)
   const { state, store } = unreliable(memory)
   const lockout = new Lockout(store, system, { maxAttempts: 5, duration: DURATION })
@@ -233,7 +216,7 @@ test('while the store is away nothing is let through, and the end of a lock is u
 
 test('an attempt whose result the store did not get gives its place back when the store is there again', async t => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const { system, store: memory } = setUp()
+  const { system, store: memory } = newLockout()
   const { state, store } = unreliable(memory)
   const lockout = new Lockout(store, system, { maxAttempts: 5, duration: DURATION })
   const losing = lockout.attempt(bob, async () => {
@@ -257,7 +240,7 @@ test('an attempt whose result the store did not get gives its place back when th
 
 test('of several attempts whose results the store did not get, each gives its place back', async t => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const { system, store: memory } = setUp()
+  const { system, store: memory } = newLockout()
   const { state, store } = unreliable(memory)
   const lockout = new Lockout(store, system, { maxAttempts: 5, duration: DURATION })
   const both = [slowCheck(), slowCheck()]
@@ -280,7 +263,7 @@ test('of several attempts whose results the store did not get, each gives its pl
 
 test('of attempts whose results the store did not get, 500 give their places back; others expire', async t => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const { system, store: memory } = setUp()
+  const { system, store: memory } = newLockout()
   const { state, store } = unreliable(memory)
   const lockout = new Lockout(store, system, { maxAttempts: 1000, duration: DURATION })
   const checks = Array.from({ length: 501 }, slowCheck)
@@ -298,7 +281,7 @@ test('of attempts whose results the store did not get, 500 give their places bac
 
 test('an attempt that fails for a reason of its own is not taken for one that the store lost', async t => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const { store, system } = setUp()
+  const { store, system } = newLockout()
   const changes = t.mock.method(store, 'update')
   const lockout = new Lockout(store, system, { maxAttempts: 5, duration: DURATION })
   await assert.rejects(

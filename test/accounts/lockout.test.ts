@@ -1,48 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import {
-  type Counted,
-  countedCodes,
-  countedGuesses,
-  countedName,
-  countedUser,
-  Lockout,
-  UNKNOWN_NAME_PREFIX,
-} from '../../src/accounts/lockout.ts'
+import { countedCodes, countedGuesses, countedName, countedUser } from '../../src/accounts/lockout.ts'
 import { LockedOut } from '../../src/base/errors.ts'
-import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
-import { FakeSystem } from '../support/fake-system.ts'
-
-const DURATION = 300_000
-const bob = countedUser({ id: '7', unlocks: 0 })
-
-function setUp({ maxAttempts = 5, duration = DURATION, capacity = 1000 } = {}) {
-  const system = new FakeSystem()
-  const store = new MemoryEphemeralStore(system, {
-    sweepInterval: 3_600_000,
-    capacity: [{ prefix: UNKNOWN_NAME_PREFIX, max: capacity }],
-  })
-  const lockout = new Lockout(store, system, { maxAttempts, duration })
-  const wrong = (who: Counted = bob) => lockout.attempt(who, async () => false)
-  const right = (who: Counted = bob) => lockout.attempt(who, async () => true)
-  const fail = async (times: number, who: Counted = bob): Promise<void> => {
-    for (let count = 0; count < times; count++) await wrong(who)
-  }
-  return { system, store, lockout, wrong, right, fail }
-}
-
-const neverChecked = async (): Promise<boolean> => assert.fail('the password has been checked')
+import { bob, DURATION, neverChecked, newLockout } from '../support/lockout.ts'
 
 test('the fifth wrong password locks the user and reports it; the sixth is not checked (D6.1)', async () => {
-  const { lockout, wrong } = setUp()
+  const { lockout, wrong } = newLockout()
   for (let count = 1; count <= 4; count++) assert.deepEqual(await wrong(), { right: false, locked: false })
   assert.deepEqual(await wrong(), { right: false, locked: true })
   await assert.rejects(lockout.attempt(bob, neverChecked), LockedOut)
 })
 
 test('with a limit of one the first wrong password locks (D6.4)', async () => {
-  const { lockout, wrong } = setUp({ maxAttempts: 1 })
+  const { lockout, wrong } = newLockout({ maxAttempts: 1 })
   assert.deepEqual(await wrong(), { right: false, locked: true })
   await assert.rejects(lockout.attempt(bob, neverChecked), LockedOut)
 })
@@ -53,7 +24,7 @@ test('the lock holds a millisecond before its end and is gone at the end and aft
     [DURATION, false],
     [DURATION + 1, false],
   ] as const) {
-    const { system, lockout, right, fail } = setUp()
+    const { system, lockout, right, fail } = newLockout()
     await fail(5)
     system.pass(passed)
     assert.equal((await lockout.lockedUntil(bob)) !== undefined, locked, `after ${passed} ms`)
@@ -63,7 +34,7 @@ test('the lock holds a millisecond before its end and is gone at the end and aft
 })
 
 test('right after a lock the count is 0: four more wrong ones are free, the fifth locks anew (D6.1)', async () => {
-  const { system, wrong, fail } = setUp()
+  const { system, wrong, fail } = newLockout()
   await fail(5)
   system.pass(DURATION)
   for (let count = 1; count <= 4; count++) assert.equal((await wrong()).locked, false)
@@ -71,7 +42,7 @@ test('right after a lock the count is 0: four more wrong ones are free, the fift
 })
 
 test('attempts during a lock neither count nor prolong it (D6.1)', async () => {
-  const { system, lockout, right, fail } = setUp()
+  const { system, lockout, right, fail } = newLockout()
   await fail(5)
   for (let second = 0; second < 299; second++) {
     system.pass(1000)
@@ -82,7 +53,7 @@ test('attempts during a lock neither count nor prolong it (D6.1)', async () => {
 })
 
 test('a success clears the count, at four failures too (D6.1)', async () => {
-  const { wrong, right, fail } = setUp()
+  const { wrong, right, fail } = newLockout()
   await fail(4)
   await right()
   for (let count = 1; count <= 4; count++) assert.equal((await wrong()).locked, false)
@@ -90,14 +61,14 @@ test('a success clears the count, at four failures too (D6.1)', async () => {
 })
 
 test('failures are forgotten after a day without another one', async () => {
-  const { system, wrong, fail } = setUp()
+  const { system, wrong, fail } = newLockout()
   await fail(4)
   system.pass(86_400_000)
   assert.equal((await wrong()).locked, false)
 })
 
 test('of 200 parallel wrong guesses exactly five are checked, all others are refused (D6.2)', async () => {
-  const { lockout } = setUp()
+  const { lockout } = newLockout()
   let checked = 0
   const outcomes = await Promise.allSettled(
     Array.from({ length: 200 }, () =>
@@ -117,13 +88,13 @@ test('of 200 parallel wrong guesses exactly five are checked, all others are ref
 })
 
 test('fifty parallel right passwords all succeed, though five reservations fill the limit (D6.2)', async () => {
-  const { lockout } = setUp()
+  const { lockout } = newLockout()
   const outcomes = await Promise.all(Array.from({ length: 50 }, () => lockout.attempt(bob, () => setImmediate(true))))
   assert.ok(outcomes.every(({ right, locked }) => right && !locked))
 })
 
 test('a check that throws does not count and gives its place back', async () => {
-  const { lockout, wrong } = setUp()
+  const { lockout, wrong } = newLockout()
   const broken = new Error('queue full')
   for (let count = 0; count < 20; count++) {
     await assert.rejects(
@@ -138,7 +109,7 @@ test('a check that throws does not count and gives its place back', async () => 
 })
 
 test('a check that ends after the lock has run out leaves a sound count behind', async () => {
-  const { system, lockout, wrong, fail } = setUp({ maxAttempts: 2, duration: 1000 })
+  const { system, lockout, wrong, fail } = newLockout({ maxAttempts: 2, duration: 1000 })
   let finish: (right: boolean) => void = () => undefined
   const slow = lockout.attempt(bob, () => new Promise<boolean>(resolve => (finish = resolve)))
   await fail(1)
@@ -150,7 +121,7 @@ test('a check that ends after the lock has run out leaves a sound count behind',
 
 test('the wall clock neither ends nor prolongs a lock, wherever it jumps (D6.3)', async () => {
   for (const jump of [-86_400_000, -1, 1, DURATION, 10 * 365 * 86_400_000]) {
-    const { system, lockout, right, fail } = setUp()
+    const { system, lockout, right, fail } = newLockout()
     await fail(5)
     system.jump(jump)
     const refusal = await lockout.attempt(bob, neverChecked).catch((error: unknown) => error)
@@ -164,7 +135,7 @@ test('the wall clock neither ends nor prolongs a lock, wherever it jumps (D6.3)'
 })
 
 test('Retry-After is rounded up to whole seconds and is never 0 (D6.1)', async () => {
-  const { system, lockout, fail } = setUp()
+  const { system, lockout, fail } = newLockout()
   await fail(5)
   const retryAfter = async (): Promise<number | undefined> => {
     const refusal = await lockout.requireNotLocked(bob).catch((error: unknown) => error)
@@ -182,7 +153,7 @@ test('Retry-After is rounded up to whole seconds and is never 0 (D6.1)', async (
 })
 
 test('-1 switches the lockout off (I5.9)', async () => {
-  const { lockout, wrong, store, fail } = setUp({ maxAttempts: -1 })
+  const { lockout, wrong, store, fail } = newLockout({ maxAttempts: -1 })
   await fail(100)
   assert.deepEqual(await wrong(), { right: false, locked: false })
   await lockout.requireNotLocked(bob)
@@ -191,7 +162,7 @@ test('-1 switches the lockout off (I5.9)', async () => {
 })
 
 test('unknown names lock like users, and a flood of them takes limited memory (D6.3)', async () => {
-  const { store, lockout, wrong, fail } = setUp({ capacity: 100 })
+  const { store, lockout, wrong, fail } = newLockout({ capacity: 100 })
   for (let number = 0; number < 2000; number++) await wrong(countedName(`nobody-${number}`))
   assert.ok(store.size <= 100, `${store.size} entries`)
   await fail(5, countedName('mallory'))
@@ -199,7 +170,7 @@ test('unknown names lock like users, and a flood of them takes limited memory (D
 })
 
 test('a flood of invented names does not push out the lock of a user (D6.3)', async () => {
-  const { lockout, wrong, fail } = setUp({ capacity: 100 })
+  const { lockout, wrong, fail } = newLockout({ capacity: 100 })
   await fail(5)
   for (let number = 0; number < 500; number++) await wrong(countedName(`nobody-${number}`))
   await assert.rejects(lockout.attempt(bob, neverChecked), LockedOut)
@@ -210,7 +181,7 @@ test('an invented name is not kept in readable form: it may be a password in the
 })
 
 test('users who are locked are listed with failures, end and count of unlocks; others are not (D6.5)', async () => {
-  const { system, lockout, fail } = setUp()
+  const { system, lockout, fail } = newLockout()
   await fail(5, countedUser({ id: '8', unlocks: 3 }))
   await fail(4)
   await fail(5, countedName('nobody'))

@@ -6,6 +6,7 @@ import { realSystem } from '../../src/base/system.ts'
 import { guestFrom } from '../../src/accounts/caller.ts'
 import { schema } from '../../src/assembly/schema.ts'
 import { appendToList, leaveList } from '../../src/content/list-records.ts'
+import { EntryLoader } from '../../src/content/entry-loader.ts'
 import { listPage } from '../../src/content/kinds/list-view.ts'
 import { newEntry } from '../../src/model/entry.ts'
 import { wholeList } from '../../src/model/list-order.ts'
@@ -67,13 +68,14 @@ test('a page of a long list takes the statements of a short one, and none reads 
   const page = async (id: 'long' | 'short') => {
     statements.length = 0
     const read = await listPage(
-      { database: counted, cache },
+      { database: counted, cache, loader: new EntryLoader({ database: counted, cache }) },
       guest,
       { entry: lists[id], contextEntry },
       PAGE,
       ResponseBudget.forMany(),
     )
-    const ofMembers = statements.filter(({ parts }) => parts.join('?').includes('list_members'))
+    const texts = statements.map(({ parts }) => parts.join('?'))
+    const ofMembers = texts.filter(text => text.includes('list_members') && !text.includes('FROM entries'))
     return { ...read, statements: statements.length, readsMembers: ofMembers.length }
   }
 

@@ -14,12 +14,12 @@ import {
 } from '../../src/content/list-records.ts'
 import { entriesBelow } from '../../src/content/entry-records.ts'
 import { addRelations, dropRelations, renewRelations } from '../../src/content/entry-rows.ts'
-import { relationsOf } from '../../src/content/relations.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/assembly/schema.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { countStatements } from '../support/statements.ts'
+import { relationsOf } from '../support/relations.ts'
 
 test('no statement about lists and relations goes through a whole table, so that large contexts are as quick as small', async t => {
   const database = await openSqliteDatabase(':memory:')

@@ -46,6 +46,31 @@ test('a graph that was read is the same when it is read again, through JSON too 
   fc.assert(fc.property(graph, graph => assert.deepEqual(parseRdfJson(graph), graph)))
 })
 
+test('a graph that needs no change is not copied, and what does is changed alone (D35.6)', () => {
+  fc.assert(fc.property(graph, given => assert.ok(parseRdfJson(given) === given || Object.keys(given).length === 0)))
+  const good = { [P]: [{ type: 'uri', value: S }] }
+  const parts: ReadonlyArray<readonly [given: unknown[], read: Graph[string][string]]> = [
+    [[{ value: 'a', type: 'literal' }], [{ type: 'literal', value: 'a' }]],
+    [[{ type: 'literal', value: 'a', more: 1 }], [{ type: 'literal', value: 'a' }]],
+    [[{ type: 'literal', value: 'a', lang: '' }], [{ type: 'literal', value: 'a' }]],
+    [[{ type: 'literal', value: 'a', datatype: 'urn:d', lang: 'en' }], [{ type: 'literal', value: 'a', lang: 'en' }]],
+    [[{ type: 'literal', lang: 'en', value: 'a' }], [{ type: 'literal', value: 'a', lang: 'en' }]],
+    [[{ type: 'bnode', value: 'a' }], [{ type: 'bnode', value: '_:a' }]],
+    [[null, { type: 'literal', value: 'a' }], [{ type: 'literal', value: 'a' }]],
+  ]
+  for (const [given, wanted] of parts) {
+    const read = parseRdfJson({ [S]: { ...good, 'urn:q': given, 'urn:r': [] }, [P]: good })
+    // As text, because the order of members is part of what is stored.
+    assert.equal(JSON.stringify(read), JSON.stringify({ [S]: { ...good, 'urn:q': wanted }, [P]: good }))
+    assert.equal(read[P], good)
+  }
+  const twice = [{ type: 'literal', value: 'a' }]
+  assert.deepEqual(parse(...twice, ...twice), { [S]: { [P]: twice } })
+  assert.deepEqual(parseRdfJson({ [S]: {}, [P]: { 'urn:q': [{}] } }), {})
+  const bare: Record<string, unknown> = Object.assign(Object.create(null), { [S]: good })
+  assert.deepEqual(parseRdfJson(bare), { [S]: good })
+})
+
 test('a graph is the same after it went inside and out again, literals untouched', () => {
   fc.assert(
     fc.property(graph, graph => {

@@ -11,7 +11,7 @@ import { type EntryInContext, requires } from '../../model/rights.ts'
 import type { Database } from '../../stores/database.ts'
 import { membersChange } from '../access-changes.ts'
 import type { Changes, EntryWriter } from '../changes.ts'
-import { findEntryToShow } from '../entry-records.ts'
+import type { EntryLoader } from '../entry-loader.ts'
 import type {
   EntryView,
   Making,
@@ -30,6 +30,7 @@ import { requireDistinct, requireIds, requireText } from '../values.ts'
 
 interface Dependencies {
   readonly database: Database
+  readonly loader: EntryLoader
   readonly changes: Changes
   /** The last proof of who the caller is must be recent (D28.6). @throws {Forbidden} `fresh-sign-in-required` */
   readonly requireFresh: (caller: Caller) => void
@@ -97,12 +98,12 @@ export class GroupKind implements ResourceKind {
     group: Group,
     presenter: Presenter,
   ): Promise<ResourceView> {
-    const { database } = this.#deps
+    const { database, loader } = this.#deps
     const ids = group.id === USERS ? await listUserIds(database) : await membersOf(database, group.id)
     const members: EntryView[] = []
     const budget = ResponseBudget.forMany()
     for (const id of ids) {
-      const entry = await findEntryToShow(database, { context: PRINCIPALS, id }, budget)
+      const entry = await loader.toShow({ context: PRINCIPALS, id }, budget)
       const user = await findUser(database, id)
       if (entry && user) members.push(await presenter.groupMember(caller, { entry, contextEntry }, user, budget))
     }

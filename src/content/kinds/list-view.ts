@@ -4,7 +4,8 @@ import type { Database, Queries } from '../../stores/database.ts'
 import type { DependencyCache } from '../../stores/dependency-cache.ts'
 import type { Entry } from '../../model/entry.ts'
 import { MemberIds } from '../../model/member-ids.ts'
-import { sortableEntriesInList, findEntryToShow } from '../entry-records.ts'
+import type { EntryLoader } from '../entry-loader.ts'
+import { sortableEntriesInList } from '../entry-records.ts'
 import { joinedListMembers, listMembers } from '../list-records.ts'
 import { isOwnOrder, type ListPage, type Order, type Paging, pageOf, sorted, titleOf } from '../../model/list-order.ts'
 import type { ResponseBudget } from '../../model/response-budget.ts'
@@ -19,6 +20,7 @@ const MAX_PAGE = 500
 interface Dependencies {
   readonly database: Database
   readonly cache: DependencyCache
+  readonly loader: EntryLoader
 }
 
 /** Ids of the members in the requested order. */
@@ -74,7 +76,7 @@ export async function listPage(
   asked: Paging,
   budget: ResponseBudget,
 ): Promise<ListPage<Entry>> {
-  const { database } = deps
+  const { database, loader } = deps
   const allUnsorted = await memberIds(deps, list.entry)
   const { size } = allUnsorted
   const paging = asked.limit === 0 && size > MAX_PAGE ? { ...asked, limit: MAX_PAGE } : asked
@@ -84,7 +86,7 @@ export async function listPage(
     : pageOf(await sortedMembers(database, caller, list, paging), paging)
   const children: Entry[] = []
   for (const id of ids) {
-    const child = await findEntryToShow(database, { context: list.entry.context, id }, budget)
+    const child = await loader.toShow({ context: list.entry.context, id }, budget)
     if (child) children.push(child)
   }
   return { children, size, limit, offset, allUnsorted }

@@ -7,6 +7,7 @@ import type { Database, Queries } from '../../stores/database.ts'
 import type { DependencyCache } from '../../stores/dependency-cache.ts'
 import type { Changes, EntryWriter } from '../changes.ts'
 import type { CreationBody } from '../creation-request.ts'
+import type { EntryLoader } from '../entry-loader.ts'
 import { presentIds } from '../entry-records.ts'
 import { forgetList, replaceListMembers } from '../list-records.ts'
 import type {
@@ -25,6 +26,7 @@ import { listPage, orderedMembers } from './list-view.ts'
 interface Dependencies {
   readonly database: Database
   readonly cache: DependencyCache
+  readonly loader: EntryLoader
   readonly changes: Changes
 }
 

@@ -14,7 +14,7 @@ import { type EntryInContext, may } from '../../model/rights.ts'
 import { ResponseBudget } from '../../model/response-budget.ts'
 import type { Database } from '../../stores/database.ts'
 import type { EntryLoader } from '../entry-loader.ts'
-import { findEntry, findEntryToShow } from '../entry-records.ts'
+import { findEntry } from '../entry-records.ts'
 import { displayName, fileNameOf, mediaTypeOf } from '../file-description.ts'
 import { listHolding, listMembersFrom } from '../list-records.ts'
 import { isSecret, keyOf, opensLink, secretOf } from './link-key.ts'
@@ -129,13 +129,13 @@ export class LinkVisits {
     folder: Entry,
     { limit, offset }: { readonly limit: number; readonly offset: number },
   ): Promise<{ readonly items: readonly LinkedItem[]; readonly next: number | undefined }> {
-    const { database } = this.#deps
+    const { database, loader } = this.#deps
     const { creator, contextEntry } = visit
     const ids = isList(folder) ? await listMembersFrom(database, folder, { limit: limit + 1, offset }) : []
     const budget = ResponseBudget.forMany()
     const items: LinkedItem[] = []
     for (const id of ids.slice(0, limit)) {
-      const entry = await findEntryToShow(database, { context: folder.context, id }, budget)
+      const entry = await loader.toShow({ context: folder.context, id }, budget)
       if (!entry || !isLinkable(entry) || !may(creator, 'readresource', { entry, contextEntry })) continue
       items.push(await this.describe(visit, entry))
     }

@@ -66,6 +66,8 @@ const textTypes = /^(?:text\/(?!html)|application\/(?:json|ld\+json|rdf\+json|rd
 
 /** The coding that the client prefers; `undefined` means uncompressed (RFC 9110 12.5.3). */
 export function acceptedCoding(request: FastifyRequest, preferred: readonly Coding[] = codings): Coding | undefined {
+  // Programs mostly send none.
+  if (request.headers['accept-encoding'] === undefined) return undefined
   const accepted = new Negotiator(request.raw).encodings([...codings])
   return preferred.find(coding => accepted.includes(coding))
 }

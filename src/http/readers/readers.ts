@@ -1,5 +1,6 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { shareOf } from '../../accounts/caller.ts'
+import { type Caller, guestFrom, shareOf } from '../../accounts/caller.ts'
 import { andThen } from '../../base/concurrency.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import { refusalFrom } from '../../workers/refusals.ts'
@@ -34,15 +35,37 @@ async function handOn(readers: Readers, request: FastifyRequest, reply: FastifyR
   return await reply.status(answer.status).send(request.callback === undefined ? bytes : bytes.toString())
 }
 
+/** The headers that an answer depends on. Reading needs no credentials. */
+const NAMES = [
+  'accept',
+  'accept-encoding',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'if-unmodified-since',
+  'range',
+  'if-range',
+] as const
+
+function headersFor({ method, callback, raw }: FastifyRequest): IncomingHttpHeaders {
+  const headers = Object.fromEntries(NAMES.flatMap(name => (name in raw.headers ? [[name, raw.headers[name]]] : [])))
+  // A script is made of the text, and the response to HEAD describes the text.
+  return callback !== undefined || method === 'HEAD' ? { ...headers, 'accept-encoding': 'identity' } : headers
+}
+
+/** What decides about the rights of the caller, and nothing else: it is copied for each read. */
+const readerOf = ({ user: { id }, groups, grant }: Caller): Caller => ({
+  ...nobody,
+  user: { ...nobody.user, id },
+  groups,
+  ...(grant ? { grant } : {}),
+})
+
+const nobody = guestFrom({ address: '', userAgent: '' })
+
 async function answerOf(readers: Readers, request: FastifyRequest, reply: FastifyReply): Promise<ReadAnswer> {
   const { caller, url } = request
-  // Reading needs neither credentials nor hashes.
-  const { cookie: _cookie, authorization: _authorization, ...others } = request.raw.headers
-  // A script is made of the text, and the response to HEAD describes the text.
-  const isText = request.callback !== undefined || request.method === 'HEAD'
-  const headers = isText ? { ...others, 'accept-encoding': 'identity' } : others
-  const { session: _session, ...known } = caller
-  const task = { url, headers, caller: { ...known, user: { ...caller.user, password: undefined } } }
+  const task = { url, headers: headersFor(request), caller: readerOf(caller) }
   try {
     return await readers.run(task, shareOf(caller), clientGoneSignal(reply))
   } catch (error) {

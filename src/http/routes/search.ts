@@ -6,14 +6,14 @@ import type { EntryInContext } from '../../model/rights.ts'
 import type { Facet, Order } from '../../search/engine.ts'
 import { FacetPattern } from '../../search/facet-pattern.ts'
 import { parseFilters, parseQuery } from '../../search/query.ts'
-import { describeEntry, type GraphForm } from '../describe.ts'
+import { describeEntry, entryJson, type GraphForm } from '../describe.ts'
 import { json } from '../interface/answer.ts'
 import { custom, invalid, requiredText, text as textParameter } from '../interface/inputs.ts'
 import { route } from '../interface/route.ts'
 import { anyOf, list, named, nothing, object, text } from '../interface/schema.ts'
 import { count, Hit } from '../interface/schemas.ts'
 import { type Parameters, refuseFeed } from '../protocol/query.ts'
-import { embeddedFormat, embeddedGraphs } from '../rdf.ts'
+import { asRdfJson, embeddedFormat, embeddedGraphs } from '../rdf.ts'
 import type { Uses } from '../services.ts'
 
 const DEFAULT_LIMIT = 50
@@ -82,7 +82,7 @@ export const searchRoutes = [
     compressible: true,
     refusals: { 400: ['query-too-costly'], 406: ['not-acceptable'], 501: ['not-available'] },
     handle: async ({ base, options, search, views }: Uses<'base' | 'options' | 'search' | 'views'>, exchange) => {
-      const { request, caller, query } = exchange
+      const { request, reply, caller, query } = exchange
       requireType(query.type)
       const form = embeddedGraphs(request)
       refuseFeed(request)
@@ -109,25 +109,34 @@ export const searchRoutes = [
         toAbsolute: (iri: string) => base.toAbsolute(iri),
       }
       const found = await search.find(caller, requested, budget)
-      const children = []
-      for (const hit of found.hits) {
-        children.push(describeHit({ base }, hit, await views.hit(caller, hit, budget), form))
+      const shown: ShownHit[] = []
+      for (const hit of found.hits) shown.push({ ...hit, view: await views.hit(caller, hit, budget) })
+      const facetFields = found.facets.map(facet => describeFacet({ base }, facet))
+      const numbers = { results: found.total, limit, offset, facetFields }
+      if (form === asRdfJson) {
+        // Put together from texts: graphs that are only sent are not parsed.
+        const children = shown.map(hit => hitJson({ base }, hit)).join(',')
+        const text = `{"resource":{"children":[${children}]},${JSON.stringify(numbers).slice(1)}`
+        return await reply.type('application/json; charset=utf-8').send(text)
       }
-      return {
-        resource: { children },
-        results: found.total,
-        limit,
-        offset,
-        facetFields: found.facets.map(facet => describeFacet({ base }, facet)),
-      }
+      return { resource: { children: shown.map(hit => describeHit({ base }, hit, form)) }, ...numbers }
     },
   }),
 ]
 
-function describeHit({ base }: Uses<'base'>, { entry }: EntryInContext, view: EntryView, form: GraphForm): unknown {
-  const { name, alias, ...described } = describeEntry(view, base, form)
-  const names = entry.context === CONTEXTS ? { alias } : { name }
-  return { ...described, ...names, contextId: entry.context }
+interface ShownHit extends EntryInContext {
+  readonly view: EntryView
+}
+
+/** A context has an alias where other entries have a name. */
+const notOfHit = ({ entry }: ShownHit): 'name' | 'alias' => (entry.context === CONTEXTS ? 'name' : 'alias')
+
+const hitJson = ({ base }: Uses<'base'>, hit: ShownHit): string =>
+  `${entryJson(hit.view, base, new Set([notOfHit(hit)])).slice(0, -1)},"contextId":${JSON.stringify(hit.entry.context)}}`
+
+function describeHit({ base }: Uses<'base'>, hit: ShownHit, form: GraphForm): unknown {
+  const { [notOfHit(hit)]: _left, ...described } = describeEntry(hit.view, base, form)
+  return { ...described, contextId: hit.entry.context }
 }
 
 const describeFacet = ({ base }: Uses<'base'>, { name, isUri, values }: Facet): unknown => ({

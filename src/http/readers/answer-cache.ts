@@ -1,0 +1,51 @@
+import type { Caller } from '../../accounts/caller.ts'
+import type { Bytes } from '../../base/units.ts'
+import { ANYTHING, type DependencyCache, memoryOf } from '../../stores/dependency-cache.ts'
+import type { ReadAnswer, ReadTask } from './read-task.ts'
+
+/** Larger answers are made anew each time, so that a few of them do not displace all others. */
+const MAX_ANSWER: Bytes = 262_144
+/** Memory of an answer besides its body. */
+const ANSWER_BYTES: Bytes = 500
+
+/**
+ * Keeps answers to searches until anything that an answer may contain has changed: many visitors of a portal send the same
+ * searches, and most of the time nothing has changed since. An answer is kept for its address, headers and caller, which are all that
+ * the thread gets that makes it.
+ */
+export class AnswerCache {
+  readonly #cache: DependencyCache
+  readonly #isIndexComplete: () => boolean
+
+  /** @param isIndexComplete false while entries are added to the index that have not changed themselves */
+  constructor(cache: DependencyCache, isIndexComplete: () => boolean) {
+    this.#cache = cache
+    this.#isIndexComplete = isIndexComplete
+  }
+
+  /** The present answer to the task. @param make makes it; refusals are not kept */
+  async answer(task: ReadTask, make: () => Promise<ReadAnswer>): Promise<ReadAnswer> {
+    if (!task.url.startsWith('/search?') || !this.#isIndexComplete()) return await make()
+    let made: ReadAnswer | undefined
+    const kept = await this.#cache.get(keyOf(task), async () => {
+      made = await make()
+      if ('refused' in made || sizeOf(made.body) > MAX_ANSWER) return undefined
+      return { value: copyOf(made), subjects: [ANYTHING], bytes: sizeOf(made.body) + ANSWER_BYTES }
+    })
+    // What is sent may be moved to another thread, and would be lost here.
+    return made ?? (kept ? copyOf(kept) : await make())
+  }
+}
+
+type Answered = Exclude<ReadAnswer, { readonly refused: unknown }>
+
+const keyOf = ({ url, headers, caller }: ReadTask): string => `answer ${JSON.stringify([url, headers, partOf(caller)])}`
+
+const partOf = ({ user, groups, grant }: Caller): unknown => [user.id, [...groups].sort(), grant]
+
+const sizeOf = (body: Answered['body']): Bytes => (typeof body === 'string' ? memoryOf(body) : body.byteLength)
+
+const copyOf = ({ body, ...head }: Answered): Answered => ({
+  ...head,
+  body: typeof body === 'string' ? body : body.slice(),
+})
