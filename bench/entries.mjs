@@ -4,13 +4,15 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { newEntry } from '../dist/model/entry.js'
 import { insertEntry } from './entries-in-store.mjs'
 import { openSqliteDatabase } from '../dist/stores/sqlite/sqlite-database.js'
 import { sql } from '../dist/stores/sql.js'
-import { load, request, writeBeside } from './load.mjs'
+import { cpuOf, load, request, writeBeside } from './load.mjs'
 import {
   ask,
+  cpuEach,
   interleave,
   isQuick,
   median,
@@ -23,6 +25,7 @@ import {
   sizesUpTo,
   startBare,
   startService,
+  WARM_UP,
 } from './support.mjs'
 
 const SIZES = sizesUpTo(100_000)
@@ -47,7 +50,7 @@ export async function measure(say) {
     const times = await measureSizes(service, headers, contexts)
     return {
       title: 'Entries and lists',
-      rows: [...rowsOfRates(rates, say), ...rowsOfBeside(beside), ...rowsOfTimes(times)],
+      rows: [...rowsOfRates(rates, say), ...rowsOfBeside(beside, say), ...rowsOfTimes(times)],
       curves: [...curves(rates, times), curveOfBeside(beside)],
     }
   } finally {
@@ -76,8 +79,8 @@ async function makeContext(service, headers, size) {
   return { id, list, size }
 }
 
-function metadataOf(context, id, base = './') {
-  const title = { type: 'literal', value: `Entry ${id} of context ${context}`, lang: 'en' }
+function metadataOf(context, id, base = './', state = '') {
+  const title = { type: 'literal', value: `Entry ${id} of context ${context}${state}`, lang: 'en' }
   return { [`${base}${context}/resource/${id}`]: { [TITLE]: [title] } }
 }
 
@@ -111,6 +114,9 @@ async function measureRates(service, headers, contexts) {
     work[`metadata ${context.size}`] = () => load(service, metadata, { ms: ROUND_MS, awake: true })
     work[`create ${context.size}`] = () => load(service, () => body, { ms: ROUND_MS, connections: 16, status: 201 })
   }
+  const [smallest] = contexts
+  const early = ['read', 'metadata', 'create'].map(name => [name, work[`${name} ${smallest.size}`]])
+  await interleave(0, Object.fromEntries(early), { warmUp: WARM_UP })
   const results = await interleave(ROUNDS, work, { warmUp: 3 })
   await bareJson.stop()
   await bareMetadata.stop()
@@ -129,40 +135,67 @@ function readsOf({ id, size }, headers) {
   }
 }
 
-/** Reads in the smallest context, alone and beside a number of writes per second to another one, in turns. */
+/**
+ * Reads in the smallest context, alone and beside a number of writes per second to another one, in turns; and 50 of these writes per
+ * second alone, to know what processor time they take.
+ */
 async function measureBeside(service, headers, [read, written]) {
   const { entry, metadata } = readsOf(read, headers)
   const user = request('GET', '/auth/user', headers)
   const reads = { 'GET /auth/user': () => user, 'GET entry?includeAll': entry, 'GET metadata': metadata }
   let turn = 0
   const write = () => {
-    const path = `${written.id}/metadata/${1 + (turn++ % written.size)}`
-    return ask(service, headers, 'PUT', path, metadataOf(written.id, turn, service.base))
+    const id = 1 + (turn++ % written.size)
+    const body = JSON.stringify(metadataOf(written.id, id, service.base, `, state ${turn}`))
+    return request('PUT', `/${written.id}/metadata/${id}`, { ...JSON_TYPE, ...headers }, body)
   }
-  const work = {}
+  const work = {
+    writes: async () => {
+      const before = cpuOf(service.pid)
+      const end = writeBeside(service, write, 50)
+      await setTimeout(ROUND_MS)
+      const count = await end()
+      return { cpu: ((cpuOf(service.pid) - before) * 1e6) / count }
+    },
+  }
   for (const [name, next] of Object.entries(reads)) {
     for (const perSecond of [0, ...WRITES]) {
       work[`${name} ${perSecond}`] = async () => {
-        const end = writeBeside(write, perSecond)
-        try {
-          return await load(service, next, { ms: ROUND_MS, awake: true })
-        } finally {
-          await end()
-        }
+        const end = writeBeside(service, write, perSecond)
+        const result = await load(service, next, { ms: ROUND_MS, awake: true })
+        return { ...result, writes: await end() }
       }
     }
   }
   return { names: Object.keys(reads), results: await interleave(ROUNDS, work, { warmUp: 1 }) }
 }
 
-const rowsOfBeside = ({ names, results }) =>
-  names.map(name => ({
-    what: `${name} beside 50 writes per second : without writes`,
-    value: ratioOf(results[`${name} 50`], results[`${name} 0`]),
-    unit: 'ratio',
-    goal: { least: 0.9 },
-    note: `${Math.round(medianOf(results[`${name} 50`]))}/s : ${Math.round(medianOf(results[`${name} 0`]))}/s`,
-  }))
+function rowsOfBeside({ names, results }) {
+  const ofWrite = medianOf(results.writes, cpuEach)
+  /** Of each read, without that of the writes. */
+  const net = ({ cpu, count, writes }) => cpu - (writes * ofWrite) / count
+  return [
+    ...names.flatMap(name => {
+      const [alone, beside] = [results[`${name} 0`], results[`${name} 50`]]
+      return [
+        {
+          what: `${name} beside 50 writes per second : without writes`,
+          value: ratioOf(beside, alone),
+          unit: 'ratio',
+          goal: { least: 0.9 },
+          note: `${Math.round(medianOf(beside))}/s : ${Math.round(medianOf(alone))}/s`,
+        },
+        {
+          what: `processor time of ${name} without writes : beside 50 per second, less that of the writes`,
+          value: ratioOf(alone, beside, net),
+          unit: 'ratio',
+          note: `${medianOf(alone, net).toFixed(0)} µs : ${medianOf(beside, net).toFixed(0)} µs`,
+        },
+      ]
+    }),
+    { what: 'processor time of one of those writes, alone', value: ofWrite / 1000, unit: 'ms' },
+  ]
+}
 
 const curveOfBeside = ({ names, results }) => ({
   name: 'beside-writes',
@@ -184,10 +217,10 @@ function rowsOfRates(rates, say) {
   })
   const cpuRow = (what, own, bare, least) => ({
     what,
-    value: ratioOf(rates[bare], rates[own], cpuOf),
+    value: ratioOf(rates[bare], rates[own], cpuEach),
     unit: 'ratio',
     goal: { least },
-    note: `${medianOf(rates[bare], cpuOf).toFixed(0)} µs : ${medianOf(rates[own], cpuOf).toFixed(0)} µs`,
+    note: `${medianOf(rates[bare], cpuEach).toFixed(0)} µs : ${medianOf(rates[own], cpuEach).toFixed(0)} µs`,
   })
   const [smallest, largest] = [SIZES[0], SIZES.at(-1)]
   return [
@@ -199,8 +232,6 @@ function rowsOfRates(rates, say) {
     row('creating among 10⁵ entries : among 100', `create ${largest}`, `create ${smallest}`, 0.67),
   ]
 }
-
-const cpuOf = ({ cpu }) => cpu
 
 /** The time of single operations in each context. */
 async function measureSizes(service, headers, contexts) {

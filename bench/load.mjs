@@ -67,20 +67,27 @@ function line(base, next, { end, status, times }) {
     })
     socket.on('data', chunk => {
       text += chunk.latin1Slice()
-      const head = text.indexOf('\r\n\r\n')
-      if (head < 0) return
-      const length = Number(/\r\ncontent-length: (\d+)/i.exec(text.slice(0, head))?.[1] ?? 0)
-      if (text.length < head + 4 + length) return
+      const head = headOfWhole(text)
+      if (head === undefined) return
       if (status === undefined ? text[9] !== '2' : Number(text.slice(9, 12)) !== status) {
         reject(new Error(text.slice(0, 600)))
         return void socket.destroy()
       }
       times.push(performance.now() - begun)
-      isLast = /\r\nconnection: close/i.test(text.slice(0, head))
+      isLast = /\r\nconnection: close/i.test(head)
       if (isLast) socket.end()
       else ask()
     })
   })
+}
+
+/** The head of a response once all of the response is there. */
+function headOfWhole(text) {
+  const end = text.indexOf('\r\n\r\n')
+  if (end < 0) return undefined
+  const head = text.slice(0, end)
+  const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
+  return text.length < end + 4 + length ? undefined : head
 }
 
 /** Whether `wrk` is installed: its client takes far less processor time than ours. */
@@ -111,13 +118,43 @@ export async function loadByWrk({ base, pid }, { paths, headers }, { connections
   }
 }
 
-/** Begins a write at the same intervals, this many per second; returns a function that waits for those that have begun. */
-export function writeBeside(write, perSecond) {
-  const writes = []
-  const timer = perSecond > 0 ? setInterval(() => writes.push(write()), 1000 / perSecond) : undefined
+/**
+ * Sends a request at the same intervals, this many per second, one after the other on one connection: a client that costs the
+ * readers beside it next to nothing. Returns a function that waits for those that are due and resolves to their number.
+ */
+export function writeBeside({ base }, next, perSecond) {
+  if (perSecond === 0) return async () => 0
+  const { hostname, port } = new URL(base)
+  const begun = performance.now()
+  let [sent, answered, due, text] = [0, 0, Number.POSITIVE_INFINITY, '']
+  let [resolve, reject] = []
+  const ended = new Promise((...both) => ([resolve, reject] = both))
+  const socket = connect(Number(port), hostname)
+  socket.setNoDelay(true)
+  socket.on('error', reject)
+  const send = () => {
+    if (answered >= due) return void socket.end(() => resolve(answered))
+    if (sent > answered || sent >= due || performance.now() < begun + (sent * 1000) / perSecond) return
+    sent++
+    text = ''
+    socket.write(next())
+  }
+  socket.on('data', chunk => {
+    text += chunk.latin1Slice()
+    if (headOfWhole(text) === undefined) return
+    if (text[9] !== '2') return void reject(new Error(text.slice(0, 600)))
+    answered++
+    send()
+  })
+  const timer = setInterval(send, 1)
   return async () => {
-    clearInterval(timer)
-    await Promise.all(writes)
+    due = sent
+    try {
+      return await ended
+    } finally {
+      clearInterval(timer)
+      socket.destroy()
+    }
   }
 }
 

@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { buildIfStale, installIfMissing, root } from '../scripts/prepare.mjs'
+import { buildIfStale, buildProgramIfStale, installIfMissing, root } from '../scripts/prepare.mjs'
 import { write } from './report.mjs'
 
 const PARTS = [
@@ -35,7 +35,7 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 installIfMissing()
-buildIfStale('tsconfig.build.json', ['src'], 'dist/commands/main.js')
+buildProgramIfStale()
 buildIfStale('tsconfig.json', ['src', 'test'], 'build/src/commands/main.js')
 
 const folder = join(root, 'bench/report')

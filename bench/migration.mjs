@@ -60,7 +60,7 @@ async function importInto(data, backup) {
   const begun = performance.now()
   const script = `
     process.argv.splice(1, 1)
-    const { main } = await import(${JSON.stringify(fileURLToPath(new URL('../dist/commands/main.js', import.meta.url)))})
+    const { main } = await import(${JSON.stringify(fileURLToPath(new URL('../dist/program/main.js', import.meta.url)))})
     const status = await main(process.argv.slice(1))
     const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage()
     process.send({ status, cpu: (userCPUTime + systemCPUTime) / 1e6, memory: maxRSS * 1024 })

@@ -4,12 +4,15 @@
 // Medians; rounds over the stores are interleaved.
 import { guestFrom } from '../dist/accounts/caller.js'
 import { newEntry } from '../dist/model/entry.js'
-import { entrySource, findEntry } from '../dist/content/entry-records.js'
+import { EntryLoader } from '../dist/content/entry-loader.js'
+import { findEntry } from '../dist/content/entry-records.js'
 import { deleteEntry, insertEntry, updateEntry } from './entries-in-store.mjs'
 import { Search } from '../dist/search/search.js'
 import { parseQuery } from '../dist/search/query.js'
 import { migrate } from '../dist/stores/migrations.js'
 import { schema } from '../dist/assembly/schema.js'
+import { realSystem } from '../dist/base/system.js'
+import { DependencyCache } from '../dist/stores/dependency-cache.js'
 import { openSqliteDatabase } from '../dist/stores/sqlite/sqlite-database.js'
 import { sql } from '../dist/stores/sql.js'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -20,6 +23,7 @@ import { median, ROUNDS, sizesUpTo } from './support.mjs'
 const SIZES = sizesUpTo(100_000)
 const WAYS = ['again', 'written', 'first']
 const CONTEXTS = 20
+const CACHE_BYTES = 8 * 2 ** 20
 const TITLE = 'http://purl.org/dc/terms/title'
 const TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
 const DESCRIPTION = 'http://purl.org/dc/terms/description'
@@ -119,7 +123,12 @@ async function open(folder, size) {
   const database = await openSqliteDatabase(join(folder, `${size}.sqlite`))
   await migrate(database, schema)
   await fill(database, size)
-  return { size, database, search: new Search(database, entrySource) }
+  return { size, database, search: newSearch(database) }
+}
+
+function newSearch(database) {
+  const cache = new DependencyCache(database, CACHE_BYTES, realSystem)
+  return new Search(database, new EntryLoader({ database, cache }))
 }
 
 /** The times of each case, for each store. */
@@ -128,7 +137,7 @@ async function timesOf(stores, search, who) {
   for (let round = 0; round < Math.min(3, ROUNDS); round++) {
     for (const [at, store] of stores.entries()) {
       // The caller has searched before, for something else.
-      const engine = new Search(store.database, entrySource)
+      const engine = newSearch(store.database)
       times[at].started.push(await timed(store, engine, { query: 'entryType:Local' }, who))
       times[at].first.push(await timed(store, engine, search, who))
       await timed(store, store.search, search, who)

@@ -11,6 +11,8 @@ import { request } from './load.mjs'
 export const isQuick = process.argv.includes('--quick')
 export const ROUNDS = isQuick ? 1 : 5
 export const ROUND_MS = isQuick ? 150 : 600
+/** Rounds before those that count: a service compiles its program during the first fifty thousand responses or so. */
+export const WARM_UP = isQuick ? 1 : 12
 /** Four sizes of data, each ten times the one before. */
 export const sizesUpTo = most =>
   [1000, 100, 10, 1].map(part => Math.max(1, Math.ceil(most / part / (isQuick ? 100 : 1))))
@@ -113,6 +115,9 @@ export const ratioOf = (ones, others, read = ({ rate }) => rate) =>
   median(ones.map((one, round) => read(one) / read(others[round])))
 
 export const medianOf = (results, read = ({ rate }) => rate) => median(results.map(read))
+
+/** Reads the processor time of an answer, where the two above would read the rate. */
+export const cpuEach = ({ cpu }) => cpu
 
 /** Resident memory of a process in bytes; `peak` is the maximum so far. */
 export async function memoryOf(pid) {

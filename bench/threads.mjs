@@ -4,9 +4,10 @@
 import { hasWrk, load, loadByWrk, request } from './load.mjs'
 import {
   ask,
+  cpuEach,
   interleave,
   isQuick,
-  median,
+  medianOf,
   memoryOf,
   newContext,
   ROUND_MS,
@@ -84,21 +85,21 @@ async function open(count) {
 
 function rowsOf(name, results) {
   const [one, two] = [results[`${name} 1`], results[`${name} 2`]]
-  const cpu = ratioOf(one, two, result => result.cpu)
+  const cpu = ratioOf(one, two, cpuEach)
   return [
     {
       what: `${name}: rate with two threads : one, ${CONNECTIONS} connections`,
       value: ratioOf(two, one),
       unit: 'ratio',
       ...(name === 'GET /auth/user' ? {} : { goal: { least: 1.6 } }),
-      note: `${Math.round(median(one.map(({ rate }) => rate)))}/s and ${Math.round(median(two.map(({ rate }) => rate)))}/s`,
+      note: `${Math.round(medianOf(one))}/s and ${Math.round(medianOf(two))}/s`,
     },
     {
       what: `${name}: processor time of an answer, one thread : two`,
       value: cpu,
       unit: 'ratio',
       goal: { least: 7 / 8 },
-      note: `${Math.round(median(one.map(result => result.cpu)))} µs and ${Math.round(median(two.map(result => result.cpu)))} µs; eight cores would give ${(8 * cpu).toFixed(1)} times the answers of one`,
+      note: `${Math.round(medianOf(one, cpuEach))} µs and ${Math.round(medianOf(two, cpuEach))} µs; eight cores would give ${(8 * cpu).toFixed(1)} times the answers of one`,
     },
   ]
 }
@@ -119,6 +120,6 @@ const curve = (names, results) => ({
   x: 'threads',
   series: names.map(name => ({
     name,
-    points: COUNTS.map(count => [count, median(results[`${name} ${count}`].map(({ rate }) => rate))]),
+    points: COUNTS.map(count => [count, medianOf(results[`${name} ${count}`])]),
   })),
 })
