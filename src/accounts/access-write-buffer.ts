@@ -8,15 +8,18 @@ export interface Access {
   readonly cookieSent: Milliseconds
 }
 
-/** If several nodes record accesses, the latest counts, in whatever order they are written. */
-export const withAccess =
-  (access: Access) =>
-  <Accessed extends Access>(stored: Accessed): Accessed => ({
-    ...stored,
-    lastAccess: Math.max(stored.lastAccess, access.lastAccess),
-    expires: Math.max(stored.expires, access.expires),
-    cookieSent: Math.max(stored.cookieSent, access.cookieSent),
-  })
+/**
+ * Records an access in a session, and returns that session: a copy for each request would be most of what the request leaves behind.
+ * If several nodes record accesses, the latest counts, in whatever order they are written.
+ */
+export function noteIn<Accessed extends Access>(session: Accessed, access: Access | undefined): Accessed {
+  if (!access) return session
+  const noted: { -readonly [Member in keyof Access]: Access[Member] } = session
+  noted.lastAccess = Math.max(session.lastAccess, access.lastAccess)
+  noted.expires = Math.max(session.expires, access.expires)
+  noted.cookieSent = Math.max(session.cookieSent, access.cookieSent)
+  return session
+}
 
 /**
  * Session accesses that wait to be written: the latest one of each session, many in one write. A crash loses at most the

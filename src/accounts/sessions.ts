@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import type { EphemeralStore, Kept } from '../stores/ephemeral-store.ts'
-import { type Access, AccessWriteBuffer, withAccess } from './access-write-buffer.ts'
+import { type Access, AccessWriteBuffer, noteIn } from './access-write-buffer.ts'
 import { LogoutKeys, type SessionRef } from './logout-keys.ts'
 import type { SessionLifetime, SessionOptions } from './session-options.ts'
 import { digestOf } from './token-digest.ts'
@@ -23,8 +23,8 @@ export interface Client {
 /** A session: what the server stores about one login token. */
 export interface Session {
   readonly token: string
-  /** The key of the session in the store; never shown to users. */
-  readonly id: string
+  /** The key of the session in the store, if it is not the token: see {@link idOf}. */
+  readonly id?: string
   readonly userId: string
   /** The user's epoch when the session was made. */
   readonly epoch: number
@@ -52,8 +52,10 @@ export interface Session {
   readonly providerSession?: string
 }
 
-/** A session as stored; the token sealer decides how much of the token is stored. */
-interface Stored extends Omit<Session, 'id' | 'token'> {
+/** A session as stored: in the memory of this process with its token, elsewhere with what a sealer has made of it. */
+type Stored = Session | SealedSession
+
+interface SealedSession extends Omit<Session, 'id' | 'token'> {
   readonly sealed: string
 }
 
@@ -82,7 +84,7 @@ const listKey = (userId: string): string => `sessions-of:${userId}`
  */
 export class Sessions {
   readonly #store: EphemeralStore
-  readonly #vault: TokenSealer
+  readonly #sealer: TokenSealer | undefined
   readonly #system: System
   readonly #options: SessionOptions
   readonly #notes: AccessWriteBuffer
@@ -90,9 +92,10 @@ export class Sessions {
   /** Shares one string for equal `User-Agent` values, because most sessions have one of a few. */
   readonly #userAgents = new LRUCache<string, string>({ max: 1000, memoMethod: name => name })
 
-  constructor(store: EphemeralStore, vault: TokenSealer, system: System, options: SessionOptions) {
+  /** @param sealer keeps tokens out of the store; absent if the store is memory of this process, where its secrets are as well */
+  constructor(store: EphemeralStore, sealer: TokenSealer | undefined, system: System, options: SessionOptions) {
     this.#store = store
-    this.#vault = vault
+    this.#sealer = sealer
     this.#system = system
     this.#options = options
     this.#logoutKeys = new LogoutKeys(store, system)
@@ -107,8 +110,8 @@ export class Sessions {
     const now = this.#system.now()
     const maxAge = Math.min(requested ?? longest, longest)
     const token = Buffer.from(this.#system.randomBytes(TOKEN_BYTES)).toString('base64url')
-    const usual: Stored = {
-      sealed: this.#vault.seal(token, user.id),
+    const usual: Session = {
+      token,
       userId: user.id,
       epoch: user.epoch,
       loginTime: now,
@@ -128,25 +131,34 @@ export class Sessions {
       ...(providerSession === undefined ? {} : { providerSession }),
     }
     // One literal for both would reserve 8 bytes for each special member in every session.
-    const stored = Object.keys(special).length === 0 ? usual : { ...usual, ...special }
-    const [id] = this.#vault.idsOf(token)
-    await this.#store.add(sessionKey(id), stored, stored.expires - now)
+    const session = Object.keys(special).length === 0 ? usual : { ...usual, ...special }
+    const id = this.#sealer?.idsOf(token)[0] ?? token
+    await this.#store.add(sessionKey(id), this.#seal(session), session.expires - now)
     await this.#enlist(user.id, id)
     for (const key of logoutKeys) await this.#logoutKeys.add(key, { id, userId: user.id }, this.#longestLife())
-    return { ...stored, id, token }
+    return this.#sealer ? { ...session, id } : session
+  }
+
+  #seal(session: Session): Stored {
+    if (!this.#sealer) return session
+    const { token, ...others } = session
+    return { ...others, sealed: this.#sealer.seal(token, session.userId) }
   }
 
   /** The live session of a token. The caller must check its user and epoch. */
   find(token: string): Awaitable<Session | undefined> {
-    return TOKEN.test(token) ? this.#findUnder(this.#vault.idsOf(token), token) : undefined
+    if (!TOKEN.test(token)) return undefined
+    return this.#sealer
+      ? this.#findUnder(this.#sealer.idsOf(token), token)
+      : (this.#get(token) as Awaitable<Session | undefined>)
   }
 
   /** The session of the token under one of these ids. */
   #findUnder([id, ...others]: readonly string[], token: string): Awaitable<Session | undefined> {
     if (id === undefined) return undefined
     return andThen(this.#get(id), stored => {
-      if (stored && this.#vault.isOf(stored.sealed, token, stored.userId)) return { ...stored, id, token }
-      return this.#findUnder(others, token)
+      const isFound = stored && 'sealed' in stored && this.#sealer?.isOf(stored.sealed, token, stored.userId) === true
+      return isFound ? unsealed(stored, id, token) : this.#findUnder(others, token)
     })
   }
 
@@ -173,21 +185,21 @@ export class Sessions {
     const isFirst = writesFirstAtOnce === true && now - session.lastAccess >= writeDelay
     const waits = !renews && !isFirst && writeDelay > 0
     const writeLater = (): undefined => {
-      this.#notes.add(session.id, { ...access, cookieSent: session.cookieSent })
+      this.#notes.add(idOf(session), { ...access, cookieSent: session.cookieSent })
     }
     if (waits) return writeLater()
     // The cookie is sent only when the access has been written.
     const written = (kept: Stored | undefined): Session | undefined =>
       renews && !session.endsWithBrowser && kept ? { ...session, ...access } : undefined
-    const kept = this.#change(session.id, withAccess(access))
+    const kept = this.#change(idOf(session), current => noteIn(current, access))
     if (!(kept instanceof Promise)) return written(kept)
     return kept.then(written, error => unlessUnreachable(error) && writeLater())
   }
 
   /** Notes that the user has just proved again who they are, by a second factor or otherwise. */
-  async noteProof({ id }: Session, byFactor: boolean): Promise<void> {
+  async noteProof(session: Session, byFactor: boolean): Promise<void> {
     const proof = { authenticated: this.#system.now(), ...(byFactor ? { hasSecondFactor: true as const } : {}) }
-    await this.#change(id, current => ({ ...current, ...proof }))
+    await this.#change(idOf(session), current => ({ ...current, ...proof }))
   }
 
   /** Seconds until the cookie of the session should expire; `undefined` when it ends with the browser. */
@@ -264,14 +276,14 @@ export class Sessions {
   /** Ends the session of the token. Returns false when there was none. */
   async end(token: string): Promise<boolean> {
     const session = await this.find(token)
-    if (!session || !(await this.#store.take(sessionKey(session.id)))) return false
-    await this.#delist(session.userId, [session.id])
+    if (!session || !(await this.#store.take(sessionKey(idOf(session))))) return false
+    await this.#delist(session.userId, [idOf(session)])
     return true
   }
 
   /** Ends all sessions of the user, except the given one. */
   async endAll(userId: string, except?: Session): Promise<void> {
-    const ending = (await this.#idsOf(userId)).filter(id => id !== except?.id)
+    const ending = (await this.#idsOf(userId)).filter(id => !except || id !== idOf(except))
     for (const id of ending) await this.#store.take(sessionKey(id))
     await this.#delist(userId, ending)
   }
@@ -288,15 +300,16 @@ export class Sessions {
 
   async #opened(id: string): Promise<Session | undefined> {
     const stored = await this.#get(id)
-    const token = stored && this.#vault.open(stored.sealed, stored.userId)
-    return stored && token !== undefined ? { ...stored, id, token } : undefined
+    if (!stored || !('sealed' in stored)) return stored
+    const token = this.#sealer?.open(stored.sealed, stored.userId)
+    return token === undefined ? undefined : unsealed(stored, id, token)
   }
 
   /** The live session with this id, including its access that waits to be written. */
   #get(id: string): Awaitable<Stored | undefined> {
     return andThen(this.#store.get<Stored>(sessionKey(id)), stored => {
       const noted = stored && this.#notes.of(id)
-      const present = stored && noted ? withAccess(noted)(stored) : stored
+      const present = stored && noted ? noteIn({ ...stored }, noted) : stored
       return present && this.#system.now() < present.expires ? present : undefined
     })
   }
@@ -317,8 +330,8 @@ export class Sessions {
   }
 
   async #writeNotes(notes: ReadonlyMap<string, Access>): Promise<void> {
-    const byKey = new Map([...notes].map(([id, access]) => [sessionKey(id), withAccess(access)]))
-    await this.#store.updateAll<Stored>([...byKey.keys()], (key, old) => this.#kept(byKey.get(key)?.(old) ?? old))
+    const byKey = new Map([...notes].map(([id, access]) => [sessionKey(id), access]))
+    await this.#store.updateAll<Stored>([...byKey.keys()], (key, old) => this.#kept(noteIn(old, byKey.get(key))))
   }
 
   async #idsOf(userId: string): Promise<readonly string[]> {
@@ -361,6 +374,13 @@ export class Sessions {
     return this.#options.absoluteMaxAge === UNLIMITED ? Number.MAX_SAFE_INTEGER : this.#options.absoluteMaxAge * 1000
   }
 }
+
+function unsealed({ sealed: _sealed, ...session }: SealedSession, id: string, token: string): Session {
+  return { ...session, id, token }
+}
+
+/** The key of a session in the store; never shown to users. */
+export const idOf = ({ id, token }: Session): string => id ?? token
 
 /**
  * A name for a session that other users may see. With the handle a permitted user can end the session, but cannot use it. It

@@ -27,17 +27,6 @@ export interface TokenSealer {
 }
 
 /**
- * Stores tokens unsealed. For a store in process memory: an attacker who can read that memory can also read the secrets of a
- * seal.
- */
-export const plainTokens: TokenSealer = {
-  idsOf: token => [token],
-  seal: token => token,
-  isOf: (sealed, token) => sealed === token,
-  open: sealed => sealed,
-}
-
-/**
  * Keeps tokens out of the store. A session is found by a MAC of its token and holds the token sealed, because the list of
  * sessions shows it (I2.3). An attacker who reads the store gets no usable token. The seal also names the owner, so
  * an attacker who can write to the store cannot turn one user's session into another's.

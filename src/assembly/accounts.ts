@@ -84,7 +84,7 @@ export async function createAccounts(
     },
   )
   const users = new UserCache(database, cache)
-  const sessions = new Sessions(tokens.store, tokens.vault, system, {
+  const sessions = new Sessions(tokens.store, tokens.sealer, system, {
     maxAge: settings['service.auth.cookie.max-age'],
     refreshOnAccess: settings['service.auth.cookie.refresh-expiration-on-access'],
     absoluteMaxAge: settings['service.auth.token.absolute-max-age'],

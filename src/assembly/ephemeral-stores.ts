@@ -1,7 +1,7 @@
 import { BASIC_PREFIX, MAX_BASIC } from '../accounts/basic-credentials.ts'
 import { LINK_PREFIX, UNKNOWN_NAME_PREFIX } from '../accounts/lockout.ts'
 import { PENDING_PREFIX } from '../accounts/factors/pending-logins.ts'
-import { plainTokens, KeyedTokenSealer, type TokenSealer } from '../accounts/token-sealer.ts'
+import { KeyedTokenSealer, type TokenSealer } from '../accounts/token-sealer.ts'
 import { StartupError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
@@ -39,7 +39,8 @@ const WRITE_DELAY: Milliseconds = 1000
 /** The stores of sessions. */
 export interface Tokens {
   readonly store: EphemeralStore
-  readonly vault: TokenSealer
+  /** Absent for tokens in memory. */
+  readonly sealer: TokenSealer | undefined
   readonly writeDelay: Milliseconds
   readonly writesFirstAtOnce: boolean
 }
@@ -70,7 +71,7 @@ export async function openEphemeralStores(
   const url = settings['service.cluster.redis.url']
   const kind = settings['service.auth.token.store']
   const secrets = kind === 'memory' ? [] : await tokenSecrets(settings, machine)
-  const vault = kind === 'memory' ? plainTokens : new KeyedTokenSealer(secrets, system)
+  const sealer = kind === 'memory' ? undefined : new KeyedTokenSealer(secrets, system)
   const inDatabase = new DatabaseEphemeralStore(database, system)
   const ofProcess = openInMemory(system, team)
   const ephemeral = url === undefined ? ofProcess : await openInRedis(url, log, redisCertificate(settings))
@@ -80,7 +81,7 @@ export async function openEphemeralStores(
     tokens: {
       // The settings have been checked: an address of Redis is set exactly when tokens are in Redis.
       store: kind === 'database' ? inDatabase : ephemeral,
-      vault,
+      sealer,
       writeDelay: kind === 'memory' && !team ? 0 : WRITE_DELAY,
       writesFirstAtOnce: kind === 'memory',
     },

@@ -15,6 +15,7 @@ import { asScript, callbackOf, Cors, refuseCrossSite } from './protocol/cross-si
 import { answerMalformed } from './malformed.ts'
 import { sendProblem } from './problem.ts'
 import { noSchemas } from './protocol/no-schemas.ts'
+import { ResponseBatch } from './protocol/response-batch.ts'
 import { Parameters } from './protocol/query.ts'
 import { withReaders } from './readers/readers.ts'
 import type { Route } from './route.ts'
@@ -77,6 +78,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
       () => done(),
     )
   })
+  const batch = new ResponseBatch()
   let closing = false
   app.addHook('preClose', async () => {
     closing = true
@@ -92,7 +94,10 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
       const text = asScript(reply, payload, request.callback)
       return isCompressible(request) ? compress(request, reply, text) : text
     })
-    return orDone(body, () => done(null, body))
+    // A stream must be read from at once, because it may fail.
+    if (typeof body !== 'string' && !Buffer.isBuffer(body)) return orDone(body, () => done(null, body))
+    batch.add(error => (error ? done(error) : done(null, body)))
+    return undefined
   })
 
   // Handlers read bodies themselves, after they have checked the caller, so Fastify parses no body beforehand.

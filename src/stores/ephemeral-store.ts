@@ -18,7 +18,7 @@ export interface Capacity {
 
 /**
  * Stores data that may be lost: sessions, lockout counters, login flows, used assertion ids. Keys are short texts that begin
- * with their kind (`session:…`). Values are plain data that callers must not mutate.
+ * with their kind (`session:…`). Values are plain data that only `change` may mutate.
  * Every operation is atomic, on all nodes that share the store. Stores in memory return a value at once where the type permits it.
  */
 export interface EphemeralStore {
@@ -27,7 +27,7 @@ export interface EphemeralStore {
   add<T>(key: string, value: T, ttl: Milliseconds): Promise<boolean>
   /**
    * Replaces the value by the result of `change`; `undefined` deletes the key. Resolves to the stored value.
-   * `change` must be pure and may run again.
+   * `change` may run again, and may change the value that it gets; in memory, who has read the value sees that change.
    */
   update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Awaitable<T | undefined>
   /** Updates the present keys among these, each like `update`, in few round trips. */

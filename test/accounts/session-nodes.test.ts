@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SessionOptions } from '../../src/accounts/session-options.ts'
-import { Sessions } from '../../src/accounts/sessions.ts'
+import { idOf, Sessions } from '../../src/accounts/sessions.ts'
 import { digestOf } from '../../src/accounts/token-digest.ts'
 import { KeyedTokenSealer } from '../../src/accounts/token-sealer.ts'
 import { StoreUnavailable } from '../../src/base/errors.ts'
@@ -165,7 +165,7 @@ test('the store contains no token, and its ids cannot be used as tokens', async 
   const { a, shared } = openNodes()
   const session = await a.open(bob, client)
   for await (const pair of shared.scan('')) assert.equal(JSON.stringify(pair).includes(session.token), false)
-  assert.equal(await a.find(session.id), undefined)
+  assert.equal(await a.find(idOf(session)), undefined)
 })
 
 test('a single logout at one node ends the login that another node opened, once (D19.11)', async () => {

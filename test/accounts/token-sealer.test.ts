@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { KeyedTokenSealer, plainTokens } from '../../src/accounts/token-sealer.ts'
+import { KeyedTokenSealer } from '../../src/accounts/token-sealer.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 
 const secret = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
@@ -73,12 +73,6 @@ test('a vault without a secret, or with one of another length, is not made', () 
       message: 'a token sealer needs secrets of 32 bytes',
     })
   }
-})
-
-test('in the memory of this process tokens are stored as they are', () => {
-  const plain = plainTokens
-  assert.deepEqual([plain.idsOf(TOKEN), plain.seal(TOKEN, '7'), plain.open(TOKEN, '7')], [[TOKEN], TOKEN, TOKEN])
-  assert.deepEqual([plain.isOf(TOKEN, TOKEN, '7'), plain.isOf(TOKEN, `${TOKEN}x`, '7')], [true, false])
 })
 
 test('an empty token has a seal too, the shortest one; what is shorter is none', () => {

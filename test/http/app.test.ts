@@ -286,3 +286,14 @@ test('at the origin of active files nobody is recognised, and no address is logg
     ['/nothing/at/all', '7'],
   ])
 })
+
+test('a response whose headers cannot be written is answered with 500', async () => {
+  const { app } = newApp()
+  app.get('/broken', (_request, reply) => reply.header('x-broken', 'two\nlines').send('text'))
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  try {
+    assert.equal((await fetch(new URL('/broken', app.listeningOrigin))).status, 500)
+  } finally {
+    await app.close()
+  }
+})

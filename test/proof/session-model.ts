@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import type { SessionOptions } from '../../src/accounts/session-options.ts'
 import { isCurrent, Sessions } from '../../src/accounts/sessions.ts'
 import { digestOf } from '../../src/accounts/token-digest.ts'
-import { plainTokens, KeyedTokenSealer } from '../../src/accounts/token-sealer.ts'
+import { KeyedTokenSealer } from '../../src/accounts/token-sealer.ts'
 import type { User } from '../../src/accounts/users.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../../src/base/units.ts'
 import { DatabaseEphemeralStore } from '../../src/stores/database-ephemeral-store.ts'
@@ -114,10 +114,10 @@ class Both {
 
   constructor(store: EphemeralStore, system: FakeSystem, options: Options, plan: number) {
     const isInMemory = store instanceof MemoryEphemeralStore
-    const vault = isInMemory ? plainTokens : new KeyedTokenSealer([system.randomBytes(32)], system)
+    const sealer = isInMemory ? undefined : new KeyedTokenSealer([system.randomBytes(32)], system)
     // Outside memory accesses wait a second at most: here until time passes.
     const writeDelay: Milliseconds = isInMemory ? 0 : 3_600_000
-    this.#sessions = new Sessions(store, vault, system, { ...options, writeDelay })
+    this.#sessions = new Sessions(store, sealer, system, { ...options, writeDelay })
     this.#system = system
     this.#options = options
     this.#users = Array.from({ length: USERS }, (_none, index) => userOf(`u${plan}-${index}`))

@@ -4,7 +4,7 @@ import type { Milliseconds } from '../../base/units.ts'
 import { type Caller, isGuest } from '../caller.ts'
 import type { Login } from '../login.ts'
 import type { Audit } from '../audit.ts'
-import type { Session, Sessions } from '../sessions.ts'
+import { idOf, type Session, type Sessions } from '../sessions.ts'
 import type { FactorAnswer, SecondFactors } from './second-factors.ts'
 
 /** Whose proof has to be recent before a change that matters: of no user, of users with a second factor, or of all. */
@@ -79,7 +79,7 @@ export class StepUp {
 }
 
 /** What the challenge of a passkey for a new proof belongs to. */
-export const boundTo = ({ id }: Session): string => `session:${id}`
+export const boundTo = (session: Session): string => `session:${idOf(session)}`
 
 /** The session of the caller. @throws {Forbidden} `not-allowed` without one, as with HTTP Basic */
 export function requireSessionOf(caller: Caller, what: string): Session {

@@ -1,6 +1,7 @@
 import { boundTo, requireSessionOf } from '../../accounts/factors/step-up.ts'
 import type { PasskeySignIn } from '../../accounts/factors/passkey-sign-in.ts'
 import type { Passkeys } from '../../accounts/factors/passkeys.ts'
+import { idOf } from '../../accounts/sessions.ts'
 import { Unauthenticated } from '../../base/errors.ts'
 import { json } from '../interface/answer.ts'
 import { jsonBody } from '../interface/inputs.ts'
@@ -49,9 +50,9 @@ export const passkeyRoutes = [
     refusals: { 403: ['access-token-scope', 'fresh-sign-in-required', 'not-allowed'] },
     isOffered: canAdd,
     handle: async (deps: Uses<'passkeys' | 'factorPolicy' | 'stepUp'>, { caller }) => {
-      const { id } = requireSessionOf(caller, 'add a passkey')
+      const session = requireSessionOf(caller, 'add a passkey')
       deps.stepUp.requireFresh(caller)
-      return { ...(await passkeysOf(deps).creationOptions(caller.user, id)) }
+      return { ...(await passkeysOf(deps).creationOptions(caller.user, idOf(session))) }
     },
   }),
   route({
@@ -76,7 +77,7 @@ export const passkeyRoutes = [
       const session = requireSessionOf(caller, 'add a passkey')
       deps.stepUp.requireFresh(caller)
       const { name, credential } = await body()
-      const factor = await passkeysOf(deps).finishRegistration(caller.user, name, credential, session.id)
+      const factor = await passkeysOf(deps).finishRegistration(caller.user, name, credential, idOf(session))
       const added = await deps.factors.add(caller, factor)
       reply.status(201)
       return { ...added }
