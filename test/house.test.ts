@@ -130,7 +130,6 @@ test('a start loads the packages that every service needs, and the others when t
     'pino',
     'prom-client/lib/counter.js',
     'prom-client/lib/gauge.js',
-    'prom-client/lib/histogram.js',
     'prom-client/lib/registry.js',
     'properties-file/escape',
     'properties-file/parser',

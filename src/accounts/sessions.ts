@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { andThen, type Awaitable } from '../base/concurrency.ts'
 import { StoreUnavailable } from '../base/errors.ts'
@@ -7,6 +6,7 @@ import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import type { EphemeralStore, Kept } from '../stores/ephemeral-store.ts'
 import { type Access, AccessWriteBuffer, noteIn } from './access-write-buffer.ts'
 import { LogoutKeys, type SessionRef } from './logout-keys.ts'
+import { handleOf, userOfHandle } from './session-handle.ts'
 import type { SessionLifetime, SessionOptions } from './session-options.ts'
 import { digestOf } from './token-digest.ts'
 import type { TokenSealer } from './token-sealer.ts'
@@ -148,9 +148,7 @@ export class Sessions {
   /** The live session of a token. The caller must check its user and epoch. */
   find(token: string): Awaitable<Session | undefined> {
     if (!TOKEN.test(token)) return undefined
-    return this.#sealer
-      ? this.#findUnder(this.#sealer.idsOf(token), token)
-      : (this.#get(token) as Awaitable<Session | undefined>)
+    return this.#sealer ? this.#findUnder(this.#sealer.idsOf(token), token) : this.#get<Session>(token)
   }
 
   /** The session of the token under one of these ids. */
@@ -306,8 +304,8 @@ export class Sessions {
   }
 
   /** The live session with this id, including its access that waits to be written. */
-  #get(id: string): Awaitable<Stored | undefined> {
-    return andThen(this.#store.get<Stored>(sessionKey(id)), stored => {
+  #get<Found extends Stored = Stored>(id: string): Awaitable<Found | undefined> {
+    return andThen(this.#store.get<Found>(sessionKey(id)), stored => {
       const noted = stored && this.#notes.of(id)
       const present = stored && noted ? noteIn({ ...stored }, noted) : stored
       return present && this.#system.now() < present.expires ? present : undefined
@@ -381,19 +379,6 @@ function unsealed({ sealed: _sealed, ...session }: SealedSession, id: string, to
 
 /** The key of a session in the store; never shown to users. */
 export const idOf = ({ id, token }: Session): string => id ?? token
-
-/**
- * A name for a session that other users may see. With the handle a permitted user can end the session, but cannot use it. It
- * contains a dot, which no token does.
- */
-export const handleOf = ({ token, userId }: Pick<Session, 'token' | 'userId'>): string =>
-  `${createHash('sha256').update(`handle\n${token}`).digest('base64url')}.${userId}`
-
-/** The id of the user whose session a handle names; `undefined` for a token. */
-export function userOfHandle(handle: string): string | undefined {
-  const dot = handle.indexOf('.')
-  return dot < 0 ? undefined : handle.slice(dot + 1)
-}
 
 /**
  * Whether the session is valid for the user as they are now: kept when their epoch was raised, or created under it, with a second

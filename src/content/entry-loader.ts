@@ -68,7 +68,7 @@ export class EntryLoader {
    */
   outline({ context, entry: id }: EntryKey, small: Bytes): Awaitable<Outline | undefined> {
     const loaded = this.#isCaching ? this.#loaded({ context, id }, small) : undefined
-    return andThen(loaded, known => (known ? outlineOf(known.entry) : findOutline(this.#deps.database, context, id)))
+    return andThen(loaded, known => (known ? outlineOf(known) : findOutline(this.#deps.database, context, id)))
   }
 
   /** For a response with several entries: graphs that exceed the budget are not loaded. */
@@ -142,8 +142,9 @@ export class EntryLoader {
   }
 }
 
-const outlineOf = (entry: Entry): Outline => ({
+const outlineOf = ({ entry, attached }: LoadedEntry): Outline => ({
   entryType: entry.entryType,
   graphType: entry.graphType,
   size: storedSizeOf(entry),
+  hasManyRelations: attached.hasManyRelations,
 })

@@ -10,6 +10,8 @@ export interface Outline {
   readonly graphType: GraphType
   /** Of its graphs and its text. */
   readonly size: Bytes
+  /** Whether many statements of other entries are about this one, if that is known already. */
+  readonly hasManyRelations?: boolean
 }
 
 /** @param contextKey id or name of the context */

@@ -42,7 +42,8 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     cookie: new AuthCookie(options.cookie),
   }
   const addresses = new ClientAddresses(options.trustedProxies, options.clientAddressHeader)
-  const app = createFastify(deps, addresses)
+  const batch = new ResponseBatch()
+  const app = createFastify(deps, addresses, batch)
   const cors = new Cors(options.cors)
 
   app.decorateRequest('route', undefined as never)
@@ -78,7 +79,6 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
       () => done(),
     )
   })
-  const batch = new ResponseBatch()
   let closing = false
   app.addHook('preClose', async () => {
     closing = true
@@ -89,11 +89,8 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     setCacheHeaders(request, reply)
     if (options.cspReportUrl !== undefined) addReports(reply, options.cspReportUrl)
     const noted = noteAccess(deps, request, reply)
-    const held = andThen(noted, () => (isLateListener(request.raw) ? holdForLateListener(request.raw) : undefined))
-    const body = andThen(held, () => {
-      const text = asScript(reply, payload, request.callback)
-      return isCompressible(request) ? compress(request, reply, text) : text
-    })
+    const body =
+      noted || isLateListener(request.raw) ? bodyAfter(noted, request, reply, payload) : bodyOf(request, reply, payload)
     // A stream must be read from at once, because it may fail.
     if (typeof body !== 'string' && !Buffer.isBuffer(body)) return orDone(body, () => done(null, body))
     batch.add(error => (error ? done(error) : done(null, body)))
@@ -115,7 +112,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   return app
 }
 
-function createFastify(deps: Services, addresses: ClientAddresses): FastifyInstance {
+function createFastify(deps: Services, addresses: ClientAddresses, batch: ResponseBatch): FastifyInstance {
   const { contentOrigin } = deps
   const prefix = Buffer.from(deps.system.randomBytes(4)).toString('hex')
   let count = 0
@@ -140,7 +137,11 @@ function createFastify(deps: Services, addresses: ClientAddresses): FastifyInsta
     keepAliveTimeout: KEEP_ALIVE,
     // A missing `Host` is refused by a step of our own, so that the refusal looks like all others.
     http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT, requireHostHeader: false },
-    clientErrorHandler: (error, socket) => answerMalformed(error, socket, commonHeaders(deps)),
+    clientErrorHandler: (error, socket) => {
+      // Responses to earlier requests of the connection may be among those that wait.
+      batch.sendAll()
+      answerMalformed(error, socket, commonHeaders(deps))
+    },
     frameworkErrors: (error, request, reply) => {
       // The address could not be read, so none of the steps runs.
       beginExchange(deps, request, reply, { cookies: RequestCookies.none, addresses })
@@ -222,6 +223,23 @@ function admit(deps: Services, cors: Cors, request: FastifyRequest, caller: Call
     if (matters) refuseCrossSite(request.method, request.headers, isAllowed)
     if (addsData(request)) deps.requireSpace()
   })
+}
+
+/** The body as it is sent. */
+function bodyOf(request: FastifyRequest, reply: FastifyReply, payload: unknown): Awaitable<unknown> {
+  const text = asScript(reply, payload, request.callback)
+  return isCompressible(request) ? compress(request, reply, text) : text
+}
+
+async function bodyAfter(
+  noted: Awaitable<void>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+): Promise<unknown> {
+  await noted
+  if (isLateListener(request.raw)) await holdForLateListener(request.raw)
+  return await bodyOf(request, reply, payload)
 }
 
 /** Ends a step: the framework waits for a promise, and is called at once where there is nothing to wait for. */

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isGuest } from '../accounts/caller.ts'
-import { handleOf } from '../accounts/sessions.ts'
+import { handleOf } from '../accounts/session-handle.ts'
 import { mediaTypeOf as storedMediaType } from '../content/file-description.ts'
 import type { FileRecord } from '../files/file-records.ts'
 import type { Entry } from '../model/entry.ts'

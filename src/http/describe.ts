@@ -1,5 +1,5 @@
 import type { EntryView, ResourceView, ShownGraph } from '../content/resource-kind.ts'
-import { type Graph, parseGraph } from '../graph/graph.ts'
+import { emptyGraph, type Graph, parseGraph } from '../graph/graph.ts'
 import type { ListPage } from '../model/list-order.ts'
 import type { BaseAddress } from './base-address.ts'
 import { RepeatedPart } from './protocol/repeated-part.ts'
@@ -12,8 +12,10 @@ const asRdfJson: GraphForm = graph => graph
 export const asGraph = (given: ShownGraph): Graph => (typeof given === 'string' ? parseGraph(given) : given)
 
 /** A graph as RDF/JSON with absolute IRIs. */
-export const graphJson = (base: BaseAddress, given: ShownGraph): string =>
-  typeof given === 'string' ? base.textOutside(given) : JSON.stringify(base.graphOutside(given))
+export function graphJson(base: BaseAddress, given: ShownGraph): string {
+  if (typeof given === 'string') return base.textOutside(given)
+  return given === emptyGraph ? '{}' : JSON.stringify(base.graphOutside(given))
+}
 
 /** The entry's JSON (W2.2); members that the caller may not see are absent. */
 export function describeEntry(view: EntryView, base: BaseAddress, form = asRdfJson): Record<string, unknown> {
@@ -43,24 +45,24 @@ const notOfMembers: ReadonlySet<string> = new Set(['alias', 'quota', 'resource']
  * @param left names of members that are left out
  */
 export function entryJson(view: EntryView, base: BaseAddress, left?: ReadonlySet<string>): string {
-  let written = `{"entryId":${JSON.stringify(view.entryId)}`
-  const add = <T>(name: string, value: T | undefined, textOf: (value: T) => string): void => {
-    if (value !== undefined && left?.has(name) !== true) written += `,"${name}":${textOf(value)}`
-  }
-  const graph = (given: ShownGraph): string => graphJson(base, given)
-  add('name', view.name, JSON.stringify)
-  add('alias', view.name, JSON.stringify)
-  add('quota', view.quota, JSON.stringify)
-  add('disabled', view.disabled, JSON.stringify)
-  add('info', view.info, graph)
-  add('metadata', view.metadata, graph)
-  add('cached-external-metadata', view.cachedExternalMetadata, graph)
-  add('relations', view.relations, graph)
-  add('rights', view.rights, JSON.stringify)
-  add('size', view.size, JSON.stringify)
-  add('truncated', view.truncated, JSON.stringify)
-  add('resource', view.resource, resource => resourceJson(resource, base))
-  return `${written}}`
+  const { name, quota, disabled, info, metadata, cachedExternalMetadata, relations, rights, size, truncated } = view
+  const isShown = (member: string): boolean => left?.has(member) !== true
+  let text = `{"entryId":${JSON.stringify(view.entryId)}`
+  if (name !== undefined) text += `,"name":${JSON.stringify(name)}`
+  if (name !== undefined && isShown('alias')) text += `,"alias":${JSON.stringify(name)}`
+  if (quota !== undefined && isShown('quota')) text += `,"quota":${JSON.stringify(quota)}`
+  if (disabled !== undefined) text += `,"disabled":${disabled}`
+  text += `,"info":${graphJson(base, info)}`
+  if (metadata !== undefined) text += `,"metadata":${graphJson(base, metadata)}`
+  if (cachedExternalMetadata !== undefined)
+    text += `,"cached-external-metadata":${graphJson(base, cachedExternalMetadata)}`
+  if (relations !== undefined) text += `,"relations":${graphJson(base, relations)}`
+  // Names of rights need no escapes.
+  if (rights !== undefined) text += rights.length === 0 ? ',"rights":[]' : `,"rights":["${rights.join('","')}"]`
+  if (size !== undefined) text += `,"size":${size}`
+  if (truncated !== undefined) text += `,"truncated":${truncated}`
+  if (view.resource !== undefined && isShown('resource')) text += `,"resource":${resourceJson(view.resource, base)}`
+  return `${text}}`
 }
 
 /** The resource on its own, in the same form as inside the entry's JSON. */

@@ -1,7 +1,7 @@
 import Counter from 'prom-client/lib/counter.js'
 import Gauge from 'prom-client/lib/gauge.js'
-import Histogram from 'prom-client/lib/histogram.js'
 import Registry from 'prom-client/lib/registry.js'
+import type { Metric } from 'prom-client'
 import type { Audit, AuditEvent } from '../accounts/audit.ts'
 import type { Passwords } from '../accounts/passwords.ts'
 import type { Sessions } from '../accounts/sessions.ts'
@@ -41,7 +41,16 @@ export interface AnsweredRequest {
 interface RequestSeries {
   readonly labels: { readonly method: string; readonly route: string; readonly status: number }
   count: number
-  readonly durations: Histogram.Internal<string>
+  readonly durations: Durations
+}
+
+/** How long the answers of one route with one method took, whatever their status. */
+interface Durations {
+  readonly labels: { readonly method: string; readonly route: string }
+  /** All of them together. */
+  seconds: number
+  /** How many took at most as long as each of {@link SECONDS}, and longer than the one before. */
+  readonly within: number[]
 }
 
 /** The threads of this process that answer requests. */
@@ -85,10 +94,9 @@ const COUNT_TTL: Milliseconds = 30_000
  */
 export class Metrics {
   readonly #registry = new Registry()
-  readonly #durations: Histogram<'method' | 'route'>
   readonly #refusals: Counter<'code'>
-  /** By method, status and route, of which there are few. */
-  readonly #series = new Map<string, RequestSeries>()
+  /** By route: each has few methods and statuses. */
+  readonly #series = new Map<string, RequestSeries[]>()
   readonly #threads: MeasuredThreads | undefined
   #process: Promise<void> | undefined
 
@@ -103,16 +111,10 @@ export class Metrics {
       registers,
       collect: () => {
         requests.reset()
-        for (const { labels, count } of this.#series.values()) requests.inc(labels, count)
+        for (const { labels, count } of [...this.#series.values()].flat()) requests.inc(labels, count)
       },
     })
-    this.#durations = new Histogram({
-      name: `${PREFIX}http_request_seconds`,
-      help: 'From the head of a request to the end of its answer.',
-      labelNames: ['method', 'route'],
-      buckets: SECONDS,
-      registers,
-    })
+    this.#registry.registerMetric(this.#histogram())
     this.#refusals = new Counter({
       name: `${PREFIX}refusals_total`,
       help: 'Requests refused, by the code of the problem; `quota-exceeded` and `locked-out` among them.',
@@ -130,15 +132,37 @@ export class Metrics {
   }
 
   answered({ method, route = 'none', status, seconds }: AnsweredRequest): void {
-    const key = `${method} ${status} ${route}`
-    let series = this.#series.get(key)
-    if (!series) {
-      const labels = { method, route, status }
-      series = { labels, count: 0, durations: this.#durations.labels({ method, route }) }
-      this.#series.set(key, series)
-    }
+    const series = this.#seriesOf(method, route, status)
     series.count++
-    series.durations.observe(seconds)
+    const { durations } = series
+    durations.seconds += seconds
+    let bucket = 0
+    while (seconds > (SECONDS[bucket] ?? Number.POSITIVE_INFINITY)) bucket++
+    durations.within[bucket] = (durations.within[bucket] ?? 0) + 1
+  }
+
+  #seriesOf(method: string, route: string, status: number): RequestSeries {
+    const present = this.#series.get(route) ?? []
+    for (const series of present) {
+      if (series.labels.status === status && series.labels.method === method) return series
+    }
+    const known = present.find(({ labels }) => labels.method === method)?.durations
+    const durations = known ?? { labels: { method, route }, seconds: 0, within: [...SECONDS, 0].fill(0) }
+    const added = { labels: { method, route, status }, count: 0, durations }
+    this.#series.set(route, [...present, added])
+    return added
+  }
+
+  /** The durations as a histogram, in the form that the registry reads. */
+  #histogram(): Metric {
+    const name = `${PREFIX}http_request_seconds`
+    const help = 'From the head of a request to the end of its answer.'
+    const described = { name, help, type: 'histogram', aggregator: 'sum' }
+    const get = async () => {
+      const all = new Set([...this.#series.values()].flat().map(({ durations }) => durations))
+      return { ...described, values: [...all].flatMap(durations => histogramOf(name, durations)) }
+    }
+    return { ...described, get } as unknown as Metric
   }
 
   refused(code: ErrorCode): void {
@@ -290,6 +314,20 @@ export class Metrics {
       },
     })
   }
+}
+
+/** The values of a histogram: each bucket includes those before it. */
+function histogramOf(name: string, { labels, seconds, within }: Durations): object[] {
+  let reached = 0
+  const buckets = [...SECONDS, '+Inf'].map((le, bucket) => {
+    reached += within[bucket] ?? 0
+    return { labels: { le, ...labels }, value: reached, metricName: `${name}_bucket` }
+  })
+  return [
+    ...buckets,
+    { labels, value: seconds, metricName: `${name}_sum` },
+    { labels, value: reached, metricName: `${name}_count` },
+  ]
 }
 
 async function measureProcess(register: Registry): Promise<void> {

@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SessionOptions } from '../../src/accounts/session-options.ts'
-import {
-  handleOf,
-  isCurrent,
-  type Session,
-  Sessions,
-  unlessUnreachable,
-  userOfHandle,
-} from '../../src/accounts/sessions.ts'
+import { handleOf, userOfHandle } from '../../src/accounts/session-handle.ts'
+import { isCurrent, type Session, Sessions, unlessUnreachable } from '../../src/accounts/sessions.ts'
 import { digestOf } from '../../src/accounts/token-digest.ts'
 import { KeyedTokenSealer } from '../../src/accounts/token-sealer.ts'
 import { StoreUnavailable } from '../../src/base/errors.ts'

@@ -47,8 +47,8 @@ export function acceptLanguage(header: string | undefined): Record<string, numbe
 /** Adds a request header to those on which the response depends. */
 export function addVary(reply: FastifyReply, name: string): void {
   const present = reply.getHeader('vary')
-  const names = typeof present === 'string' ? present.split(', ') : []
-  if (!names.includes(name)) reply.header('vary', [...names, name].join(', '))
+  if (typeof present !== 'string') reply.header('vary', name)
+  else if (!present.split(', ').includes(name)) reply.header('vary', `${present}, ${name}`)
 }
 
 const codings = ['br', 'gzip'] as const
@@ -106,15 +106,16 @@ let running = 0
  */
 export function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown): Awaitable<unknown> {
   addVary(reply, 'Accept-Encoding')
+  const repeated = typeof payload === 'string' ? reply.repeatedPart : undefined
+  const coding = acceptedCoding(request, repeated ? ['gzip', 'br'] : codings)
+  if (coding === undefined) return payload
   const isWhole =
     request.method === 'GET' && reply.statusCode === 200 && reply.getHeader('content-encoding') === undefined
   const isKnown = typeof payload === 'string' || Buffer.isBuffer(payload)
   if (!isWhole || !isKnown || !textTypes.test(String(reply.getHeader('content-type')))) return payload
   const bytes = Buffer.byteLength(payload)
   if (bytes < MIN_BYTES || bytes > MAX_BYTES || running >= MAX_AT_ONCE) return payload
-  const repeated = typeof payload === 'string' ? reply.repeatedPart : undefined
-  const coding = acceptedCoding(request, repeated ? ['gzip', 'br'] : codings)
-  return coding === undefined ? payload : compressed(reply, payload, coding, repeated)
+  return compressed(reply, payload, coding, repeated)
 }
 
 async function compressed(

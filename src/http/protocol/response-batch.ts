@@ -12,12 +12,13 @@ export class ResponseBatch {
   #waiting: Send[] = []
 
   add(send: Send): void {
-    if (this.#waiting.length === 0) setImmediate(() => this.#sendAll())
+    if (this.#waiting.length === 0) setImmediate(() => this.sendAll())
     this.#waiting.push(send)
-    if (this.#waiting.length >= MAX_WAITING) this.#sendAll()
+    if (this.#waiting.length >= MAX_WAITING) this.sendAll()
   }
 
-  #sendAll(): void {
+  /** For what must not be sent before the responses that wait. */
+  sendAll(): void {
     const all = this.#waiting
     this.#waiting = []
     for (const send of all) {

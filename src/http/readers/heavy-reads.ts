@@ -47,7 +47,8 @@ export const heavyReads: Readonly<Record<string, Rule>> = {
   '/:context/entry/:entry': byEntry(
     (entry, request, entries) =>
       isLarge(entry) ||
-      (request.parameters.has('includeAll') && (hasMembers(entry) || entries.hasManyRelations(keyOf(request)))),
+      (request.parameters.has('includeAll') &&
+        (hasMembers(entry) || (entry.hasManyRelations ?? entries.hasManyRelations(keyOf(request))))),
   ),
   '/:context/metadata/:entry': (request, entries) =>
     request.parameters.has('recursive') || request.parameters.has('rev') || isLargeEntry(request, entries),
