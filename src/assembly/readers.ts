@@ -28,18 +28,20 @@ export type ReaderResult = ReadAnswer | Page
 /**
  * The threads for heavy reads and exports of all serving threads.
  * @param base is called when the first task arrives
- * @param openAnswers is called in the thread that has the threads for all others
+ * @param answers the searches that this serving thread has answered
+ * @param isIndexComplete asked in the thread that has the threads for all others
  */
 export function createReaders(
   settings: Settings,
   base: () => string,
   team: ThreadTeam | undefined,
-  openAnswers: () => AnswerCache,
+  answers: AnswerCache,
+  isIndexComplete: () => boolean,
 ): { readonly readers: Readers; readonly readPage: ReadPage } {
   const pool = sharePool(
     team,
     'heavy reads',
-    () => keeping(openReaders(settings, base, team?.count ?? 1), openAnswers()),
+    () => marking(openReaders(settings, base, team?.count ?? 1), isIndexComplete),
     {
       task: movedMemory,
       result: result => {
@@ -50,21 +52,23 @@ export function createReaders(
   )
   return {
     readers: {
-      run: async (task, caller, signal) => (await pool.run(task, caller, signal)) as ReadAnswer,
+      run: async (task, caller, signal) =>
+        await answers.answer(task, async () => (await pool.run(task, caller, signal)) as ReadAnswer),
       close: () => pool.close(),
     },
     readPage: async (task, caller, signal) => (await pool.run(task, shareOf(caller), signal)) as Page,
   }
 }
 
-/** The pool with its cache of answers, in the thread that has both. */
-const keeping = (
+/** The pool in the thread that has it. It marks what was read before the index was complete. */
+const marking = (
   pool: WorkerPool<ReaderTask, ReaderResult>,
-  answers: AnswerCache,
+  isIndexComplete: () => boolean,
 ): TaskPool<ReaderTask, ReaderResult> => ({
   run: async (task, caller, signal) => {
-    if (!('url' in task)) return await pool.run(task, caller, signal)
-    return await answers.answer(task, async () => (await pool.run(task, caller, signal)) as ReadAnswer)
+    const wasComplete = isIndexComplete()
+    const result = await pool.run(task, caller, signal)
+    return wasComplete || !('headers' in result) ? result : { ...result, isPassing: true }
   },
   close: () => pool.close(),
 })

@@ -170,7 +170,8 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
     settings,
     () => getBase().href,
     team,
-    () => new AnswerCache(new DependencyCache(database, ANSWER_CACHE_BYTES, system), () => catchUp.isComplete),
+    new AnswerCache(new DependencyCache(database, ANSWER_CACHE_BYTES / (team?.count ?? 1), system)),
+    () => catchUp.isComplete,
   )
   const content = createContent(settings, {
     ...accounts,

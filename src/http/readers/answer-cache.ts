@@ -15,25 +15,21 @@ const ANSWER_BYTES: Bytes = 500
  */
 export class AnswerCache {
   readonly #cache: DependencyCache
-  readonly #isIndexComplete: () => boolean
 
-  /** @param isIndexComplete false while entries are added to the index that have not changed themselves */
-  constructor(cache: DependencyCache, isIndexComplete: () => boolean) {
+  constructor(cache: DependencyCache) {
     this.#cache = cache
-    this.#isIndexComplete = isIndexComplete
   }
 
   /** The present answer to the task. @param make makes it; refusals are not kept */
   async answer(task: ReadTask, make: () => Promise<ReadAnswer>): Promise<ReadAnswer> {
-    if (!task.url.startsWith('/search?') || !this.#isIndexComplete()) return await make()
+    if (!task.url.startsWith('/search?')) return await make()
     let made: ReadAnswer | undefined
     const kept = await this.#cache.get(keyOf(task), async () => {
       made = await make()
-      if ('refused' in made || sizeOf(made.body) > MAX_ANSWER) return undefined
-      return { value: copyOf(made), subjects: [ANYTHING], bytes: sizeOf(made.body) + ANSWER_BYTES }
+      if ('refused' in made || made.isPassing === true || sizeOf(made.body) > MAX_ANSWER) return undefined
+      return { value: made, subjects: [ANYTHING], bytes: sizeOf(made.body) + ANSWER_BYTES }
     })
-    // What is sent may be moved to another thread, and would be lost here.
-    return made ?? (kept ? copyOf(kept) : await make())
+    return kept ?? made ?? (await make())
   }
 }
 
@@ -44,8 +40,3 @@ const keyOf = ({ url, headers, caller }: ReadTask): string => `answer ${JSON.str
 const partOf = ({ user, groups, grant }: Caller): unknown => [user.id, [...groups].sort(), grant]
 
 const sizeOf = (body: Answered['body']): Bytes => (typeof body === 'string' ? memoryOf(body) : body.byteLength)
-
-const copyOf = ({ body, ...head }: Answered): Answered => ({
-  ...head,
-  body: typeof body === 'string' ? body : body.slice(),
-})

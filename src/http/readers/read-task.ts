@@ -13,7 +13,13 @@ export interface ReadTask {
 
 /** A large body is UTF-8, or compressed as the headers say: it is moved between threads, and sent without another copy. */
 export type ReadAnswer =
-  | { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string | Uint8Array }
+  | {
+      readonly status: number
+      readonly headers: Readonly<Record<string, string>>
+      readonly body: string | Uint8Array
+      /** Made while entries were added to the index that have not changed themselves: the same search may soon find more. */
+      readonly isPassing?: true
+    }
   | { readonly refused: PlainRefusal }
 
 /** The threads that answer heavy reads. */
