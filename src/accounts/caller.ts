@@ -44,7 +44,9 @@ const guestUser: User = {
 }
 
 /** The caller of a request without credentials. */
-export const guestFrom = (client: Client): Caller => ({ user: guestUser, groups: new Set(), client })
+export const guestFrom = (client: Client): Caller => ({ user: guestUser, groups: noGroups, client })
+
+const noGroups: ReadonlySet<string> = new Set()
 
 export const isGuest = (caller: Pick<Caller, 'user'>): boolean => caller.user.id === GUEST
 

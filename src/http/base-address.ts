@@ -17,7 +17,7 @@ export class BaseAddress {
   readonly path: string
   readonly origin: string
   readonly isHttps: boolean
-  /** Paths that stand before the address of a route, each with its slash at the end; the equivalent of none is not among them. */
+  /** Paths that stand before the address of a route, each without its slash at the end; the equivalent of none is not among them. */
   readonly #prefixes: readonly string[]
 
   constructor(href: string) {
@@ -26,7 +26,7 @@ export class BaseAddress {
     this.path = new URL(this.href).pathname
     this.origin = url.origin
     this.isHttps = url.protocol === 'https:'
-    this.#prefixes = [this.path, '/store/'].filter(prefix => prefix !== '/')
+    this.#prefixes = [this.path.slice(0, -1), '/store'].filter(prefix => prefix !== '')
   }
 
   /**
@@ -74,9 +74,10 @@ export class BaseAddress {
     // `OPTIONS *` and the like ask about no address of ours, least of all about the first.
     if (!url.startsWith('/')) return `/${url}`
     for (const prefix of this.#prefixes) {
-      if (url.startsWith(prefix)) return url.slice(prefix.length - 1)
-      const bare = prefix.slice(0, -1)
-      if (url === bare || url.startsWith(`${bare}?`)) return `/${url.slice(bare.length)}`
+      if (!url.startsWith(prefix)) continue
+      const next = url[prefix.length]
+      if (next === '/') return url.slice(prefix.length)
+      if (next === undefined || next === '?') return `/${url.slice(prefix.length)}`
     }
     return url
   }

@@ -20,50 +20,57 @@ export interface CookieOptions {
 /** The form of a token. Other values are never looked up. */
 const token = /^[A-Za-z0-9_-]{16,256}$/
 
+interface Cookie {
+  readonly name: string
+  readonly value: string
+}
+
 /**
  * The cookies of one request, parsed once. Tolerates unknown items: clients send whole Set-Cookie texts back,
  * with attributes and with items that have no value (W3.1.2).
  */
 export class RequestCookies {
-  static readonly none = new RequestCookies(new Map())
-  readonly #values: ReadonlyMap<string, readonly string[]>
+  static readonly none = new RequestCookies([])
+  readonly #all: readonly Cookie[]
 
-  private constructor(values: ReadonlyMap<string, readonly string[]>) {
-    this.#values = values
+  private constructor(all: readonly Cookie[]) {
+    this.#all = all
   }
 
   /** @param hostPrefix see {@link CookieOptions} */
   static parse(header: string | undefined, hostPrefix = false): RequestCookies {
     if (header === undefined) return RequestCookies.none
-    const values = new Map<string, string[]>()
+    const all: Cookie[] = []
     for (const item of header.split(';')) {
       const equals = item.indexOf('=')
       if (equals < 0) continue
       const name = nameWithoutPrefix(item.slice(0, equals).trim(), hostPrefix)
-      if (name === undefined) continue
-      const value = item.slice(equals + 1).trim()
-      const present = values.get(name)
-      if (present) present.push(value)
-      else values.set(name, [value])
+      if (name !== undefined) all.push({ name, value: item.slice(equals + 1).trim() })
     }
-    return new RequestCookies(values)
+    return new RequestCookies(all)
   }
 
   /** The same cookies without any `auth_token` (I4: `ignoreAuth`). */
   withoutAuth(): RequestCookies {
-    return new RequestCookies(new Map([...this.#values].filter(([name]) => name !== AUTH_COOKIE)))
+    return new RequestCookies(this.#all.filter(({ name }) => name !== AUTH_COOKIE))
+  }
+
+  /** Every distinct value of a cookie. */
+  #valuesOf(wanted: string): string[] {
+    const values: string[] = []
+    for (const { name, value } of this.#all) if (name === wanted) values.push(value)
+    return values.length > 1 ? [...new Set(values)] : values
   }
 
   /** Every distinct value of a cookie that has the form of a token. */
   tokens(name: string): string[] {
-    const values = this.#values.get(name)?.filter(value => token.test(value)) ?? []
-    return values.length > 1 ? [...new Set(values)] : values
+    return this.#valuesOf(name).filter(value => token.test(value))
   }
 
   /** The value of a cookie, of whatever form; `undefined` also when there are several values. */
   only(name: string): string | undefined {
-    const values = new Set(this.#values.get(name))
-    return values.size === 1 ? [...values][0] : undefined
+    const values = this.#valuesOf(name)
+    return values.length === 1 ? values[0] : undefined
   }
 
   /** Every distinct `auth_token` (D2.8). */
@@ -73,7 +80,7 @@ export class RequestCookies {
 
   /** True when the request contains an `auth_token`, even one without the form of a token. */
   get hasAuthToken(): boolean {
-    return this.#values.has(AUTH_COOKIE)
+    return this.#all.some(({ name }) => name === AUTH_COOKIE)
   }
 
   /** The token of a trusted device, if the request contains one. */
