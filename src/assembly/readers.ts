@@ -52,8 +52,8 @@ export function createReaders(
   )
   return {
     readers: {
-      run: async (task, caller, signal) =>
-        await answers.answer(task, async () => (await pool.run(task, caller, signal)) as ReadAnswer),
+      run: async (task, caller, clientGone) =>
+        await answers.answer(task, async () => (await pool.run(task, caller, clientGone())) as ReadAnswer),
       close: () => pool.close(),
     },
     readPage: async (task, caller, signal) => (await pool.run(task, shareOf(caller), signal)) as Page,

@@ -37,18 +37,21 @@ export function describeEntry(view: EntryView, base: BaseAddress, form = asRdfJs
   }
 }
 
+/** Parts of an entry that an answer with several entries may leave out. */
+export type Leavable = 'name' | 'alias' | 'quota' | 'resource'
+
 /** Parts of an entry that are not shown where it is a member of another. */
-const notOfMembers: ReadonlySet<string> = new Set(['alias', 'quota', 'resource'])
+const notOfMembers: ReadonlySet<Leavable> = new Set(['alias', 'quota', 'resource'])
 
 /**
  * The same as {@link describeEntry} with graphs in RDF/JSON, put together from texts: a graph that is only sent is not parsed.
  * @param left names of members that are left out
  */
-export function entryJson(view: EntryView, base: BaseAddress, left?: ReadonlySet<string>): string {
+export function entryJson(view: EntryView, base: BaseAddress, left?: ReadonlySet<Leavable>): string {
   const { name, quota, disabled, info, metadata, cachedExternalMetadata, relations, rights, size, truncated } = view
-  const isShown = (member: string): boolean => left?.has(member) !== true
+  const isShown = (member: Leavable): boolean => left?.has(member) !== true
   let text = `{"entryId":${JSON.stringify(view.entryId)}`
-  if (name !== undefined) text += `,"name":${JSON.stringify(name)}`
+  if (name !== undefined && isShown('name')) text += `,"name":${JSON.stringify(name)}`
   if (name !== undefined && isShown('alias')) text += `,"alias":${JSON.stringify(name)}`
   if (quota !== undefined && isShown('quota')) text += `,"quota":${JSON.stringify(quota)}`
   if (disabled !== undefined) text += `,"disabled":${disabled}`
@@ -93,5 +96,5 @@ export const repeatedPartOf = ({ allUnsorted }: ListPage<unknown>): RepeatedPart
 
 function describeMember(view: EntryView, base: BaseAddress, form: GraphForm): Record<string, unknown> {
   const members = Object.entries(describeEntry(view, base, form))
-  return Object.fromEntries(members.filter(([name]) => !notOfMembers.has(name)))
+  return Object.fromEntries(members.filter(([name]) => !notOfMembers.has(name as Leavable)))
 }

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from '../../accounts/caller.ts'
 import type { PlainRefusal } from '../../workers/refusals.ts'
-import type { TaskPool } from '../../workers/worker-pool.ts'
 
 /** A GET, or a HEAD, which has the same response without the body. */
 export interface ReadTask {
@@ -23,4 +22,11 @@ export type ReadAnswer =
   | { readonly refused: PlainRefusal }
 
 /** The threads that answer heavy reads. */
-export type Readers = TaskPool<ReadTask, ReadAnswer>
+export interface Readers {
+  /**
+   * @param caller whose fair share the task belongs to
+   * @param clientGone makes the signal that the client has left; called only if a thread is needed
+   */
+  run(task: ReadTask, caller: string, clientGone: () => AbortSignal): Promise<ReadAnswer>
+  close(): Promise<void>
+}
