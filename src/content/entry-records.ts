@@ -149,6 +149,17 @@ export async function findEntry(queries: Queries, address: EntryAddress): Promis
   return row && entryFromRow(row)
 }
 
+/** The members that rights depend on, and the metadata as they are stored. */
+export async function findMetadata(
+  queries: Queries,
+  address: EntryAddress,
+): Promise<{ readonly entry: EntryHead; readonly metadata: GraphText } | undefined> {
+  const row = await queries.get<HeadRow & { metadata: string }>(
+    sql`SELECT ${headColumns}, metadata FROM entries WHERE ${at(address)}`,
+  )
+  return row && { entry: headFromRow(row), metadata: row.metadata }
+}
+
 const storedSize = sql`octet_length(acl) + octet_length(statements) + octet_length(metadata)
   + coalesce(octet_length(cached_external_metadata), 0)`
 

@@ -1,23 +1,19 @@
 import type { Caller } from '../accounts/caller.ts'
 import { NotFound } from '../base/errors.ts'
 import { Limiter, Turns } from '../base/concurrency.ts'
-import { type Graph, statementsOf, type Statement } from '../graph/graph.ts'
+import type { Statement } from '../graph/graph.ts'
+import { statementsIn } from '../graph/graph-text.ts'
 import { rdf } from '../graph/vocabulary.ts'
 import type { Database } from '../stores/database.ts'
 import type { EntryLoader } from './entry-loader.ts'
-import { findEntry, idsAfter, storedSizeOf } from './entry-records.ts'
+import { findMetadata, idsAfter } from './entry-records.ts'
+import { type Count, NameCounts } from './name-counts.ts'
 import { type UsageStatistics, UsageTally } from './usage-statistics.ts'
 import { may, requireRight } from '../model/rights.ts'
 
 interface Dependencies {
   readonly database: Database
   readonly loader: EntryLoader
-}
-
-export interface Count {
-  readonly name: string
-  readonly lang?: string
-  readonly count: number
 }
 
 export interface ContextStatistics extends UsageStatistics {
@@ -42,19 +38,21 @@ const keywordPredicates = new Set([
   'http://www.w3.org/ns/dcat#keyword',
 ])
 
-const isKeyword = ({ predicate, object }: Pick<Statement, 'predicate' | 'object'>): boolean =>
-  keywordPredicates.has(predicate) && object.type === 'literal'
+// The object of most statements is never parsed: do not ask for it before the predicate.
+const isKeyword = (statement: Statement): boolean =>
+  keywordPredicates.has(statement.predicate) && statement.object.type === 'literal'
 
 /** W3.16 */
 const kinds = {
   /** Predicates. */
   property: ({ predicate }: Statement): readonly Named[] => [[predicate]],
   /** Words that describe the subject of a resource. */
-  keyword: ({ predicate, object }: Statement): readonly Named[] =>
-    isKeyword({ predicate, object }) ? [object.lang === undefined ? [object.value] : [object.value, object.lang]] : [],
+  keyword: (statement: Statement): readonly Named[] =>
+    isKeyword(statement) ? [[statement.object.value, statement.object.lang]] : [],
   /** The vocabularies of predicates and types. */
-  ontology: ({ predicate, object }: Statement): readonly Named[] => {
-    const type = predicate === rdf.type && object.type === 'uri' ? [object.value] : []
+  ontology: (statement: Statement): readonly Named[] => {
+    const { predicate } = statement
+    const type = predicate === rdf.type && statement.object.type === 'uri' ? [statement.object.value] : []
     return [predicate, ...type].map((iri): Named => [namespaceOf(iri)])
   },
 } as const
@@ -64,8 +62,6 @@ type StatisticsType = keyof typeof kinds
 /** An IRI up to its last number sign or, without one, slash or colon. */
 const namespaceOf = (iri: string): string => /^(.*#|[^#]*\/|[^#/]*:)/.exec(iri)?.[1] ?? iri
 
-const MAX_NAMES = 100_000
-const LONGEST_NAME = 1000
 const IDS = 500
 
 /** Counts the elements of the metadata in a context (W3.16). */
@@ -98,50 +94,27 @@ export class Statistics {
   async #count(caller: Caller, context: string, type: StatisticsType): Promise<ContextStatistics> {
     const { database, loader } = this.#deps
     const { entry: contextEntry } = await loader.getContextEntry(context)
-    const tally = new Tally()
-    const usage = new UsageTally(type, isKeyword, MAX_NAMES)
+    const names = new NameCounts()
+    const usage = new UsageTally(type, isKeyword, names)
+    const namesOf = kinds[type]
     const turns = new Turns()
     let read = 0
     for (let last: string | undefined = ''; last !== undefined; ) {
       const ids: string[] = await idsAfter(database, { context, id: last }, IDS)
       for (const id of ids) {
-        const entry = await findEntry(database, { context, id })
-        // A parsed graph stays in memory until the turn of the event loop ends.
-        await turns.after(entry ? storedSizeOf(entry) : 0)
-        if (!entry || !may(caller, 'readmetadata', { entry, contextEntry })) continue
+        const found = await findMetadata(database, { context, id })
+        await turns.after(found?.metadata.length ?? 0)
+        if (!found || !may(caller, 'readmetadata', { entry: found.entry, contextEntry })) continue
         read++
-        tally.add(entry.metadata, kinds[type])
-        usage.add(entry.metadata)
+        for (const statement of statementsIn(found.metadata)) {
+          for (const [name, lang] of namesOf(statement)) names.add(name, read, lang)
+          usage.add(statement, read)
+        }
       }
       last = ids.at(-1)
     }
-    return { type, entries: read, complete: tally.isComplete, counts: tally.counts(), ...usage.describe() }
+    return { type, entries: read, complete: names.isComplete, counts: names.counts(), ...usage.describe(read) }
   }
 }
 
 const isType = (type: string): type is StatisticsType => Object.hasOwn(kinds, type)
-
-class Tally {
-  readonly #counts = new Map<string, { readonly named: Named; count: number }>()
-  isComplete = true
-
-  add(graph: Graph, namesOf: (statement: Statement) => readonly Named[]): void {
-    for (const statement of statementsOf(graph)) {
-      for (const [name, lang] of namesOf(statement)) this.#one(name.slice(0, LONGEST_NAME), lang)
-    }
-  }
-
-  #one(name: string, lang: string | undefined): void {
-    const key = `${lang ?? ''} ${name}`
-    const known = this.#counts.get(key)
-    if (known) known.count++
-    else if (this.#counts.size < MAX_NAMES) this.#counts.set(key, { named: [name, lang], count: 1 })
-    else this.isComplete = false
-  }
-
-  counts(): Count[] {
-    return [...this.#counts.values()]
-      .map(({ named: [name, lang], count }) => (lang === undefined ? { name, count } : { name, lang, count }))
-      .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
-  }
-}

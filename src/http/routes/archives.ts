@@ -129,6 +129,7 @@ export const archiveRoutes = [
     },
     answers: { 200: json('The counts.', Statistics) },
     refusals: { 401: [], 403: [], 404: ['not-found'], 503: ['overloaded'] },
+    compressible: true,
     handle: async ({ statistics }: Uses<'statistics'>, { caller, params }) =>
       await statistics.of(caller, params.context, params.type),
   }),
