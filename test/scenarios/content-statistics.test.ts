@@ -94,3 +94,30 @@ test('statistics take the right to read the context, and know three types', asyn
   }
   assertRefused(await admin.get('nowhere/statistics/property'), 404, 'not-found')
 })
+
+test('the statements of a large entry are counted like those of others, and the response is compressed', async () => {
+  const large = await newContext(admin)
+  const properties = Object.fromEntries(
+    Array.from({ length: 2000 }, (_, n) => [`http://ex.org/terms/p${n}`, [textTerm(`"}],${n}\\`)]]),
+  )
+  const metadata = { [thing]: { ...properties, [SUBJECT]: [textTerm('"ducks"]}'), textTerm('Größe')] } }
+  await newEntry(admin, large, '', { metadata })
+  await newEntry(admin, large, '', { metadata: { [thing]: { [SUBJECT]: [textTerm('Größe')] } } })
+  const ofLarge = async (type: string) => {
+    const answer = await admin.get(`${large}/statistics/${type}`, { 'accept-encoding': 'gzip' })
+    assert.equal(answer.status, 200, answer.text)
+    return { answer, counts: answer.json<{ counts: unknown[] }>().counts }
+  }
+  const { answer, counts } = await ofLarge('property')
+  assert.equal(counts.length, 2001)
+  assert.deepEqual(counts[0], { name: SUBJECT, count: 3 })
+  assert.equal(answer.headers['content-encoding'], 'gzip')
+  assert.deepEqual((await ofLarge('keyword')).counts, [
+    { name: 'Größe', count: 2 },
+    { name: '"ducks"]}', count: 1 },
+  ])
+  assert.deepEqual((await ofLarge('ontology')).counts, [
+    { name: 'http://ex.org/terms/', count: 2000 },
+    { name: 'http://purl.org/dc/terms/', count: 3 },
+  ])
+})
