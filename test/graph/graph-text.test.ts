@@ -1,55 +1,96 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { statementsIn } from '../../src/graph/graph-text.ts'
-import { type Graph, type Statement, statementsOf } from '../../src/graph/graph.ts'
+import * as fc from 'fast-check'
+import {
+  absoluteText,
+  type Graph,
+  graphInside,
+  graphOf,
+  graphOutside,
+  graphText,
+  parseGraph,
+  relativeText,
+  type Statement,
+} from '../../src/graph/graph.ts'
 
-const plain = (statements: Iterable<Statement>): unknown[] =>
-  [...statements].map(({ subject, predicate, object }) => ({ subject, predicate, object }))
-
-const tricky = [
-  '',
+const base = 'https://store.example/at/'
+/** Texts that look like the marks that the writer goes by. */
+const text = fc.constantFrom(
+  './3/entry/7',
+  '{"./x',
+  ',"./',
+  '"type":"uri","value":"./',
+  '\\"./',
+  'plain',
+  './',
   '"',
-  '\\',
-  '\\"',
-  'a\\\\"}',
-  '{"type":"uri"}',
-  '],"x":[',
-  'ä€𝄞',
-  '\u0001\n\u2028',
-  ', } ]',
-  'http://ex.org/\\',
-]
-const terms = tricky.flatMap(value => [
-  { type: 'literal' as const, value },
-  { type: 'literal' as const, value, lang: 'de' },
-  { type: 'uri' as const, value },
-  { type: 'literal' as const, value, datatype: value },
-])
-const graph: Graph = Object.fromEntries([
-  ...tricky.map(name => [name, Object.fromEntries(tricky.map(predicate => [predicate, terms] as const))] as const),
-  ['./1/resource/2', { './1/resource/3': [{ type: 'uri', value: `./${'x'.repeat(70_000)}` }] }],
-])
+  '{',
+  ',',
+)
+const iri = fc.constantFrom('./3/resource/1', './4', 'http://example.org/,"./', '_:b1', './a,b')
+const object = fc.oneof(
+  iri.map(value => ({ type: 'uri', value }) as const),
+  fc.tuple(text, text).map(([a, b]) => ({ type: 'literal', value: a + b }) as const),
+  text.map(value => ({ type: 'literal', value, lang: 'en' }) as const),
+)
+const statement: fc.Arbitrary<Statement> = fc.record({ subject: iri, predicate: iri, object })
 
-test('a long text holds the statements of the graph, however it is written', () => {
-  for (const text of [JSON.stringify(graph), JSON.stringify(graph, undefined, '\t \r\n')]) {
-    assert.ok(text.length > 65_536)
-    assert.deepEqual(plain(statementsIn(text)), plain(statementsOf(graph)))
-  }
+test('a graph made absolute as text is the same as one made absolute member by member', () => {
+  fc.assert(
+    fc.property(fc.array(statement), statements => {
+      const graph = graphOf(statements)
+      const expected = JSON.stringify(graphOutside(base, graph))
+      assert.equal(absoluteText(base, graphText(graph)), expected)
+      assert.equal(absoluteText(base, JSON.stringify(graph)), expected)
+    }),
+    { seed: 17 },
+  )
 })
 
-test('so do a short one and empty ones', () => {
-  const short: Graph = { a: { b: terms } }
-  assert.deepEqual(plain(statementsIn(JSON.stringify(short))), plain(statementsOf(short)))
-  const space = ' '.repeat(70_000)
-  for (const text of ['{}', `{${space}}`, `${space}{"a":{},"b":{"c":[]}}`])
-    assert.deepEqual([...statementsIn(text)], [])
+test('a graph whose terms do not begin with their type is made absolute all the same', () => {
+  const graph: Graph = parseGraph('{"./s":{"./p":[{"value":"./o","type":"uri"}]}}')
+  assert.deepEqual(JSON.parse(absoluteText(base, graphText(graph))), graphOutside(base, graph))
 })
 
-test('a long text that is no graph is refused', () => {
-  const whole = JSON.stringify(graph)
-  for (const end of [1, 10, 66_000, whole.length - 3, whole.length - 1]) {
-    const text = `${' '.repeat(70_000)}${whole.slice(0, end)}`
-    assert.throws(() => [...statementsIn(text)], /cannot be read/)
+test('the text of a graph that was parsed is the text it was parsed from', () => {
+  const stored = '{"./s": {}}'
+  assert.equal(graphText(parseGraph(stored)), stored)
+})
+
+test('a graph made relative as text is the same as one made relative member by member', () => {
+  const own = fc.constantFrom(
+    `${base}3/resource/1`,
+    `${base}4`,
+    base,
+    'http://example.org/,a',
+    '_:b1',
+    `http://x/?${base}`,
+  )
+  const marks = fc.constantFrom(base, `{"${base}`, `,"${base}`, `"type":"uri","value":"${base}`, 'plain', '"', '{', ',')
+  const term = fc.oneof(
+    own.map(value => ({ type: 'uri', value }) as const),
+    fc.tuple(marks, marks).map(([a, b]) => ({ type: 'literal', value: a + b }) as const),
+    marks.map(value => ({ type: 'literal', value, datatype: `${base}type` }) as const),
+  )
+  fc.assert(
+    fc.property(fc.array(fc.record({ subject: own, predicate: own, object: term })), statements => {
+      const graph = graphOf(statements)
+      assert.equal(relativeText(base, graph), JSON.stringify(graphInside(base, graph)))
+    }),
+    { seed: 17 },
+  )
+})
+
+test('a graph longer than the pieces in which its text is made relative is made relative everywhere', () => {
+  const values = [`${base}3/resource/1`, `{"type":"uri","value":"${base}`, '{"type":', `,"${base}`, 'plain']
+  const statements: Statement[] = []
+  for (let n = 0; n < 6000; n++) {
+    const value = values[n % values.length] ?? ''
+    const object: Statement['object'] = n % 5 === 0 ? { type: 'uri', value } : { type: 'literal', value }
+    statements.push({ subject: `${base}${n % 7}`, predicate: n % 3 === 0 ? `${base}p${n}` : `http://x/${n}`, object })
   }
-  assert.throws(() => [...statementsIn(whole.replace('":{', '":['))], /cannot be read/)
+  const graph = graphOf(statements)
+  const expected = JSON.stringify(graphInside(base, graph))
+  assert.ok(expected.length > 4 * 65_536)
+  assert.equal(relativeText(base, graph), expected)
 })
