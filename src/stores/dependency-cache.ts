@@ -115,16 +115,17 @@ export class DependencyCache {
   get<T>(key: string, load: () => Promise<Cacheable<T> | undefined>): Awaitable<T | undefined> {
     const revision = this.#present
     // Where the server has to be asked, nothing is known to be valid before its answer.
-    const isCurrent = !this.asks && revision !== undefined && revision === this.#revision
-    const kept = isCurrent ? this.#values.get(key) : undefined
+    const isKnown = revision !== undefined && (this.asks ? this.#isConfirmed(revision) : revision === this.#revision)
+    const kept = isKnown ? this.#values.get(key) : undefined
     return kept ? (kept.value as T) : this.#getOrLoad(key, load)
   }
 
   async #getOrLoad<T>(key: string, load: () => Promise<Cacheable<T> | undefined>): Promise<T | undefined> {
     const revision = this.#present
     if (revision === undefined) return (await load())?.value
-    if (this.asks) await this.#confirm()
-    else if (revision !== this.#revision) await this.#catchUp()
+    if (!this.asks) {
+      if (revision !== this.#revision) await this.#catchUp()
+    } else if (!this.#isConfirmed(revision)) await this.#confirm(revision)
     const kept = this.#values.get(key)
     if (kept) return kept.value as T
     const readings = this.#readings
@@ -145,13 +146,16 @@ export class DependencyCache {
     }
   }
 
-  /** Asks PostgreSQL what has changed (D37.1), unless the request has done so, and this process has committed nothing since. */
-  async #confirm(): Promise<void> {
-    const { revision } = this.#database
+  /** Whether the request has asked PostgreSQL what has changed, and this process has committed nothing since. */
+  #isConfirmed(present: number): boolean {
+    const { revision, time } = this.#request.getStore() ?? {}
+    return time !== undefined && revision === present && this.#system.monotonic() - time < CONFIRMED_FOR
+  }
+
+  /** Asks PostgreSQL what has changed (D37.1). */
+  async #confirm(revision: number): Promise<void> {
     const time = this.#system.monotonic()
     const confirmed = this.#request.getStore()
-    if (confirmed?.time !== undefined && confirmed.revision === revision && time - confirmed.time < CONFIRMED_FOR)
-      return
     await this.#ask()
     if (confirmed) Object.assign(confirmed, { revision, time })
   }

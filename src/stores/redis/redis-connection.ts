@@ -39,6 +39,8 @@ export async function connectRedis(url: string, log: Log, certificate?: ClientCe
       // Commands that cannot be sent fail at once, instead of waiting for a connection.
       disableOfflineQueue: true,
       pingInterval: PING_INTERVAL,
+      // Commands have a limit of ours; that of the client would make an `AbortSignal` for each.
+      commandOptions: { timeout: 0 },
       socket: {
         connectTimeout: COMMAND_LIMIT,
         socketTimeout: GREETING_LIMIT,

@@ -4,6 +4,7 @@ import type { Milliseconds } from '../../base/units.ts'
 import { Overloaded } from '../../base/errors.ts'
 import type { Capacity, EphemeralStore, Kept } from '../ephemeral-store.ts'
 import { type ClientCertificate, connectRedis, type RedisConnection } from './redis-connection.ts'
+import { RedisReads } from './redis-reads.ts'
 import { addScript, runScript, swapScript, takeScript } from './redis-scripts.ts'
 
 export interface RedisEphemeralStoreOptions {
@@ -36,16 +37,18 @@ export async function openRedisEphemeralStore(
 
 class RedisEphemeralStore implements EphemeralStore {
   readonly #redis: RedisConnection
+  readonly #reads: RedisReads
   readonly #capacity: readonly Capacity[]
   readonly #changing = new KeyedMutex()
 
   constructor(redis: RedisConnection, { capacity = [] }: RedisEphemeralStoreOptions) {
     this.#redis = redis
+    this.#reads = new RedisReads(redis)
     this.#capacity = capacity
   }
 
-  async get<T>(key: string): Promise<T | undefined> {
-    return parse<T>(await this.#redis.command('GET', PREFIX + key))
+  get<T>(key: string): Promise<T | undefined> {
+    return this.#reads.get(PREFIX + key) as Promise<T | undefined>
   }
 
   async add<T>(key: string, value: T, ttl: Milliseconds): Promise<boolean> {
