@@ -22,6 +22,8 @@ import { translateDiskError, withDiskErrors } from './disk.ts'
  */
 const BATCH: Bytes = 2 ** 18
 const BATCH_CHUNKS = 256
+/** Each read waits for another thread; with Node's 64 KiB, twice as long as the bytes take. */
+const READ: Bytes = 262_144
 
 /**
  * Stores blobs as files in one folder with 256 sub-folders, named by the first two digits of the keys. A blob is written
@@ -87,7 +89,7 @@ export class FolderBlobStore implements BlobStore {
       throw isAbsent(error) ? new BlobMissing(key, { cause: error }) : translateDiskError(error)
     })
     // The stream reads from the open file, not from its name, so a later delete does not affect it.
-    return handle.createReadStream(range ? { start: range.first, end: range.last } : {})
+    return handle.createReadStream({ highWaterMark: READ, ...(range ? { start: range.first, end: range.last } : {}) })
   }
 
   async delete(key: string): Promise<void> {
