@@ -120,8 +120,7 @@ export class EntryViews implements Presenter {
       const showsQuota = entry.context === CONTEXTS && this.#deps.ledger.enforced && access.readsResource
       const found = showsQuota ? this.#deps.ledger.quotaOf(this.#database, entry.id) : undefined
       return andThen(found, quota => {
-        const brief: EntryView = { entryId: entry.id, info, name, quota }
-        if (!detailed) return brief
+        if (!detailed) return { entryId: entry.id, info, name, quota }
         return andThen(this.#ownDetails(caller, { entry, access }, relations), details => {
           const isShown = entry.entryType === 'Local' && access.readsResource
           const kind = isShown ? this.#deps.kinds.of(entry) : undefined
