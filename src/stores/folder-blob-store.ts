@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
+import { notePassing } from '../base/passing-bytes.ts'
 import type { Bytes } from '../base/units.ts'
 import {
   abortable,
@@ -22,6 +23,8 @@ import { translateDiskError, withDiskErrors } from './disk.ts'
  */
 const BATCH: Bytes = 2 ** 18
 const BATCH_CHUNKS = 256
+/** So much is flushed to the disk while the rest comes in. Otherwise the disk begins when the last byte has come, and the client waits. */
+const FLUSHED_AFTER: Bytes = 8 * 2 ** 20
 /** Each read waits for another thread; with Node's 64 KiB, twice as long as the bytes take. */
 const READ: Bytes = 262_144
 
@@ -89,7 +92,7 @@ export class FolderBlobStore implements BlobStore {
       throw isAbsent(error) ? new BlobMissing(key, { cause: error }) : translateDiskError(error)
     })
     // The stream reads from the open file, not from its name, so a later delete does not affect it.
-    return handle.createReadStream({ highWaterMark: READ, ...(range ? { start: range.first, end: range.last } : {}) })
+    return readFrom(handle, range)
   }
 
   async delete(key: string): Promise<void> {
@@ -114,21 +117,32 @@ export class FolderBlobStore implements BlobStore {
 
   /** Writes, synchronises and closes; closes after a failure too. */
   async #fill(handle: FileHandle, bytes: AsyncIterable<Uint8Array>): Promise<StoredBlob> {
+    const hash = createHash('sha256')
+    let size = 0
+    const written = new UnderWay()
+    const flushed = new UnderWay()
+    let flushedSize = 0
     try {
-      const hash = createHash('sha256')
-      let size = 0
       for await (const batch of batches(bytes)) {
-        const written = this.#files.write(handle, batch)
-        // While the thread pool writes, this thread hashes.
+        await written.done()
+        written.begin(this.#files.write(handle, batch))
+        // While the thread pool writes, this thread hashes and receives the next bytes.
         for (const chunk of batch) {
           hash.update(chunk)
           size += chunk.byteLength
         }
-        await written
+        if (size - flushedSize < FLUSHED_AFTER || flushed.isBusy) continue
+        await flushed.done()
+        flushed.begin(this.#files.flush(handle))
+        flushedSize = size
       }
+      await written.done()
+      await flushed.done()
       await this.#files.sync(handle)
       return { size, sha256: hash.digest('hex') }
     } finally {
+      await written.settled()
+      await flushed.settled()
       await this.#files.close(handle)
     }
   }
@@ -184,6 +198,59 @@ export class FolderBlobStore implements BlobStore {
 
 const isAbsent = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
+/** The bytes of an open file, which is closed when the stream ends or is destroyed. */
+function readFrom(
+  handle: FileHandle,
+  { first, last }: ByteRange = { first: 0, last: Number.POSITIVE_INFINITY },
+): Readable {
+  let position = first
+  const readNext = async (): Promise<Uint8Array | null> => {
+    const length = Math.min(READ, last + 1 - position)
+    if (length === 0) return null
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafeSlow(length), 0, length, position)
+    position += bytesRead
+    notePassing(length)
+    return bytesRead === 0 ? null : buffer.subarray(0, bytesRead)
+  }
+  return new Readable({
+    highWaterMark: READ,
+    read() {
+      readNext().then(
+        chunk => this.push(chunk),
+        (error: Error) => this.destroy(error),
+      )
+    },
+    destroy(error, callback) {
+      // Waits for a read that is under way.
+      handle.close().then(
+        () => callback(error),
+        (failure: Error) => callback(error ?? failure),
+      )
+    },
+  })
+}
+
+/** A call that goes on while others are made. Its failure is thrown by `done`. */
+class UnderWay {
+  #call: Promise<void> = Promise.resolve()
+  isBusy = false
+
+  begin(call: Promise<void>): void {
+    this.isBusy = true
+    this.#call = call.finally(() => (this.isBusy = false))
+    // Somebody asks later; until then the failure must not end the process.
+    this.#call.catch(() => {})
+  }
+
+  done(): Promise<void> {
+    return this.#call
+  }
+
+  async settled(): Promise<void> {
+    await this.#call.catch(() => {})
+  }
+}
+
 async function* batches(chunks: AsyncIterable<Uint8Array>): AsyncIterable<readonly Uint8Array[]> {
   let batch: Uint8Array[] = []
   let size = 0
@@ -204,6 +271,8 @@ export interface FileCalls {
   open(path: string, flags: 'r' | 'wx'): Promise<FileHandle>
   /** Writes all of `chunks` at the handle's position. */
   write(handle: FileHandle, chunks: readonly Uint8Array[]): Promise<void>
+  /** Begins early what `sync` must do. A failure may be reported here and by no later call. */
+  flush(handle: FileHandle): Promise<void>
   sync(handle: FileHandle): Promise<void>
   close(handle: FileHandle): Promise<void>
   rename(from: string, to: string): Promise<void>
@@ -218,6 +287,7 @@ export interface FileCalls {
 export const nodeFileCalls: FileCalls = {
   open: (path, flags) => open(path, flags, 0o600),
   write: writeAll,
+  flush: handle => handle.datasync(),
   sync: handle => handle.sync(),
   close: handle => handle.close(),
   rename,

@@ -14,9 +14,10 @@ const inFolder = async (): Promise<string> => join(await temporaryFolder(), 'blo
 
 blobStoreSuite('blobs in a folder', async () => FolderBlobStore.open(await inFolder()))
 
-/** 3 MiB in three steps, so that there are three calls to write. */
+/** In three steps, so that there are three calls to write; after the first one there is enough for an early flush. */
+const STEPS = [8 * 2 ** 20, 2 ** 20, 2 ** 20]
 async function* threeSteps(): AsyncGenerator<Uint8Array> {
-  for (let step = 0; step < 3; step++) yield randomBytes(2 ** 20)
+  for (const size of STEPS) yield randomBytes(size)
 }
 
 /** File calls of which the one with the number `failing`, counted from 1, is not carried out and fails. */
@@ -36,6 +37,10 @@ function failingCalls(failing: number): { readonly files: FileCalls; readonly ma
       if (made.length + 1 === failing) await nodeFileCalls.write(handle, [randomBytes(10)])
       next('write')
       await nodeFileCalls.write(handle, chunks)
+    },
+    async flush(handle) {
+      next('flush')
+      await nodeFileCalls.flush(handle)
     },
     async sync(handle) {
       next('sync')
@@ -95,6 +100,27 @@ test('whichever file call of a write fails, nothing is readable and no file is l
   }
 })
 
+test('a write or a flush that fails while the next bytes are awaited fails the whole, once they have come', async () => {
+  for (const name of ['write', 'flush'] as const) {
+    let tell = (): void => {}
+    const failed = new Promise<void>(resolve => (tell = resolve))
+    const files: FileCalls = {
+      ...nodeFileCalls,
+      [name]: () => {
+        setImmediate(tell)
+        return Promise.reject(Object.assign(new Error(`${name} failed`), { code: 'EIO' }))
+      },
+    }
+    const store = await FolderBlobStore.open(await inFolder(), files)
+    async function* slow(): AsyncGenerator<Uint8Array> {
+      yield randomBytes(8 * 2 ** 20)
+      await failed
+      yield randomBytes(10)
+    }
+    await assert.rejects(store.write(newKey(), slow(), neverAborted), { code: 'EIO' })
+  }
+})
+
 test('everything is synchronised before the name it is found by', async () => {
   const { files, made } = failingCalls(0)
   const store = await FolderBlobStore.open(await inFolder(), files)
@@ -102,7 +128,7 @@ test('everything is synchronised before the name it is found by', async () => {
   made.length = 0
   await store.write(key, threeSteps(), neverAborted)
   const folderSync = ['open', 'sync', 'close']
-  const fill = ['open', 'write', 'write', 'write', 'sync', 'close']
+  const fill = ['open', 'write', 'flush', 'write', 'write', 'sync', 'close']
   assert.deepEqual(made, [...fill, 'mkdir', ...folderSync, 'rename', ...folderSync])
 
   made.length = 0
@@ -145,7 +171,7 @@ test('two writes of one key at the same time: one is refused, the other is whole
   assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
   let size = 0
   for await (const chunk of await store.read(key)) size += (chunk as Buffer).length
-  assert.equal(size, 3 * 2 ** 20)
+  assert.equal(size, 10 * 2 ** 20)
 })
 
 test('only the owner may look at files and folders', async () => {
@@ -213,7 +239,7 @@ test('a write that fails leaves a blob of the same key as it was', async () => {
   await assert.rejects(store.write(key, failing(), neverAborted), { message: 'lost' })
   let size = 0
   for await (const chunk of await store.read(key)) size += (chunk as Buffer).length
-  assert.equal(size, 3 * 2 ** 20)
+  assert.equal(size, 10 * 2 ** 20)
 })
 
 test('a blob that is deleted while it is listed is left out; any other failure ends the listing', async () => {
@@ -270,7 +296,7 @@ test('a store that is only read creates nothing', async () => {
   const reader = FolderBlobStore.at(folder)
   let size = 0
   for await (const chunk of await reader.read(key)) size += (chunk as Buffer).length
-  assert.equal(size, 3 * 2 ** 20)
+  assert.equal(size, 10 * 2 ** 20)
   const none = FolderBlobStore.at(join(folder, 'none'))
   await assert.rejects(none.read(key), BlobMissing)
   await assert.rejects(stat(join(folder, 'none')), { code: 'ENOENT' })

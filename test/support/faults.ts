@@ -63,6 +63,7 @@ export function faultyFiles(real: FileCalls, faults: Faults): FileCalls {
         () => real.write(handle, chunks),
         () => real.write(handle, firstHalf(chunks)),
       ),
+    flush: handle => faults.call('flush', () => real.flush(handle)),
     sync: handle => faults.call('sync', () => real.sync(handle)),
     async close(handle: FileHandle) {
       // The descriptor is released even if closing it fails.

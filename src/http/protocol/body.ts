@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { FastifyReply } from 'fastify'
 import { InvalidInput, Overloaded, TooLarge, TooSlow, UnsupportedType } from '../../base/errors.ts'
 import { parseJson } from '../../base/json.ts'
+import { notePassing } from '../../base/passing-bytes.ts'
 import { decodeUtf8 } from '../../base/text.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
@@ -63,6 +64,7 @@ export class Bodies {
       const chunk = request.read() as Uint8Array | null
       if (chunk !== null) {
         received += chunk.length
+        notePassing(chunk.length)
         yield chunk
         continue
       }
