@@ -71,6 +71,7 @@ async function slowBody(before: number, pauses: readonly number[], { own = 0 } =
   }
   await piece(before, 0)
   for (const pause of pauses) await piece(1, pause)
+  await stream.return(undefined)
 }
 
 test('a body may pause for ten seconds in all; after that it needs its minimum rate', async () => {
@@ -92,8 +93,29 @@ test('a body that stops for too long ends the wait, and leaves no listener behin
   const stopped = newBodies({ idleTimeout: 5 }).bodies.bytes(request, response)
   const message = 'Nothing of the body came for 0.005 seconds.'
   await assert.rejects(stopped, { constructor: TooSlow, code: 'request-timeout', message })
-  for (const event of ['readable', 'end', 'error']) assert.equal(request.listenerCount(event), 0, event)
+  for (const event of ['data', 'end', 'error']) assert.equal(request.listenerCount(event), 0, event)
   assert.equal(request.listenerCount('close'), listeners)
+})
+
+test('what comes while its reader is busy is received up to a limit, and small pieces are joined', async () => {
+  const { body, request } = requestWith()
+  const stream = bodies.stream(request, response)
+  const first = stream.next()
+  await setImmediate()
+  body.push(Buffer.alloc(65_536))
+  assert.equal((await first).value?.length, 65_536)
+  for (let n = 0; n < 300; n++) body.push(Buffer.from([n & 255]))
+  await setImmediate()
+  assert.equal(request.isPaused(), true)
+  body.push(Buffer.alloc(1_000_000))
+  body.push(null)
+  const rest = []
+  for await (const chunk of stream) rest.push(chunk)
+  assert.deepEqual(
+    rest.map(({ length }) => length),
+    [256, 44, 1_000_000],
+  )
+  assert.deepEqual(Buffer.concat(rest).subarray(0, 300), Buffer.from(Array.from({ length: 300 }, (_, n) => n & 255)))
 })
 
 test('a connection that ends before its body is refused, never taken as the end of the body', async () => {

@@ -6,6 +6,7 @@ import { notePassing } from '../../base/passing-bytes.ts'
 import { decodeUtf8 } from '../../base/text.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
+import { Arrivals } from './arrivals.ts'
 import { Parameters } from './query.ts'
 
 export interface BodyLimits {
@@ -58,24 +59,30 @@ export class Bodies {
    */
   async *stream(request: IncomingMessage, response: ServerResponse): AsyncGenerator<Uint8Array> {
     if (request.headers.expect !== undefined) response.writeContinue()
+    const arrivals = new Arrivals(request, this.#limits.idleTimeout)
     let waited: Milliseconds = 0
     let received: Bytes = 0
-    for (;;) {
-      const chunk = request.read() as Uint8Array | null
-      if (chunk !== null) {
-        received += chunk.length
-        notePassing(chunk.length)
-        yield chunk
-        continue
+    try {
+      for (;;) {
+        const chunk = arrivals.take()
+        if (chunk) {
+          received += chunk.length
+          notePassing(chunk.length)
+          yield chunk
+          continue
+        }
+        if (request.readableEnded) return
+        if (request.destroyed) throw new InvalidInput('bad-request', 'The connection ended before the body did.')
+        const from = this.#system.monotonic()
+        await arrivals.next()
+        waited += this.#system.monotonic() - from
+        if (waited > GRACE && received < (this.#limits.minimumRate * waited) / 1000) {
+          const rate = this.#limits.minimumRate
+          throw new TooSlow('request-timeout', `The body comes slower than ${rate} bytes per second.`)
+        }
       }
-      if (request.readableEnded) return
-      if (request.destroyed) throw new InvalidInput('bad-request', 'The connection ended before the body did.')
-      const from = this.#system.monotonic()
-      await nextEvent(request, this.#limits.idleTimeout)
-      waited += this.#system.monotonic() - from
-      if (waited > GRACE && received < (this.#limits.minimumRate * waited) / 1000) {
-        throw new TooSlow('request-timeout', `The body comes slower than ${this.#limits.minimumRate} bytes per second.`)
-      }
+    } finally {
+      arrivals.stop()
     }
   }
 
@@ -151,26 +158,6 @@ function requireType(request: IncomingMessage, accepted: readonly string[]): voi
 
 const tooLarge = (limit: Bytes): TooLarge =>
   new TooLarge('body-too-large', `The body may have at most ${limit} bytes.`, { extra: { limit } })
-
-/** Resolves when there is something to read, or when the stream has ended or failed. */
-function nextEvent(request: IncomingMessage, timeout: Milliseconds): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const events = ['readable', 'end', 'close', 'error'] as const
-    const stopWaiting = (): void => {
-      clearTimeout(timer)
-      for (const event of events) request.off(event, onEvent)
-    }
-    const onEvent = (): void => {
-      stopWaiting()
-      resolve()
-    }
-    const timer = setTimeout(() => {
-      stopWaiting()
-      reject(new TooSlow('request-timeout', `Nothing of the body came for ${timeout / 1000} seconds.`))
-    }, timeout)
-    for (const event of events) request.on(event, onEvent)
-  })
-}
 
 /** This much of an unwanted body is still read, so that the client can read the response. */
 const MAX_DRAINED: Bytes = 8 * 1_048_576
