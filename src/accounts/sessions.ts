@@ -7,6 +7,7 @@ import type { EphemeralStore, Kept } from '../stores/ephemeral-store.ts'
 import { type Access, AccessWriteBuffer, noteIn } from './access-write-buffer.ts'
 import { LogoutKeys, type SessionRef } from './logout-keys.ts'
 import { handleOf, userOfHandle } from './session-handle.ts'
+import { SessionLists } from './session-lists.ts'
 import type { SessionLifetime, SessionOptions } from './session-options.ts'
 import { digestOf } from './token-digest.ts'
 import type { TokenSealer } from './token-sealer.ts'
@@ -75,7 +76,6 @@ const MAX_LISTED = 10_000
 
 const PREFIX = 'session:'
 const sessionKey = (id: string): string => PREFIX + id
-const listKey = (userId: string): string => `sessions-of:${userId}`
 
 /**
  * Login sessions (I2.1, I3.1; D2, D3). Stored under an id that the token sealer derives from the token, and
@@ -89,6 +89,10 @@ export class Sessions {
   readonly #options: SessionOptions
   readonly #notes: AccessWriteBuffer
   readonly #logoutKeys: LogoutKeys
+  readonly #lists: SessionLists
+  readonly #longestLife: Milliseconds
+  /** By what the store returned: from other nodes' memory it returns the same object as before while nothing has changed (D37.6). */
+  readonly #unsealed = new WeakMap<SealedSession, Session>()
   /** Shares one string for equal `User-Agent` values, because most sessions have one of a few. */
   readonly #userAgents = new LRUCache<string, string>({ max: 1000, memoMethod: name => name })
 
@@ -99,6 +103,9 @@ export class Sessions {
     this.#system = system
     this.#options = options
     this.#logoutKeys = new LogoutKeys(store, system)
+    const { absoluteMaxAge } = options
+    this.#longestLife = absoluteMaxAge === UNLIMITED ? Number.MAX_SAFE_INTEGER : absoluteMaxAge * 1000
+    this.#lists = new SessionLists(store, this.#longestLife)
     this.#notes = new AccessWriteBuffer(options.writeDelay, notes => this.#writeNotes(notes))
   }
 
@@ -135,7 +142,7 @@ export class Sessions {
     const id = this.#sealer?.idsOf(token)[0] ?? token
     await this.#store.add(sessionKey(id), this.#seal(session), session.expires - now)
     await this.#enlist(user.id, id)
-    for (const key of logoutKeys) await this.#logoutKeys.add(key, { id, userId: user.id }, this.#longestLife())
+    for (const key of logoutKeys) await this.#logoutKeys.add(key, { id, userId: user.id }, this.#longestLife)
     return this.#sealer ? { ...session, id } : session
   }
 
@@ -154,10 +161,22 @@ export class Sessions {
   /** The session of the token under one of these ids. */
   #findUnder([id, ...others]: readonly string[], token: string): Awaitable<Session | undefined> {
     if (id === undefined) return undefined
-    return andThen(this.#get(id), stored => {
-      const isFound = stored && 'sealed' in stored && this.#sealer?.isOf(stored.sealed, token, stored.userId) === true
-      return isFound ? unsealed(stored, id, token) : this.#findUnder(others, token)
+    return andThen(this.#store.get<Stored>(sessionKey(id)), stored => {
+      const session = stored && 'sealed' in stored ? this.#unsealedBy(token, stored, id) : undefined
+      if (!session) return this.#findUnder(others, token)
+      noteIn(session, this.#notes.of(id))
+      return this.#isLive(session) ? session : undefined
     })
+  }
+
+  /** Absent when the token is not that of the session. */
+  #unsealedBy(token: string, stored: SealedSession, id: string): Session | undefined {
+    const known = this.#unsealed.get(stored)
+    if (known?.token === token) return noteIn(known, stored)
+    if (!this.#sealer?.isOf(stored.sealed, token, stored.userId)) return undefined
+    const session = unsealed(stored, id, token)
+    this.#unsealed.set(stored, session)
+    return session
   }
 
   /** When the session ends if the current request succeeds. */
@@ -207,7 +226,7 @@ export class Sessions {
 
   /** The user's live sessions of their current epoch, oldest login first. */
   async list(user: User): Promise<Session[]> {
-    const sessions = await Promise.all((await this.#idsOf(user.id)).map(id => this.#opened(id)))
+    const sessions = await Promise.all((await this.#lists.of(user.id)).map(id => this.#opened(id)))
     return sessions.filter(session => session !== undefined && isCurrent(session, user)) as Session[]
   }
 
@@ -231,7 +250,7 @@ export class Sessions {
   /** The live session with this handle. The caller must check its user and epoch. */
   async findByHandle(handle: string): Promise<Session | undefined> {
     const userId = userOfHandle(handle)
-    const ids = userId === undefined ? [] : await this.#idsOf(userId)
+    const ids = userId === undefined ? [] : await this.#lists.of(userId)
     for (const id of ids) {
       const session = await this.#opened(id)
       if (session && handleOf(session) === handle) return session
@@ -249,7 +268,7 @@ export class Sessions {
     for (const session of isFurther ? [...named, ...(await this.#further(named, isFurther))] : named) {
       if (!(await this.#store.take(sessionKey(session.id)))) continue
       ended.push(session)
-      await this.#delist(session.userId, [session.id])
+      await this.#lists.remove(session.userId, [session.id])
     }
     return ended
   }
@@ -258,7 +277,7 @@ export class Sessions {
   async #further(named: readonly SessionRef[], isFurther: (session: Session) => boolean): Promise<SessionRef[]> {
     const found: SessionRef[] = []
     for (const userId of new Set(named.map(session => session.userId))) {
-      for (const id of await this.#idsOf(userId)) {
+      for (const id of await this.#lists.of(userId)) {
         const session = await this.#opened(id)
         if (session && isFurther(session)) found.push({ id, userId })
       }
@@ -275,15 +294,15 @@ export class Sessions {
   async end(token: string): Promise<boolean> {
     const session = await this.find(token)
     if (!session || !(await this.#store.take(sessionKey(idOf(session))))) return false
-    await this.#delist(session.userId, [idOf(session)])
+    await this.#lists.remove(session.userId, [idOf(session)])
     return true
   }
 
   /** Ends all sessions of the user, except the given one. */
   async endAll(userId: string, except?: Session): Promise<void> {
-    const ending = (await this.#idsOf(userId)).filter(id => !except || id !== idOf(except))
+    const ending = (await this.#lists.of(userId)).filter(id => !except || id !== idOf(except))
     for (const id of ending) await this.#store.take(sessionKey(id))
-    await this.#delist(userId, ending)
+    await this.#lists.remove(userId, ending)
   }
 
   /** Deletes sessions that a new epoch has already ended. If the store is unreachable they expire by themselves. */
@@ -308,8 +327,12 @@ export class Sessions {
     return andThen(this.#store.get<Found>(sessionKey(id)), stored => {
       const noted = stored && this.#notes.of(id)
       const present = stored && noted ? noteIn({ ...stored }, noted) : stored
-      return present && this.#system.now() < present.expires ? present : undefined
+      return present && this.#isLive(present) ? present : undefined
     })
+  }
+
+  #isLive({ expires }: Pick<Session, 'expires'>): boolean {
+    return this.#system.now() < expires
   }
 
   #expiry({ loginTime, maxAge, notAfter = Infinity }: Limits, from: Milliseconds): Milliseconds {
@@ -332,44 +355,18 @@ export class Sessions {
     await this.#store.updateAll<Stored>([...byKey.keys()], (key, old) => this.#kept(noteIn(old, byKey.get(key))))
   }
 
-  async #idsOf(userId: string): Promise<readonly string[]> {
-    return (await this.#store.get<readonly string[]>(listKey(userId))) ?? []
-  }
-
   async #enlist(userId: string, id: string): Promise<void> {
-    const ids = await this.#changeList(userId, list => [...list, id])
+    const ids = await this.#lists.add(userId, id)
     if (ids.length <= this.#options.maxPerUser) return
     const found = await Promise.all(ids.map(async id => await this.#get(id)))
     const live = ids.filter((_id, index) => found[index] !== undefined)
     const surplus = live.slice(0, Math.max(0, live.length - this.#options.maxPerUser))
     for (const id of surplus) await this.#store.take(sessionKey(id))
     const kept = new Set(live.slice(surplus.length))
-    await this.#delist(
+    await this.#lists.remove(
       userId,
       ids.filter(id => !kept.has(id)),
     )
-  }
-
-  async #delist(userId: string, ids: readonly string[]): Promise<void> {
-    if (ids.length === 0) return
-    const gone = new Set(ids)
-    await this.#changeList(userId, list => list.filter(id => !gone.has(id)))
-  }
-
-  async #changeList(
-    userId: string,
-    change: (list: readonly string[]) => readonly string[],
-  ): Promise<readonly string[]> {
-    const kept = await this.#store.update<readonly string[]>(listKey(userId), old => {
-      const value = change(old ?? [])
-      // The list lives as long as its longest-lived session can, counted from the last change of the list.
-      return value.length === 0 ? undefined : { value, ttl: this.#longestLife() }
-    })
-    return kept ?? []
-  }
-
-  #longestLife(): Milliseconds {
-    return this.#options.absoluteMaxAge === UNLIMITED ? Number.MAX_SAFE_INTEGER : this.#options.absoluteMaxAge * 1000
   }
 }
 
