@@ -119,7 +119,7 @@ export class AccessTokens {
           return this.#refuse(client, 'user', known)
         }
         this.#noteUse(known, client)
-        return { ...found, client, grant: known.grant }
+        return { user: found.user, groups: found.groups, client, grant: known.grant }
       })
     })
   }
