@@ -43,6 +43,23 @@ test('a session in memory is found, and its use noted, without a promise (D34.5)
   assert.equal(sessions.find(session.token), undefined)
 })
 
+test('what the store returns unchanged is unsealed once, and shows every access and every proof (D37.6)', async () => {
+  const { sessions, system } = open({ writeDelay: 60 * SECOND })
+  const { token } = await sessions.open(bob, client)
+  const found = await sessions.find(token)
+  assert.ok(found)
+  assert.equal(await sessions.find(token), found)
+  system.pass(2 * SECOND)
+  await sessions.noteAccess(found, true)
+  assert.equal((await sessions.find(token))?.lastAccess, system.now())
+  await sessions.close()
+  assert.equal((await sessions.find(token))?.lastAccess, system.now())
+  await sessions.noteProof(found, true)
+  assert.equal((await sessions.find(token))?.hasSecondFactor, true)
+  await sessions.end(token)
+  assert.equal(await sessions.find(token), undefined)
+})
+
 test('a login lasts its max age and not a millisecond longer (I3.1)', async () => {
   const { sessions, system } = open({ refreshOnAccess: false })
   const { token } = await sessions.open(bob, client)
