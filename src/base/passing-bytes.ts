@@ -2,11 +2,12 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Bytes } from './units.ts'
 
-/** A collection of young objects takes some 0.3 ms, as long as it takes to hash half a MiB. */
+/** A collection of young objects takes some 0.3 ms, in which half a MiB is hashed. */
 const COLLECTED_AFTER: Bytes = 4 * 1_048_576
 
-let passed: Bytes = 0
 type Collector = (options: { readonly type: 'minor' }) => void
+
+let passed: Bytes = 0
 let collect: Collector | undefined
 
 /**

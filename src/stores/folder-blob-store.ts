@@ -27,6 +27,10 @@ const BATCH_CHUNKS = 256
 const FLUSHED_AFTER: Bytes = 8 * 2 ** 20
 /** Each read waits for another thread; with Node's 64 KiB, twice as long as the bytes take. */
 const READ: Bytes = 262_144
+/** Most files fit into the first read. */
+const FIRST_READ: Bytes = 65_536
+/** After less than was asked for, a read finds the end. */
+const LAST_READ: Bytes = 4096
 
 /**
  * Stores blobs as files in one folder with 256 sub-folders, named by the first two digits of the keys. A blob is written
@@ -204,12 +208,14 @@ function readFrom(
   { first, last }: ByteRange = { first: 0, last: Number.POSITIVE_INFINITY },
 ): Readable {
   let position = first
+  let next = FIRST_READ
   const readNext = async (): Promise<Uint8Array | null> => {
-    const length = Math.min(READ, last + 1 - position)
+    const length = Math.min(next, last + 1 - position)
     if (length === 0) return null
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafeSlow(length), 0, length, position)
-    position += bytesRead
     notePassing(length)
+    position += bytesRead
+    next = bytesRead < length ? LAST_READ : READ
     return bytesRead === 0 ? null : buffer.subarray(0, bytesRead)
   }
   return new Readable({

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { BlobMissing, newBlobKey } from '../../src/stores/blob-store.ts'
 import { type FileCalls, FolderBlobStore, nodeFileCalls } from '../../src/stores/folder-blob-store.ts'
@@ -240,6 +241,21 @@ test('a write that fails leaves a blob of the same key as it was', async () => {
   let size = 0
   for await (const chunk of await store.read(key)) size += (chunk as Buffer).length
   assert.equal(size, 10 * 2 ** 20)
+})
+
+test('files of any size are read to their end, whole and in part', async () => {
+  const store = await FolderBlobStore.open(await inFolder())
+  for (const size of [0, 1, 65_535, 65_536, 65_537, 65_536 + 262_144, 1_000_000]) {
+    const [key, content] = [newKey(), randomBytes(size)]
+    async function* whole(): AsyncGenerator<Uint8Array> {
+      yield content
+    }
+    await store.write(key, whole(), neverAborted)
+    assert.deepEqual(await buffer(await store.read(key)), content)
+    const [first, last] = [Math.floor(size / 3), size - 1]
+    if (size > 0) assert.deepEqual(await buffer(await store.read(key, { first, last })), content.subarray(first))
+    if (size > 1) assert.deepEqual(await buffer(await store.read(key, { first: 0, last: 0 })), content.subarray(0, 1))
+  }
 })
 
 test('a blob that is deleted while it is listed is left out; any other failure ends the listing', async () => {

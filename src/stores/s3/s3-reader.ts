@@ -1,5 +1,6 @@
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { Readable } from 'node:stream'
+import { notePassing } from '../../base/passing-bytes.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { ByteRange } from '../blob-store.ts'
 import { filesUnavailable, s3Call } from './s3-client.ts'
@@ -42,6 +43,7 @@ export async function readObject(
       try {
         for await (const chunk of impatient(body.bytes, timeout)) {
           position += chunk.length
+          notePassing(chunk.length)
           failures = 0
           yield chunk
         }
