@@ -322,12 +322,15 @@ export class Sessions {
     return token === undefined ? undefined : unsealed(stored, id, token)
   }
 
-  /** The live session with this id, including its access that waits to be written. */
+  /**
+   * The live session with this id, including its access that waits to be written. The access is noted in what the store returned: the
+   * next reader may get the same object, and notes the same.
+   */
   #get<Found extends Stored = Stored>(id: string): Awaitable<Found | undefined> {
     return andThen(this.#store.get<Found>(sessionKey(id)), stored => {
-      const noted = stored && this.#notes.of(id)
-      const present = stored && noted ? noteIn({ ...stored }, noted) : stored
-      return present && this.#isLive(present) ? present : undefined
+      if (!stored) return undefined
+      noteIn(stored, this.#notes.of(id))
+      return this.#isLive(stored) ? stored : undefined
     })
   }
 

@@ -18,7 +18,7 @@ export interface Capacity {
 
 /**
  * Stores data that may be lost: sessions, lockout counters, login flows, used assertion ids. Keys are short texts that begin
- * with their kind (`session:…`). Values are plain data that only `change` may mutate.
+ * with their kind (`session:…`). Values are plain data. Only `change` may mutate them: another reader may get the same object.
  * Every operation is atomic, on all nodes that share the store. Stores in memory return a value at once where the type permits it.
  */
 export interface EphemeralStore {

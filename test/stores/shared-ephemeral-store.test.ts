@@ -9,6 +9,7 @@ import { SharedTable, tableWords } from '../../src/stores/shared/shared-table.ts
 import { classBytes, MAX_SIZE, SIZE_CLASSES, sizeClass } from '../../src/stores/shared/size-class.ts'
 import { ephemeralStoreSuite } from '../conformance/ephemeral-store.ts'
 import { capacity } from '../support/shared-store-worker.ts'
+import { FakeSystem } from '../support/fake-system.ts'
 import { runTasks } from '../support/thread-tasks.ts'
 
 const THREADS = 4
@@ -56,6 +57,23 @@ test('while threads add, change and delete at once, every value stays with its k
   }
   assert.ok(few <= 50)
   assert.deepEqual([await store.count(''), await store.count('few:')], [all, few])
+})
+
+test('what a thread reads repeatedly is parsed again only when any thread has changed it (D34.15)', async () => {
+  const system = new FakeSystem()
+  const one = new SharedEphemeralStore(system)
+  const other = new SharedEphemeralStore(system, { shared: one.shared })
+  await one.add('session:a', { count: 1 }, 1000)
+  for (let n = 0; n < 2; n++) assert.deepEqual(one.get('session:a'), { count: 1 })
+  assert.equal(one.get('session:a'), one.get('session:a'))
+  await other.update('session:a', () => ({ value: { count: 2 } }))
+  assert.deepEqual(one.get('session:a'), { count: 2 })
+  assert.deepEqual(await other.take('session:a'), { count: 2 })
+  assert.equal(one.get('session:a'), undefined)
+  await other.add('session:a', { count: 3 }, 1000)
+  assert.deepEqual(one.get('session:a'), { count: 3 })
+  system.pass(1000)
+  assert.equal(one.get('session:a'), undefined)
 })
 
 test('of the keys of a limited prefix the one inserted first makes room; others stay', async () => {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { setImmediate } from 'node:timers/promises'
 import type { Awaitable } from '../../base/concurrency.ts'
 import type { System } from '../../base/system.ts'
@@ -15,6 +16,10 @@ export interface SharedEphemeralStoreOptions {
   readonly shared?: SharedArrayBuffer | undefined
 }
 
+/** So many values that are read repeatedly stay with each thread. */
+const KEPT = 1000
+/** So many keys are remembered to see which are read repeatedly; each in the place that its version chooses. */
+const SEEN = 1024
 /** Records that one run of the timer checks: about a millisecond. */
 const SWEEP = 5000
 
@@ -27,6 +32,10 @@ export class SharedEphemeralStore implements EphemeralStore {
   readonly #sweepInterval: Milliseconds
   readonly #memory: SharedMemory
   readonly #others: SharedTable
+  /** What this thread reads again and again. */
+  readonly #parsed = new LRUCache<string, { readonly version: number; readonly value: unknown }>({ max: KEPT })
+  /** Keys that were read once. */
+  readonly #seen: string[] = Array.from({ length: SEEN }, () => '')
   readonly #limited: ReadonlyArray<{ readonly prefix: string; readonly table: SharedTable }>
   #timer: NodeJS.Timeout | undefined
 
@@ -63,9 +72,25 @@ export class SharedEphemeralStore implements EphemeralStore {
     return this.#tables().reduce((sum, table) => sum + table.size, 0)
   }
 
+  /** A reader may get the same object as the one before, if that was in this thread. */
   get<T>(key: string): Awaitable<T | undefined> {
-    const entry = this.#table(key).read(key, this.#now())
-    return entry && (JSON.parse(entry.text) as T)
+    const known = this.#parsed.get(key)
+    const entry = this.#table(key).read(key, this.#now(), known?.version)
+    if (!entry) return undefined
+    if (entry.version === known?.version) return known.value as T
+    const value = JSON.parse(entry.text) as T
+    this.#keepRepeated(key, entry.version, value)
+    return value
+  }
+
+  /**
+   * Keeps a value that is read for the second time. Keeping each one would cost more than it saves where many are read in turn: a kept
+   * object outlives its request and has to be collected from old memory.
+   */
+  #keepRepeated(key: string, version: number, value: unknown): void {
+    const place = (version * 31 + key.charCodeAt(key.length - 1)) % SEEN
+    if (this.#seen[place] === key) this.#parsed.set(key, { version, value })
+    else this.#seen[place] = key
   }
 
   async add(key: string, value: unknown, ttl: Milliseconds): Promise<boolean> {
@@ -142,7 +167,8 @@ export class SharedEphemeralStore implements EphemeralStore {
   }
 
   #table(key: string): SharedTable {
-    return this.#limited.find(({ prefix }) => key.startsWith(prefix))?.table ?? this.#others
+    for (const { prefix, table } of this.#limited) if (key.startsWith(prefix)) return table
+    return this.#others
   }
 
   #tables(): SharedTable[] {

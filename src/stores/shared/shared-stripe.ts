@@ -105,10 +105,15 @@ export class SharedStripe {
     return this.#memory.doubles[(record + VERSION) >> 1] as number
   }
 
-  read(record: number): SharedEntry {
+  /** @param known a version of the record whose text the caller has: its text is not read again */
+  read(record: number, known?: number): SharedEntry {
+    const version = this.version(record)
+    return { text: version === known ? '' : this.#text(record), expires: this.expires(record), version }
+  }
+
+  #text(record: number): string {
     const from = record * 4 + RECORD_BYTES + this.#keyBytes(record)
-    const text = this.#memory.text(from, from + (this.#memory.words[record + VALUE_BYTES] as number))
-    return { text, expires: this.expires(record), version: this.version(record) }
+    return this.#memory.text(from, from + (this.#memory.words[record + VALUE_BYTES] as number))
   }
 
   /** Replaces the content of a record without changing its position. @throws {Overloaded} without a change */

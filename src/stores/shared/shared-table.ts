@@ -51,11 +51,12 @@ export class SharedTable {
     return this.#stripes.reduce((sum, stripe) => sum + stripe.count, 0)
   }
 
-  read(key: string, now: Milliseconds): SharedEntry | undefined {
+  /** @param known a version whose text the caller has: a record that is still in it is returned without its text */
+  read(key: string, now: Milliseconds, known?: number): SharedEntry | undefined {
     const hashed = this.#hash(key)
     return this.#locked(this.#stripeOf(hashed), stripe => {
       const record = stripe.find(hashed)
-      return record !== 0 && stripe.expires(record) > now ? stripe.read(record) : undefined
+      return record !== 0 && stripe.expires(record) > now ? stripe.read(record, known) : undefined
     })
   }
 
