@@ -41,6 +41,7 @@ export class FolderBlobStore implements BlobStore {
   readonly #files: FileCalls
   /** Sub-folders that have been synchronised to the disk. */
   readonly #subfolders = new Set<string>()
+  #isFlushing = false
 
   private constructor(folder: string, files: FileCalls) {
     this.#folder = folder
@@ -135,9 +136,9 @@ export class FolderBlobStore implements BlobStore {
           hash.update(chunk)
           size += chunk.byteLength
         }
-        if (size - flushedSize < FLUSHED_AFTER || flushed.isBusy) continue
+        if (size - flushedSize < FLUSHED_AFTER || this.#isFlushing) continue
         await flushed.done()
-        flushed.begin(this.#files.flush(handle))
+        flushed.begin(this.#flush(handle))
         flushedSize = size
       }
       await written.done()
@@ -148,6 +149,16 @@ export class FolderBlobStore implements BlobStore {
       await written.settled()
       await flushed.settled()
       await this.#files.close(handle)
+    }
+  }
+
+  /** One file at a time: the thread pool has four threads, and commits wait for one. */
+  async #flush(handle: FileHandle): Promise<void> {
+    this.#isFlushing = true
+    try {
+      await this.#files.flush(handle)
+    } finally {
+      this.#isFlushing = false
     }
   }
 
@@ -241,11 +252,9 @@ async function closeBefore(handle: FileHandle, next: () => void): Promise<void> 
 /** A call that goes on while others are made. Its failure is thrown by `done`. */
 class UnderWay {
   #call: Promise<void> = Promise.resolve()
-  isBusy = false
 
   begin(call: Promise<void>): void {
-    this.isBusy = true
-    this.#call = call.finally(() => (this.isBusy = false))
+    this.#call = call
     // Somebody asks later; until then the failure must not end the process.
     this.#call.catch(() => {})
   }

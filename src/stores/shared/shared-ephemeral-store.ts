@@ -18,6 +18,8 @@ export interface SharedEphemeralStoreOptions {
 
 /** So many values that are read repeatedly stay with each thread. */
 const KEPT = 1000
+/** Longer texts are not kept: strangers can cause some, and each thread would hold a thousand. */
+const MAX_LENGTH = 2000
 /** So many keys are remembered to see which are read repeatedly; each in the place that its version chooses. */
 const SEEN = 1024
 /** Records that one run of the timer checks: about a millisecond. */
@@ -76,10 +78,11 @@ export class SharedEphemeralStore implements EphemeralStore {
   get<T>(key: string): Awaitable<T | undefined> {
     const known = this.#parsed.get(key)
     const entry = this.#table(key).read(key, this.#now(), known?.version)
+    if (entry && entry.version === known?.version) return known.value as T
+    if (known) this.#parsed.delete(key)
     if (!entry) return undefined
-    if (entry.version === known?.version) return known.value as T
     const value = JSON.parse(entry.text) as T
-    this.#keepRepeated(key, entry.version, value)
+    if (entry.text.length <= MAX_LENGTH) this.#keepRepeated(key, entry.version, value)
     return value
   }
 
