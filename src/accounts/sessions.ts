@@ -91,7 +91,7 @@ export class Sessions {
   readonly #logoutKeys: LogoutKeys
   readonly #lists: SessionLists
   readonly #longestLife: Milliseconds
-  /** By what the store returned: from other nodes' memory it returns the same object as before while nothing has changed (D37.6). */
+  /** By what the store returned: while nothing has changed, Redis returns the same object as before (D37.6). */
   readonly #unsealed = new WeakMap<SealedSession, Session>()
   /** Shares one string for equal `User-Agent` values, because most sessions have one of a few. */
   readonly #userAgents = new LRUCache<string, string>({ max: 1000, memoMethod: name => name })

@@ -18,7 +18,8 @@ export interface Capacity {
 
 /**
  * Stores data that may be lost: sessions, lockout counters, login flows, used assertion ids. Keys are short texts that begin
- * with their kind (`session:…`). Values are plain data. Only `change` may mutate them: another reader may get the same object.
+ * with their kind (`session:…`). Values are plain data. Another reader may get the same object, so only
+ * `change` may mutate them; `Sessions` also notes in them what every reader would note.
  * Every operation is atomic, on all nodes that share the store. Stores in memory return a value at once where the type permits it.
  */
 export interface EphemeralStore {

@@ -33,7 +33,7 @@ export class RedisReads {
   }
 
   /**
-   * The value of a key, which nobody may change: the next reader may get the same object.
+   * The value of a key; the next reader may get the same object.
    * @throws {StoreUnavailable}
    */
   get(key: string): Promise<unknown> {
