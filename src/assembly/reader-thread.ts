@@ -1,4 +1,3 @@
-import { workerData } from 'piscina'
 import { Entries } from '../content/entries.ts'
 import { EntryLoader } from '../content/entry-loader.ts'
 import { EntryViews } from '../content/entry-view.ts'
@@ -14,14 +13,14 @@ import { Search } from '../search/search.ts'
 import { realSystem } from '../base/system.ts'
 import { DependencyCache } from '../stores/dependency-cache.ts'
 import { lowerPriority } from '../workers/lower-priority.ts'
-import { clocked } from '../workers/task-clock.ts'
+import { dataOfThread, serveTasks } from '../workers/serve-tasks.ts'
 import { withMoved } from '../workers/moved.ts'
 import type { ReaderData, ReaderResult, ReaderTask } from './readers.ts'
 import { openDatabase } from './stores.ts'
 
 // A thread that answers heavy reads (`http/readers/`), with its own connections and caches.
 lowerPriority()
-const { settings, base } = workerData as ReaderData
+const { settings, base } = dataOfThread<ReaderData>()
 const SEARCH_BYTES = 16 * 2 ** 20
 const CACHE_BYTES = 8 * 2 ** 20
 
@@ -60,7 +59,7 @@ const answer = createReaderApp(
   },
 )
 
-export default clocked(async (task: ReaderTask): Promise<ReaderResult> => {
+serveTasks(async (task: ReaderTask): Promise<ReaderResult> => {
   if ('url' in task) return await cache.alone(() => answer(task))
   // Loaded when it is needed: few services export often.
   const { readPage } = await import('../content/archive/export-page.ts')

@@ -80,8 +80,9 @@ function openReaders(
   base: () => string,
   servingThreads: number,
 ): WorkerPool<ReaderTask, ReaderResult> {
-  // With two threads one is always free for the next caller. They start when they are needed.
-  const threads = Math.max(2, Math.min(availableParallelism(), Math.max(MAX_THREADS, servingThreads)))
+  // One more than may work at once: one is always free for the next caller, and a single caller can use all cores. They start when
+  // they are needed.
+  const threads = Math.min(availableParallelism(), Math.max(MAX_THREADS, servingThreads)) + 1
   return new WorkerPool({
     module: threadModule('reader-thread', import.meta.url),
     threads,

@@ -1,7 +1,7 @@
 import { decodeUtf8 } from '../base/text.ts'
 import { lowerPriority } from '../workers/lower-priority.ts'
 import { collectGarbage } from '../workers/collected.ts'
-import { clocked } from '../workers/task-clock.ts'
+import { serveTasks } from '../workers/serve-tasks.ts'
 import { type PlainRefusal, plainRefusal } from '../workers/refusals.ts'
 import { type Graph, relativeText } from './graph.ts'
 import { type GraphLimits, requireGraphSize } from './graph-size.ts'
@@ -31,7 +31,7 @@ const LARGE = 1_048_576
 lowerPriority()
 
 /** Reads one graph, on a worker thread. */
-export default clocked(read)
+serveTasks(read)
 
 async function read(task: ReadTask): Promise<ReadOutcome> {
   try {

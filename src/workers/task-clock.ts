@@ -3,56 +3,48 @@ import type { Milliseconds } from '../base/units.ts'
 
 /** Linux counts processor time in hundredths of a second. */
 const TICK: Milliseconds = 10
-const NOT_BEGUN = 0
 const UNKNOWN = -1
-
-/** A task for a thread, and where the thread records that it has started. */
-export interface ClockedTask<Task> {
-  readonly task: Task
-  /** The id of the thread. Shared memory. */
-  readonly clock: Int32Array
-}
 
 /**
  * Measures the processor time of one task, from the thread that waits for it. It does not count while other programs have the
- * processor, so a task gets as much on a busy machine as on a quiet one. It counts from the first look at a task that has started:
- * most tasks end before, and reading the clock would take a good part of their time.
+ * processor, so a task gets as much on a busy machine as on a quiet one. It counts from the first look at the task, which is later than its
+ * beginning: most tasks end before, and reading the clock would take a good part of their time.
  */
 export class TaskClock {
-  readonly shared = new Int32Array(new SharedArrayBuffer(4))
-  #begun: Milliseconds | undefined
-  #ticks = 0
+  readonly #thread: number
+  readonly #begun: Milliseconds
+  readonly #ticks: number
+  #abandoned: Milliseconds | undefined
+
+  /** @param thread the {@link threadNumber} of the thread whose task has begun */
+  constructor(thread: number, now: Milliseconds) {
+    this.#thread = thread
+    this.#begun = now
+    this.#ticks = this.#present(now, 0)
+  }
 
   /** True when the task has used this much processor time, or ten times as much elapsed time. */
   isOver(timeout: Milliseconds, now: Milliseconds): boolean {
-    const used = this.#used(now)
-    return used > timeout || (this.#begun !== undefined && now - this.#begun > 10 * timeout)
+    const used = (this.#present(now, this.#ticks) - this.#ticks) * TICK
+    return used > timeout || now - this.#begun > 10 * timeout
   }
 
-  /** The processor time of the task; on platforms other than Linux the elapsed time since its start. */
-  #used(now: Milliseconds): Milliseconds {
-    const thread = Atomics.load(this.shared, 0)
-    if (thread === NOT_BEGUN) return 0
-    const ticks = thread === UNKNOWN ? now / TICK : (ticksOf(`self/task/${thread}`) ?? this.#ticks)
-    if (this.#begun === undefined) {
-      this.#begun = now
-      this.#ticks = ticks
-    }
-    return (ticks - this.#ticks) * TICK
+  /** How long nobody has waited for the task, counted from the first call. */
+  abandonedFor(now: Milliseconds): Milliseconds {
+    this.#abandoned ??= now
+    return now - this.#abandoned
+  }
+
+  /** The processor time of the thread; on platforms other than Linux the elapsed time. */
+  #present(now: Milliseconds, otherwise: number): number {
+    return this.#thread === UNKNOWN ? now / TICK : (ticksOf(`self/task/${this.#thread}`) ?? otherwise)
   }
 }
 
-/** The default export of a thread's module: runs one task with a clock. */
-export const clocked =
-  <Task, Result>(work: (task: Task) => Promise<Result>) =>
-  async ({ task, clock }: ClockedTask<Task>): Promise<Result> => {
-    Atomics.store(clock, 0, ownNumber())
-    return await work(task)
-  }
-
 let number: number | undefined
 
-function ownNumber(): number {
+/** The number of the calling thread in Linux. */
+export function threadNumber(): number {
   number ??= process.platform === 'linux' ? Number(statusOf('thread-self')?.split(' ', 1)[0] ?? UNKNOWN) : UNKNOWN
   return number
 }

@@ -16,8 +16,6 @@ export interface ThreadPoolOptions {
   readonly isAsynchronous?: boolean
   /** The JavaScript memory of one thread, in megabytes. */
   readonly megabytes?: { readonly old: number; readonly young: number }
-  /** Called when the first thread starts; the threads receive the result as `workerData`. */
-  readonly data?: () => unknown
 }
 
 /** Threads for one kind of task, without a queue of its own. The library and its threads are loaded for the first task. */
@@ -50,11 +48,11 @@ export class ThreadPool<Task, Result> {
  * `require()` links one, and a caller who leaves ends a thread at any time. With this option Piscina uses `import()`. Options of the
  * process are not passed on: threads refuse those of V8, such as `--max-old-space-size`.
  */
-const withoutRequire =
+export const withoutRequire =
   Number.parseInt(process.versions.node, 10) < 24 ? { execArgv: ['--no-experimental-require-module'] } : {}
 
 async function open<Task, Result>(options: ThreadPoolOptions): Promise<Piscina<Task, Result>> {
-  const { module, threads, idleTimeout = 30_000, isAsynchronous = false, megabytes, data } = options
+  const { module, threads, idleTimeout = 30_000, isAsynchronous = false, megabytes } = options
   const { Piscina } = await import('piscina')
   return new Piscina({
     filename: fileURLToPath(module),
@@ -63,7 +61,6 @@ async function open<Task, Result>(options: ThreadPoolOptions): Promise<Piscina<T
     idleTimeout,
     ...withoutRequire,
     ...(isAsynchronous ? { atomics: 'disabled' as const } : {}),
-    ...(data ? { workerData: data() } : {}),
     ...(megabytes
       ? { resourceLimits: { maxOldGenerationSizeMb: megabytes.old, maxYoungGenerationSizeMb: megabytes.young } }
       : {}),

@@ -1,11 +1,11 @@
 import { realSystem } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { FairLimiter } from './fair-limiter.ts'
-import { type ClockedTask, TaskClock } from './task-clock.ts'
-import { ThreadPool } from './thread-pool.ts'
+import { PLACES } from './serve-tasks.ts'
+import { type Job, TaskThread } from './task-thread.ts'
 
 export interface WorkerPoolOptions<Task = unknown> {
-  /** The module of the thread; its default export, made by `clocked`, runs one task. */
+  /** The module of the thread, which calls `serveTasks`. */
   readonly module: URL
   /** The number of threads. They start when needed, and end after five minutes without work. */
   readonly threads: number
@@ -19,7 +19,7 @@ export interface WorkerPoolOptions<Task = unknown> {
   readonly what: string
   /** The memory of a task that is moved to the thread instead of copied. */
   readonly moved?: (task: Task) => readonly ArrayBuffer[]
-  /** Called when the first thread starts; the threads receive the result as `workerData`. */
+  /** Called when a thread starts, which gets the result as `dataOfThread()`. */
   readonly data?: () => unknown
 }
 
@@ -33,29 +33,40 @@ export class TaskLimitExceeded extends Error {}
 const ABANDONED: Milliseconds = 1000
 
 const CHECK_INTERVAL: Milliseconds = 250
+const IDLE_TIMEOUT: Milliseconds = 300_000
 /** For objects that live briefly: by default a busy thread takes 48 MB for them, and is hardly quicker. */
 const YOUNG_MEGABYTES = 12
 
-/** Threads that run tasks, with a fair share for each caller. */
+/**
+ * Threads that run tasks, with a fair share for each caller. A thread has its next task before it has done the last one, because handing
+ * over takes longer than many a task; if another thread is free earlier, that one gets it.
+ */
 export class WorkerPool<Task, Result> {
   readonly #options: WorkerPoolOptions<Task>
   readonly #limiter: FairLimiter
-  readonly #pool: ThreadPool<ClockedTask<Task>, Result>
+  readonly #threads: ReadonlyArray<TaskThread<Task, Result>>
+  /** How many threads one caller may keep busy. */
+  readonly #threadsOfOne: number
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
 
   constructor(options: WorkerPoolOptions<Task>) {
     const { module, threads, maxMegabytes, maxWaiting, maxWaitingOfOne, what, data } = options
     this.#options = options
-    this.#pool = new ThreadPool({
-      module,
-      threads,
-      idleTimeout: 300_000,
-      isAsynchronous: true,
-      megabytes: { old: maxMegabytes, young: YOUNG_MEGABYTES },
-      ...(data ? { data } : {}),
+    this.#threadsOfOne = Math.max(1, threads - 1)
+    this.#threads = Array.from({ length: threads }, () => {
+      const thread: TaskThread<Task, Result> = new TaskThread<Task, Result>({
+        module,
+        megabytes: { old: maxMegabytes, young: YOUNG_MEGABYTES },
+        data,
+        onIdle: () => this.#relieve(thread),
+        exceeded,
+      })
+      return thread
     })
     this.#limiter = new FairLimiter({
-      concurrency: threads,
-      concurrencyOfOne: Math.max(1, threads - 1),
+      concurrency: PLACES * threads,
+      concurrencyOfOne: PLACES * this.#threadsOfOne,
       maxWaiting,
       maxWaitingOfOne,
       what,
@@ -72,32 +83,80 @@ export class WorkerPool<Task, Result> {
    * @throws {Overloaded} @throws {TaskLimitExceeded}
    */
   async run(task: Task, caller: string, clientGone?: AbortSignal): Promise<Result> {
-    return await this.#limiter.run(caller, () => this.#run(task, clientGone), clientGone)
+    return await this.#limiter.run(caller, () => this.#run(task, caller, clientGone), clientGone)
   }
 
   async close(): Promise<void> {
-    await this.#pool.close()
+    this.#isClosed = true
+    clearInterval(this.#timer)
+    await Promise.all(this.#threads.map(thread => thread.close(closed())))
   }
 
-  async #run(task: Task, clientGone: AbortSignal | undefined): Promise<Result> {
-    const ending = new AbortController()
-    const clock = new TaskClock()
-    let goneSince: Milliseconds | undefined
-    const check = (): void => {
-      const now = realSystem.monotonic()
-      if (clientGone?.aborted === true) goneSince ??= now
-      const isAbandoned = goneSince !== undefined && now - goneSince > ABANDONED
-      if (isAbandoned || clock.isOver(this.#options.timeout, now)) ending.abort()
-    }
-    const timer = setInterval(check, CHECK_INTERVAL)
-    try {
-      return await this.#pool.run({ task, clock: clock.shared }, ending.signal, this.#options.moved?.(task))
-    } catch (error) {
-      const { name, code } = error as { readonly name?: unknown; readonly code?: unknown }
-      if (name !== 'AbortError' && code !== 'ERR_WORKER_OUT_OF_MEMORY') throw error
-      throw new TaskLimitExceeded('The task exceeds its limits on time and memory.', { cause: error })
-    } finally {
-      clearInterval(timer)
+  async #run(task: Task, caller: string, clientGone: AbortSignal | undefined): Promise<Result> {
+    if (this.#isClosed) throw closed()
+    this.#timer ??= setInterval(() => this.#check(), CHECK_INTERVAL).unref()
+    const moved = this.#options.moved?.(task) ?? []
+    return await new Promise<Result>((resolve, reject) => {
+      this.#threadFor(caller)?.hand({ task, caller, clientGone, moved, resolve, reject })
+    })
+  }
+
+  /** A free thread, or one that will do the task next. The limiter starts no more tasks than there are places. */
+  #threadFor(caller: string): TaskThread<Task, Result> | undefined {
+    const hasPlace = ({ jobs }: TaskThread<Task, Result>): boolean => jobs.length < PLACES
+    const free = this.#mayTakeThread(caller) ? this.#freeThread() : undefined
+    return (
+      free ??
+      this.#threads.find(thread => hasPlace(thread) && thread.jobs[0]?.caller === caller) ??
+      this.#threads.find(hasPlace)
+    )
+  }
+
+  #freeThread(): TaskThread<Task, Result> | undefined {
+    const free = this.#threads.filter(({ jobs }) => jobs.length === 0)
+    return free.find(({ isStarted }) => isStarted) ?? free[0]
+  }
+
+  #mayTakeThread(caller: string): boolean {
+    return this.#threads.filter(({ jobs }) => jobs[0]?.caller === caller).length < this.#threadsOfOne
+  }
+
+  /** Gives a free thread what waits behind the task of another. */
+  #relieve(free: TaskThread<Task, Result>): void {
+    for (const thread of this.#threads) {
+      const waiting = thread.jobs[1]
+      if (waiting && this.#mayTakeThread(waiting.caller) && thread.takeBack(waiting)) {
+        free.hand(waiting)
+        return
+      }
     }
   }
+
+  /** Ends tasks that take too long, and threads without work. */
+  #check(): void {
+    const now = realSystem.monotonic()
+    for (const thread of this.#threads) {
+      this.#checkTask(thread, now)
+      thread.endIfIdleFor(IDLE_TIMEOUT, now)
+    }
+    if (this.#threads.some(({ isStarted }) => isStarted)) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  #checkTask(thread: TaskThread<Task, Result>, now: Milliseconds): void {
+    const [running, ...waiting] = thread.jobs
+    for (const job of waiting) if (isGone(job) && thread.takeBack(job)) job.reject(job.clientGone?.reason)
+    const clock = thread.clock(now)
+    if (!running || !clock) return
+    const isAbandoned = isGone(running) && clock.abandonedFor(now) > ABANDONED
+    if (isAbandoned || clock.isOver(this.#options.timeout, now)) thread.kill(exceeded())
+  }
 }
+
+const isGone = ({ clientGone }: Pick<Job<unknown, unknown>, 'clientGone'>): boolean => clientGone?.aborted === true
+
+const exceeded = (cause?: unknown): TaskLimitExceeded =>
+  new TaskLimitExceeded('The task exceeds its limits on time and memory.', { cause })
+
+const closed = (): Error => new Error('the threads are closed')

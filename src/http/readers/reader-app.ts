@@ -18,6 +18,7 @@ import { toolRoutes } from '../routes/tools.ts'
 import type { Rooms, Services } from '../services.ts'
 import { heavyReads } from './heavy-reads.ts'
 import type { ReadAnswer, ReadTask } from './read-task.ts'
+import { ask } from './requests-in-memory.ts'
 
 /** The services that the routes of `heavy-reads.ts` use. */
 export type ReaderRooms = Pick<
@@ -98,12 +99,13 @@ export function createReaderApp(
     if (route)
       app.route({ method: 'GET', url, handler: route.handle, config: { compressible: route.compressible === true } })
   }
+  const ready = app.ready()
   return async task => {
+    await ready
     caller = task.caller
     failure = undefined
     body = ''
-    const { url, headers } = task
-    const answer = await app.inject({ method: 'GET', url, headers })
+    const answer = await ask(app, task)
     if (failure !== undefined) {
       const refused = plainRefusal(failure)
       if (!refused) throw failure
@@ -114,7 +116,7 @@ export function createReaderApp(
       status: answer.statusCode,
       headers: Object.fromEntries(passedOn.map(([name, value]) => [name, String(value)])),
     }
-    const sent = body === '' ? answer.payload : body
+    const sent = body === '' ? answer.body : body
     body = ''
     if (typeof sent === 'string' && sent.length < LARGE) return { ...head, body: sent }
     // Moved bytes take their memory with them: a small compressed body may share it with others.
