@@ -12,6 +12,7 @@ import type { HitSource } from './entry-source.ts'
 import { sweep } from './index-records.ts'
 import { PostgresFinder } from './postgres-finder.ts'
 import { SqliteFinder } from './sqlite-finder.ts'
+import { SqliteMerging } from './sqlite-merging.ts'
 
 /** A hit, and what the caller may do with it: decided once, when the engine has found it. */
 export interface Hit extends EntryInContext {
@@ -39,6 +40,7 @@ export class Search {
   readonly #database: Database
   readonly #hits: HitSource
   readonly #finder: Finder
+  readonly #merging: SqliteMerging | undefined
 
   constructor(
     database: Database,
@@ -51,6 +53,7 @@ export class Search {
       database.engine === 'postgres'
         ? new PostgresFinder(database)
         : new SqliteFinder(database, { maxBytes, scanThreshold })
+    this.#merging = database.engine === 'sqlite' ? new SqliteMerging(database) : undefined
   }
 
   /** @param budget limits the size of the loaded hits. */
@@ -60,9 +63,10 @@ export class Search {
     return { ...answer, hits: await this.#readable(caller, page, budget) }
   }
 
-  /** Deletes what removed contexts left in the index. */
+  /** Deletes what removed contexts left in the index, and merges what many writes left in parts. */
   async tidy(): Promise<void> {
     while (!(await this.#database.transaction(tx => sweep(tx, BATCH), { durability: 'relaxed' }))) await setImmediate()
+    await this.#merging?.run()
   }
 
   /** Checks each hit of the index again with `rights.ts`. */

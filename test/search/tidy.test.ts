@@ -38,3 +38,59 @@ test('deleted entries leave nothing in the index, those of a deleted context not
   await newSearch(database).tidy()
   assert.deepEqual(await rows(), [0, 0, 0, 0, 0, 0])
 })
+
+test('parts of the full-text tables are merged when nothing is written any more, and not again for a few changes (D35.9)', async t => {
+  const database = await openSqliteDatabase(':memory:')
+  t.after(() => database.close())
+  await migrate(database, schema)
+  await database.run(sql`INSERT INTO contexts (id) VALUES ('3')`)
+  const make = (n: number) => {
+    const metadata = { 'x:r': { 'http://purl.org/dc/terms/title': [literal(`numbat ${n}`)] } }
+    return newEntry({ context: '3', id: String(n), by: undefined, now: 1, metadata })
+  }
+  const insert = (n: number): Promise<void> => database.transaction(tx => insertEntry(tx, make(n)))
+  const parts = async (): Promise<number[]> => {
+    const row = await database.get<Record<string, number>>(sql`SELECT
+      (SELECT count(DISTINCT segid) FROM search_ngrams_idx) AS ngrams,
+      (SELECT count(DISTINCT segid) FROM search_texts_idx) AS texts`)
+    return Object.values(row ?? {})
+  }
+  const search = newSearch(database)
+  const found = async (): Promise<number | undefined> => {
+    const count = sql`SELECT count(*) AS count FROM search_ngrams WHERE search_ngrams MATCH '"numbat"'`
+    return (await database.get<{ count: number }>(count))?.count
+  }
+  for (let n = 0; n < 135; n++) await insert(n)
+  await database.transaction(tx => deleteEntry(tx, { context: '3', id: '7' }))
+  const written = await parts()
+  assert.ok(
+    written.every(count => count >= 8),
+    String(written),
+  )
+
+  await search.tidy()
+  await insert(200)
+  await search.tidy()
+  const busy = await parts()
+  assert.ok(
+    busy.every(count => count > 1),
+    `written since the call before: ${busy.join(', ')}`,
+  )
+  await search.tidy()
+  assert.deepEqual(await parts(), [1, 1])
+  assert.equal(await found(), 135)
+
+  for (let n = 300; n < 312; n++) await insert(n)
+  await search.tidy()
+  await search.tidy()
+  const few = await parts()
+  assert.ok(
+    few.every(count => count > 1),
+    `few have changed: ${few.join(', ')}`,
+  )
+  for (let n = 400; n < 415; n++) await insert(n)
+  await search.tidy()
+  await search.tidy()
+  assert.deepEqual(await parts(), [1, 1])
+  assert.equal(await found(), 162)
+})
