@@ -32,8 +32,8 @@ export interface TaskThreadOptions {
   readonly megabytes: { readonly old: number; readonly young: number }
   /** Called when the thread starts, which gets the result as `dataOfThread()`. */
   readonly data: (() => unknown) | undefined
-  /** Called when it has nothing to do any more. */
-  readonly onIdle: () => void
+  /** Called when it may have another task. */
+  readonly onPlace: () => void
   /** The error for a task that took too much memory. */
   readonly exceeded: (cause: unknown) => Error
 }
@@ -69,7 +69,13 @@ export class TaskThread<Task, Result> {
     return this.#worker !== undefined
   }
 
-  /** Gives the thread a task; it may have as many as it has places. */
+  /** Whether it should get a task. What would wait behind a task that has been seen to run is better off elsewhere. */
+  get hasPlace(): boolean {
+    const [running] = this.#jobs
+    return running === undefined || (this.#jobs.length < PLACES && running.clock === undefined)
+  }
+
+  /** Gives the thread a task, where it has a place. */
   hand(job: Job<Task, Result>): void {
     const { task, caller, clientGone, moved, resolve, reject } = job
     const handed: Handed<Task, Result> = { task, caller, clientGone, moved, resolve, reject }
@@ -165,10 +171,14 @@ export class TaskThread<Task, Result> {
     this.#jobs.splice(this.#jobs.indexOf(handed), 1)
     const [next] = this.#jobs
     if (next && !next.posted) this.#post(next)
-    if (next) return
+    this.#noteIdle()
+    this.#options.onPlace()
+  }
+
+  #noteIdle(): void {
+    if (this.#jobs.length > 0) return
     this.#worker?.unref()
     this.#idleSince = realSystem.monotonic()
-    this.#options.onIdle()
   }
 
   /** The thread has ended by itself. */
@@ -186,8 +196,7 @@ export class TaskThread<Task, Result> {
     const waiting = this.#jobs
     this.#jobs = []
     for (const job of waiting) this.hand(job)
-    if (waiting.length > 0) return
-    this.#idleSince = realSystem.monotonic()
-    this.#options.onIdle()
+    this.#noteIdle()
+    this.#options.onPlace()
   }
 }

@@ -39,7 +39,8 @@ const YOUNG_MEGABYTES = 12
 
 /**
  * Threads that run tasks, with a fair share for each caller. A thread has its next task before it has done the last one, because handing
- * over takes longer than many a task; if another thread is free earlier, that one gets it.
+ * over takes longer than many a task. Nothing has to wait behind a long one: another thread that is free earlier gets what waits there, and
+ * after a quarter of a second any thread does.
  */
 export class WorkerPool<Task, Result> {
   readonly #options: WorkerPoolOptions<Task>
@@ -47,6 +48,8 @@ export class WorkerPool<Task, Result> {
   readonly #threads: ReadonlyArray<TaskThread<Task, Result>>
   /** How many threads one caller may keep busy. */
   readonly #threadsOfOne: number
+  /** Tasks whose turn has come, while no thread should get them. */
+  readonly #pending: Array<Job<Task, Result>> = []
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
 
@@ -59,7 +62,7 @@ export class WorkerPool<Task, Result> {
         module,
         megabytes: { old: maxMegabytes, young: YOUNG_MEGABYTES },
         data,
-        onIdle: () => this.#relieve(thread),
+        onPlace: () => this.#fill(thread),
         exceeded,
       })
       return thread
@@ -89,6 +92,7 @@ export class WorkerPool<Task, Result> {
   async close(): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#timer)
+    for (const { reject } of this.#pending.splice(0)) reject(closed())
     await Promise.all(this.#threads.map(thread => thread.close(closed())))
   }
 
@@ -97,19 +101,21 @@ export class WorkerPool<Task, Result> {
     this.#timer ??= setInterval(() => this.#check(), CHECK_INTERVAL).unref()
     const moved = this.#options.moved?.(task) ?? []
     return await new Promise<Result>((resolve, reject) => {
-      this.#threadFor(caller)?.hand({ task, caller, clientGone, moved, resolve, reject })
+      this.#place({ task, caller, clientGone, moved, resolve, reject })
     })
   }
 
-  /** A free thread, or one that will do the task next. The limiter starts no more tasks than there are places. */
+  #place(job: Job<Task, Result>): void {
+    const thread = this.#threadFor(job.caller)
+    if (thread) thread.hand(job)
+    else this.#pending.push(job)
+  }
+
+  /** A free thread, or one that will do the task next. */
   #threadFor(caller: string): TaskThread<Task, Result> | undefined {
-    const hasPlace = ({ jobs }: TaskThread<Task, Result>): boolean => jobs.length < PLACES
+    const busy = this.#threads.filter(({ jobs, hasPlace }) => jobs.length > 0 && hasPlace)
     const free = this.#mayTakeThread(caller) ? this.#freeThread() : undefined
-    return (
-      free ??
-      this.#threads.find(thread => hasPlace(thread) && thread.jobs[0]?.caller === caller) ??
-      this.#threads.find(hasPlace)
-    )
+    return free ?? busy.find(({ jobs }) => jobs[0]?.caller === caller) ?? busy[0]
   }
 
   #freeThread(): TaskThread<Task, Result> | undefined {
@@ -121,7 +127,15 @@ export class WorkerPool<Task, Result> {
     return this.#threads.filter(({ jobs }) => jobs[0]?.caller === caller).length < this.#threadsOfOne
   }
 
-  /** Gives a free thread what waits behind the task of another. */
+  /** Gives a thread that has a place what is pending, or if it is free, what waits behind the task of another. */
+  #fill(thread: TaskThread<Task, Result>): void {
+    const isFree = thread.jobs.length === 0
+    const at = thread.hasPlace ? this.#pending.findIndex(job => !isFree || this.#mayTakeThread(job.caller)) : -1
+    const [pending] = at < 0 ? [] : this.#pending.splice(at, 1)
+    if (pending) thread.hand(pending)
+    else if (isFree) this.#relieve(thread)
+  }
+
   #relieve(free: TaskThread<Task, Result>): void {
     for (const thread of this.#threads) {
       const waiting = thread.jobs[1]
@@ -135,6 +149,10 @@ export class WorkerPool<Task, Result> {
   /** Ends tasks that take too long, and threads without work. */
   #check(): void {
     const now = realSystem.monotonic()
+    for (const job of this.#pending.filter(isGone)) {
+      this.#pending.splice(this.#pending.indexOf(job), 1)
+      job.reject(job.clientGone?.reason)
+    }
     for (const thread of this.#threads) {
       this.#checkTask(thread, now)
       thread.endIfIdleFor(IDLE_TIMEOUT, now)
@@ -146,8 +164,12 @@ export class WorkerPool<Task, Result> {
 
   #checkTask(thread: TaskThread<Task, Result>, now: Milliseconds): void {
     const [running, ...waiting] = thread.jobs
-    for (const job of waiting) if (isGone(job) && thread.takeBack(job)) job.reject(job.clientGone?.reason)
     const clock = thread.clock(now)
+    for (const job of waiting) {
+      if ((!clock && !isGone(job)) || !thread.takeBack(job)) continue
+      if (isGone(job)) job.reject(job.clientGone?.reason)
+      else this.#place(job)
+    }
     if (!running || !clock) return
     const isAbandoned = isGone(running) && clock.abandonedFor(now) > ABANDONED
     if (isAbandoned || clock.isOver(this.#options.timeout, now)) thread.kill(exceeded())

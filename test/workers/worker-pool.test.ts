@@ -75,6 +75,24 @@ test('what waits behind the task of one thread is done by another that is free e
   assert.notEqual(await first.done, thread)
 })
 
+test('what waits behind a task that takes long is done by a thread that is never free', async () => {
+  const pool = poolOf()
+  const [long, short] = [held(pool, 'a'), held(pool, 'b')]
+  const stuck = pool.run('answer', 'c')
+  await Promise.all([long.begun(), short.begun()])
+  const progress = { isDone: false }
+  void stuck.then(() => (progress.isDone = true))
+  // Always another one behind the running one: the thread of the short ones is never free.
+  let [running, next] = [short, held(pool, 'b')]
+  while (!progress.isDone) {
+    running.open()
+    await next.begun()
+    ;[running, next] = [next, held(pool, 'b')]
+  }
+  for (const { open } of [running, next, long]) open()
+  await Promise.all([running.done, next.done, long.done])
+})
+
 test('what waits behind a task and is not awaited any more never begins', async () => {
   const pool = poolOf({ threads: 1 })
   const first = held(pool, 'a')

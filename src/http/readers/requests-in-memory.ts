@@ -7,27 +7,39 @@ import type { ReadTask } from './read-task.ts'
 /** A response that stays in memory. It has what Fastify uses of the response of a server. */
 class Answer extends Writable {
   statusCode = 200
-  headers: OutgoingHttpHeaders = {}
   headersSent = false
+  readonly headers: OutgoingHttpHeaders = {}
   readonly #chunks: Buffer[] = []
 
-  /** Fastify keeps the headers until the head is written. */
-  getHeader(): undefined {
-    return undefined
+  setHeader(name: string, value: string): void {
+    this.headers[name] = value
   }
 
-  hasHeader(): boolean {
-    return false
+  getHeader(name: string): OutgoingHttpHeaders[string] {
+    return this.headers[name]
+  }
+
+  getHeaders(): OutgoingHttpHeaders {
+    return this.headers
+  }
+
+  hasHeader(name: string): boolean {
+    return name in this.headers
+  }
+
+  removeHeader(name: string): void {
+    delete this.headers[name]
   }
 
   writeHead(status: number, headers: OutgoingHttpHeaders): this {
     this.statusCode = status
-    this.headers = headers
     this.headersSent = true
+    Object.assign(this.headers, headers)
     return this
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.headersSent = true
     this.#chunks.push(chunk)
     done()
   }
@@ -50,6 +62,7 @@ export function ask(app: FastifyInstance, { url, headers }: Pick<ReadTask, 'url'
     const answer = new Answer()
     answer.once('finish', () => resolve(answer))
     answer.once('error', reject)
+    answer.once('close', () => reject(new Error('the answer has no end')))
     app.routing(request as unknown as IncomingMessage, answer as unknown as ServerResponse)
   })
 }
