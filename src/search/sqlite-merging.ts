@@ -34,6 +34,8 @@ export class SqliteMerging {
   readonly #database: Database
   /** The generation of the index when this was last called. */
   #seen: number | undefined
+  /** The generation for which it was last decided whether to merge. */
+  #decided: number | undefined
   /** The generation of the index when its parts were last merged. */
   #merged: number | undefined
 
@@ -46,15 +48,24 @@ export class SqliteMerging {
     const generation = await latestGeneration(this.#database)
     const isQuiet = generation === this.#seen
     this.#seen = generation
-    if (!isQuiet) return
-    const entries = await this.#count(sql`SELECT count(*) AS count FROM search_entries`)
-    if (this.#merged !== undefined && generation - this.#merged <= CHANGED * entries) return
-    for (const table of tables) {
-      if ((await this.#count(table.parts)) < MANY_PARTS) continue
-      // A negative number begins to merge all parts, and positive ones go on with it.
-      for (let pages = -PAGES; await this.#step(table, pages); pages = PAGES) await setImmediate()
+    if (!isQuiet || generation === this.#decided) return
+    if (await this.#isMuchNew(generation)) {
+      for (const table of tables) await this.#merge(table)
+      this.#merged = generation
     }
-    this.#merged = generation
+    this.#decided = generation
+  }
+
+  async #isMuchNew(generation: number): Promise<boolean> {
+    if (this.#merged === undefined) return true
+    const entries = await this.#count(sql`SELECT count(*) AS count FROM search_entries`)
+    return generation - this.#merged > CHANGED * entries
+  }
+
+  async #merge(table: Table): Promise<void> {
+    if ((await this.#count(table.parts)) < MANY_PARTS) return
+    // A negative number begins to merge all parts, and positive ones go on with it.
+    for (let pages = -PAGES; await this.#step(table, pages); pages = PAGES) await setImmediate()
   }
 
   /** False when nothing was left to do: less than two rows were written (SQLite, FTS5, "The 'merge' Command"). */

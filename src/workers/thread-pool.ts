@@ -2,13 +2,13 @@ import { fileURLToPath } from 'node:url'
 import type { Piscina } from 'piscina'
 import type { Milliseconds } from '../base/units.ts'
 
+const IDLE_TIMEOUT: Milliseconds = 30_000
+
 export interface ThreadPoolOptions {
   /** The module of the thread; its default export runs one task. */
   readonly module: URL
-  /** The number of threads. Each starts when it is needed. */
+  /** The number of threads. Each starts when it is needed, and ends after 30 s without work. */
   readonly threads: number
-  /** How long a thread stays without work; 30 s by default. */
-  readonly idleTimeout?: Milliseconds
   /**
    * True for tasks that wait for something. Otherwise an idle thread sleeps inside a turn of its event loop, and what has come for it runs
    * only with the next task.
@@ -27,14 +27,10 @@ export class ThreadPool<Task, Result> {
     this.#options = options
   }
 
-  /**
-   * @param signal ends the thread of the task: the promise rejects with an `AbortError`
-   * @param moved memory of the task that is moved to the thread instead of copied
-   */
-  async run(task: Task, signal?: AbortSignal, moved: readonly ArrayBuffer[] = []): Promise<Result> {
+  /** @param signal ends the thread of the task: the promise rejects with an `AbortError` */
+  async run(task: Task, signal?: AbortSignal): Promise<Result> {
     this.#pool ??= open(this.#options)
-    const transferList = [...moved]
-    return await (await this.#pool).run(task, signal ? { signal, transferList } : { transferList })
+    return await (await this.#pool).run(task, signal ? { signal } : {})
   }
 
   /** Ends the threads, and with them all tasks. */
@@ -52,13 +48,13 @@ export const withoutRequire =
   Number.parseInt(process.versions.node, 10) < 24 ? { execArgv: ['--no-experimental-require-module'] } : {}
 
 async function open<Task, Result>(options: ThreadPoolOptions): Promise<Piscina<Task, Result>> {
-  const { module, threads, idleTimeout = 30_000, isAsynchronous = false, megabytes } = options
+  const { module, threads, isAsynchronous = false, megabytes } = options
   const { Piscina } = await import('piscina')
   return new Piscina({
     filename: fileURLToPath(module),
     minThreads: 0,
     maxThreads: threads,
-    idleTimeout,
+    idleTimeout: IDLE_TIMEOUT,
     ...withoutRequire,
     ...(isAsynchronous ? { atomics: 'disabled' as const } : {}),
     ...(megabytes
