@@ -1,7 +1,7 @@
 import type { Migration } from '../stores/migrations.ts'
 import { sql } from '../stores/sql.ts'
 import { postgresSearchTables } from './postgres-tables.ts'
-import { searchChanges, searchTables } from './sqlite-tables.ts'
+import { searchChanges, searchDigests, searchTables } from './sqlite-tables.ts'
 
 /** Schema migrations for the tables of the search index. A released migration never changes. */
 export const searchSteps: readonly Migration[] = [
@@ -38,4 +38,5 @@ export const searchSteps: readonly Migration[] = [
     ],
   },
   { id: 5, name: 'changes of the search index', statements: [{ sqlite: searchChanges, postgres: [] }] },
+  { id: 35, name: 'digests of full texts', statements: [{ sqlite: searchDigests, postgres: [] }] },
 ]

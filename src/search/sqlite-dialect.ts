@@ -2,7 +2,8 @@ import { type Sql, sql } from '../stores/sql.ts'
 import type { Bound, Dialect, FieldKey, LeafCondition } from './engine.ts'
 import { ANY, ONE, type TermPart } from './query.ts'
 import { LARGEST_CHARACTER } from './index-fields.ts'
-import { firstRowOf, lastRowOf, readableBy } from './sqlite-index.ts'
+import { firstRowOf, lastRowOf } from './sqlite-fields.ts'
+import { readableBy } from './sqlite-index.ts'
 
 function isOneOf(values: readonly string[]): Sql {
   const [only] = values

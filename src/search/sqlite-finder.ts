@@ -8,7 +8,8 @@ import { pageOf, type Scores } from './order.ts'
 import { Conditions, type Fields, fieldNames, findRelative, readable, type Weight } from './query-to-sql.ts'
 import { SearchSets } from './condition-sets.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
-import { findFields, findFieldsUnder, latestGeneration } from './sqlite-index.ts'
+import { findFields, findFieldsUnder } from './sqlite-fields.ts'
+import { latestGeneration } from './sqlite-index.ts'
 
 /** How often a search is repeated when the index changes meanwhile. */
 const MAX_ATTEMPTS = 3

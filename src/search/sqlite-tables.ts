@@ -63,3 +63,11 @@ export const searchChanges: readonly Sql[] = [
   sql`CREATE TABLE search_changes (generation INTEGER PRIMARY KEY AUTOINCREMENT, doc INTEGER NOT NULL)`,
   sql`INSERT INTO search_changes (doc) VALUES (0)`,
 ]
+
+/**
+ * Digests of the full texts of a document, by the number of the field: the texts themselves are not kept. Without a row, all of them are
+ * written anew at the next change.
+ */
+export const searchDigests: readonly Sql[] = [
+  sql`CREATE TABLE search_digests (doc INTEGER PRIMARY KEY, digests TEXT NOT NULL)`,
+]

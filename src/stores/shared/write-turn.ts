@@ -40,6 +40,12 @@ export class WriteTurn {
   /** Must be called after each commit, before its callers are notified. */
   committed(): void {
     Atomics.add(this.#words, COMMITS, 1)
+    Atomics.notify(this.#words, COMMITS)
+  }
+
+  /** Blocks this thread until the number of commits is another one. */
+  waitForCommit(present: number): void {
+    Atomics.wait(this.#words, COMMITS, present)
   }
 
   /** Runs the work while no other thread has the turn. A thread calls it for one piece of work at a time. */

@@ -18,12 +18,16 @@ export interface SqliteOptions {
   readonly statements?: number
   /** The right to write, if several threads of this process have the file open. */
   readonly turn?: WriteTurn | undefined
+  /** True when `Checkpoints` copies the log of the database. */
+  readonly isCheckpointed?: boolean
   /** For tests: the log of the database. */
   readonly log?: LogFile
 }
 
 const IN_MEMORY = ':memory:'
 const LOCK_TIMEOUT: Milliseconds = 2000
+/** In pages of 4 KiB. Until the log is so long, another thread copies it. The engine's own limit is 1000. */
+const LONGEST_LOG = 8000
 const SECOND_CACHE: Bytes = 16 * 2 ** 20
 const SECOND_STATEMENTS = 200
 
@@ -32,7 +36,7 @@ const SECOND_STATEMENTS = 200
  * @throws {StartupError} when the file system does not support a write-ahead log.
  */
 export async function openSqliteDatabase(path: string, options: SqliteOptions = {}): Promise<Database> {
-  const { readCache = 64 * 2 ** 20, statements = 500, turn, log } = options
+  const { readCache = 64 * 2 ** 20, statements = 500, turn, isCheckpointed = false, log } = options
   const { DatabaseSync } = await loadSqlite()
   const connect = (readOnly: boolean): SqliteHandle =>
     // Only another program, such as an operator's shell, can hold a lock; waiting for it blocks the whole process.
@@ -43,6 +47,7 @@ export async function openSqliteDatabase(path: string, options: SqliteOptions = 
   const writing = connect(false)
   try {
     prepareToWrite(writing, path)
+    if (isCheckpointed) writing.exec(`PRAGMA wal_autocheckpoint = ${LONGEST_LOG}`)
     const writer = new SqliteConnection(writing, statements)
     if (path === IN_MEMORY) return new SqliteDatabase(writer, writer)
     const connectReader = (): SqliteConnection =>

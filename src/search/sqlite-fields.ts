@@ -1,0 +1,253 @@
+import { hash } from 'node:crypto'
+import type { Queries } from '../stores/database.ts'
+import { portionsOf, sql } from '../stores/sql.ts'
+import type { FieldKey } from './engine.ts'
+import { type IndexFields, LARGEST_CHARACTER, MAX_FIELDS_UNDER, sortKey } from './index-fields.ts'
+
+/**
+ * The fields of documents in SQLite. The rows of a document lie in as many places as it has fields, and what a change costs is mostly
+ * the pages that it touches: only the rows that differ are written (D40.3).
+ */
+
+/**
+ * A row id in the full-text tables is the number of the field times this, plus the number of the document: the rows of one field lie
+ * together, and a search reads no others.
+ */
+const DOCS_OF_FIELD = 2 ** 32
+/** Row ids are exact in JavaScript up to this number of fields. */
+const MAX_FIELDS = 2 ** 20 - 1
+
+/** The row ids of a field are from here, with the number of a document added, to the next field. */
+export const firstRowOf = (field: FieldKey): number => Number(field) * DOCS_OF_FIELD
+export const lastRowOf = (field: FieldKey): number => firstRowOf(field) + DOCS_OF_FIELD - 1
+const rowIdOf = (field: FieldKey, doc: number): number => firstRowOf(field) + doc
+
+/** How many rows one statement writes. */
+const MAX_ROWS = 2000
+/** Up to this many characters of text are written by one statement; a longer text by one of its own. */
+const MAX_TEXT = 65_536
+/** A document with more strings is written as a whole: its present rows would take much memory. */
+const MAX_COMPARED = 2000
+
+export interface FieldsOfDoc {
+  readonly doc: number
+  /** It has no rows yet. */
+  readonly isNew: boolean
+  readonly fields: IndexFields
+}
+
+type StringRow = readonly [field: number, value: string, doc: number]
+type NumberRow = readonly [field: number, value: number, doc: number]
+type TextRow = readonly [rowId: number, text: string]
+/** Digests of the full texts of a document, by field. */
+type Digests = Readonly<Record<string, string>>
+
+interface RowsOfDoc {
+  readonly strings: readonly StringRow[]
+  readonly numbers: readonly NumberRow[]
+  readonly ngrams: ReadonlyArray<readonly [field: number, text: string]>
+  readonly texts: ReadonlyArray<readonly [field: number, text: string]>
+}
+
+/** What changes in the tables. */
+class Changes {
+  readonly goneStrings: StringRow[] = []
+  readonly strings: StringRow[] = []
+  /** Documents whose numbers are replaced. */
+  readonly renumbered: number[] = []
+  readonly numbers: NumberRow[] = []
+  /** Row ids of both full-text tables. */
+  readonly goneTexts: number[] = []
+  readonly ngrams: TextRow[] = []
+  readonly texts: TextRow[] = []
+  readonly digests: Array<readonly [doc: number, digests: string]> = []
+}
+
+/** Writes the fields of documents, each at most once, in place of those that they had. */
+export async function writeFields(tx: Queries, written: readonly FieldsOfDoc[]): Promise<void> {
+  const numberOf = await fieldNumbers(tx, namesOf(written))
+  const changes = new Changes()
+  for (const { doc, isNew, fields } of written) {
+    const rows = rowsOf(doc, fields, numberOf)
+    const isCompared = rows.strings.length <= MAX_COMPARED
+    const present = isNew || !isCompared ? undefined : await presentRows(tx, doc)
+    if (!isNew && !present) await clearFields(tx, doc)
+    addChanges(changes, { doc, rows, present: present ?? nothing, isCompared })
+  }
+  await apply(tx, changes)
+}
+
+function namesOf(written: readonly FieldsOfDoc[]): string[] {
+  const names = new Set<string>()
+  for (const { fields } of written) {
+    for (const part of [fields.strings, fields.ngrams, fields.texts, fields.numbers])
+      for (const [field] of part) names.add(field)
+  }
+  return [...names]
+}
+
+function rowsOf(doc: number, fields: IndexFields, numberOf: ReadonlyMap<string, number>): RowsOfDoc {
+  const numbered = <T, R>(pairs: Iterable<readonly [string, T]>, row: (field: number, value: T) => R): R[] =>
+    [...pairs].flatMap(([name, value]) => {
+      const field = numberOf.get(name)
+      return field === undefined ? [] : [row(field, value)]
+    })
+  const { strings, numbers, ngrams, texts } = fields
+  // A full text has a row here too: for queries whether the field exists, and as its sort key.
+  const keys = [...ngrams, ...texts].map(([field, text]) => [field, sortKey(text)] as const)
+  return {
+    strings: numbered([...strings, ...keys], (field, value) => [field, value, doc]),
+    numbers: numbered(numbers, (field, value) => [field, value, doc]),
+    ngrams: numbered(ngrams, (field, text) => [field, text]),
+    texts: numbered(texts, (field, text) => [field, text]),
+  }
+}
+
+/** The rows of a document that its new ones are compared with. */
+interface PresentRows {
+  readonly strings: readonly StringRow[]
+  /** An empty digest stands for a text that is not known. */
+  readonly digests: Digests
+}
+
+const nothing: PresentRows = { strings: [], digests: {} }
+
+/** `undefined` when there are too many. */
+async function presentRows(tx: Queries, doc: number): Promise<PresentRows | undefined> {
+  const rows = await tx.all<{ field: number; value: string }>(
+    sql`SELECT field, value FROM search_strings WHERE doc = ${doc} LIMIT ${MAX_COMPARED + 1}`,
+  )
+  if (rows.length > MAX_COMPARED) return undefined
+  const known = await tx.get<{ digests: string }>(sql`SELECT digests FROM search_digests WHERE doc = ${doc}`)
+  return {
+    strings: rows.map(({ field, value }) => [field, value, doc]),
+    digests: known
+      ? (JSON.parse(known.digests) as Digests)
+      : // Indexed by an earlier version. Each full text has a row among the strings.
+        Object.fromEntries(rows.map(({ field }) => [field, ''])),
+  }
+}
+
+function addChanges(
+  changes: Changes,
+  { doc, rows, present, isCompared }: { doc: number; rows: RowsOfDoc; present: PresentRows; isCompared: boolean },
+): void {
+  const gone = new Map(present.strings.map(row => [`${row[0]} ${row[1]}`, row]))
+  for (const row of rows.strings) if (!gone.delete(`${row[0]} ${row[1]}`)) changes.strings.push(row)
+  changes.goneStrings.push(...gone.values())
+
+  if (present !== nothing) changes.renumbered.push(doc)
+  changes.numbers.push(...rows.numbers)
+
+  const digests: Record<string, string> = {}
+  for (const [part, added] of [
+    [rows.ngrams, changes.ngrams],
+    [rows.texts, changes.texts],
+  ] as const) {
+    for (const [field, text] of part) {
+      digests[field] = isCompared ? digestOf(text) : ''
+      if (!isCompared || present.digests[field] !== digests[field]) added.push([rowIdOf(field, doc), text])
+    }
+  }
+  for (const field of Object.keys(present.digests)) {
+    if (!(field in digests)) changes.goneTexts.push(rowIdOf(field, doc))
+  }
+  const text = JSON.stringify(digests)
+  if (isCompared && text !== JSON.stringify(present.digests)) changes.digests.push([doc, text])
+}
+
+/** Whoever finds two texts with the same 72 bits of SHA-256 has an entry of their own that is found by its former text. */
+const digestOf = (text: string): string => hash('sha256', text, 'base64').slice(0, 12)
+
+/** In portions, so that other work gets its turn between them. */
+async function apply(tx: Queries, changes: Changes): Promise<void> {
+  for (const some of portionsOf(inOrder(changes.goneTexts.map(id => [id] as const)), MAX_ROWS)) {
+    const ids = JSON.stringify(some.flat())
+    await tx.run(sql`DELETE FROM search_ngrams WHERE rowid IN (SELECT value FROM json_each(${ids}))`)
+    await tx.run(sql`DELETE FROM search_texts WHERE rowid IN (SELECT value FROM json_each(${ids}))`)
+  }
+  for (const some of portionsOf(changes.goneStrings, MAX_ROWS)) {
+    await tx.run(sql`DELETE FROM search_strings WHERE (field, value, doc) IN (
+      SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${JSON.stringify(some)}))`)
+  }
+  for (const some of portionsOf(changes.strings, MAX_ROWS)) {
+    await tx.run(sql`INSERT OR IGNORE INTO search_strings (field, value, doc)
+      SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${JSON.stringify(some)})`)
+  }
+  if (changes.renumbered.length > 0) {
+    await tx.run(sql`DELETE FROM search_numbers
+      WHERE doc IN (SELECT value FROM json_each(${JSON.stringify(changes.renumbered)}))`)
+  }
+  await tx.run(sql`INSERT INTO search_numbers (field, value, doc)
+    SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${JSON.stringify(changes.numbers)})`)
+  // Deleted and inserted by one statement, because FTS5 writes a part of its index before the next.
+  for (const some of portionsOfTexts(changes.ngrams)) {
+    await tx.run(sql`INSERT OR REPLACE INTO search_ngrams (rowid, value)
+      SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(some)})`)
+  }
+  for (const some of portionsOfTexts(changes.texts)) {
+    await tx.run(sql`INSERT OR REPLACE INTO search_texts (rowid, value)
+      SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(some)})`)
+  }
+  if (changes.digests.length === 0) return
+  await tx.run(sql`INSERT OR REPLACE INTO search_digests (doc, digests)
+    SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(changes.digests)})`)
+}
+
+/** By row id: at each step back FTS5 begins another part of its index. */
+const inOrder = <T extends readonly [rowId: number, ...rest: unknown[]]>(rows: readonly T[]): T[] =>
+  [...rows].sort(([one], [other]) => one - other)
+
+/** Texts in portions of limited length. */
+function* portionsOfTexts(rows: readonly TextRow[]): Generator<readonly TextRow[]> {
+  let portion: TextRow[] = []
+  let length = 0
+  for (const row of inOrder(rows)) {
+    if (portion.length > 0 && length + row[1].length > MAX_TEXT) {
+      yield portion
+      portion = []
+      length = 0
+    }
+    portion.push(row)
+    length += row[1].length
+  }
+  if (portion.length > 0) yield portion
+}
+
+/** Deletes all rows of a document. */
+export async function clearFields(tx: Queries, doc: number): Promise<void> {
+  // Each full text has a row among the strings. An entry may have 50,000 strings, but only so many fields.
+  const rows = sql`WITH RECURSIVE f (field) AS (
+      SELECT min(field) FROM search_strings WHERE doc = ${doc} UNION ALL
+      SELECT (SELECT min(field) FROM search_strings WHERE doc = ${doc} AND field > f.field) FROM f WHERE f.field IS NOT NULL
+    ) SELECT field * ${DOCS_OF_FIELD} + ${doc} FROM f WHERE field IS NOT NULL`
+  await tx.run(sql`DELETE FROM search_ngrams WHERE rowid IN (${rows})`)
+  await tx.run(sql`DELETE FROM search_texts WHERE rowid IN (${rows})`)
+  await tx.run(sql`DELETE FROM search_strings WHERE doc = ${doc}`)
+  await tx.run(sql`DELETE FROM search_numbers WHERE doc = ${doc}`)
+  await tx.run(sql`DELETE FROM search_digests WHERE doc = ${doc}`)
+}
+
+/** The numbers of fields; new fields get one. Fields beyond the last number are not indexed. */
+async function fieldNumbers(tx: Queries, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const found = await findFields(tx, names)
+  const missing = names.filter(name => !found.has(name))
+  if (missing.length === 0) return found
+  await tx.run(sql`INSERT INTO search_fields (name) SELECT value FROM json_each(${JSON.stringify(missing)})
+    WHERE (SELECT count(*) FROM search_fields) + ${missing.length} < ${MAX_FIELDS}`)
+  return await findFields(tx, names)
+}
+
+export async function findFields(queries: Queries, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await queries.all<{ number: number; name: string }>(
+    sql`SELECT number, name FROM search_fields WHERE name IN (SELECT value FROM json_each(${JSON.stringify(names)}))`,
+  )
+  return new Map(rows.map(({ number, name }) => [name, number]))
+}
+
+/** Some fields whose names begin with `start`, by name. */
+export async function findFieldsUnder(queries: Queries, start: string): Promise<string[]> {
+  const rows = await queries.all<{ name: string }>(sql`SELECT name FROM search_fields
+    WHERE name >= ${start} AND name < ${start + LARGEST_CHARACTER} ORDER BY name LIMIT ${MAX_FIELDS_UNDER}`)
+  return rows.map(({ name }) => name)
+}

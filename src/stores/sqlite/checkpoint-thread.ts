@@ -1,0 +1,36 @@
+import { workerData } from 'node:worker_threads'
+import { WriteTurn } from '../shared/write-turn.ts'
+import { loadSqlite } from './sqlite-module.ts'
+
+/** A commit writes between five pages and some hundred. */
+const COMMITS_TOGETHER = 8
+
+export interface CheckpointThread {
+  readonly path: string
+  /** The turn to write, whose commits are counted. */
+  readonly turn: SharedArrayBuffer
+  /** The thread ends at the next commit when its only number is not 0. */
+  readonly end: Int32Array
+}
+
+const { path, turn: shared, end } = workerData as CheckpointThread
+const turn = new WriteTurn(shared)
+const { DatabaseSync } = await loadSqlite()
+// Waits for no lock: a writer that copies the log itself needs no help.
+const handle = new DatabaseSync(path, { timeout: 0 })
+handle.exec('PRAGMA synchronous = NORMAL')
+let seen = turn.commits
+while (Atomics.load(end, 0) === 0) {
+  const { commits } = turn
+  if (((commits - seen) | 0) < COMMITS_TOGETHER) {
+    turn.waitForCommit(commits)
+    continue
+  }
+  seen = commits
+  try {
+    handle.exec('PRAGMA wal_checkpoint(PASSIVE)')
+  } catch {
+    // Nothing is lost, and the next commits cause another attempt. A full or broken disk is reported to those who write.
+  }
+}
+handle.close()

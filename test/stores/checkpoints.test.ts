@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import type { Database } from '../../src/stores/database.ts'
+import { sql } from '../../src/stores/sql.ts'
+import { WriteTurn } from '../../src/stores/shared/write-turn.ts'
+import { Checkpoints } from '../../src/stores/sqlite/checkpoints.ts'
+import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { eventually } from '../support/waiting.ts'
+
+const KIB = 1024
+
+/** A database with an empty table, in which nothing copies the log yet. */
+async function newDatabase(): Promise<{ path: string; turn: WriteTurn; database: Database }> {
+  const path = join(await temporaryFolder(), 'store.sqlite')
+  const turn = new WriteTurn()
+  const database = await openSqliteDatabase(path, { turn, isCheckpointed: true })
+  await database.run(sql`CREATE TABLE texts (text TEXT)`)
+  return { path, turn, database }
+}
+
+const write = (database: Database, kib: number): Promise<number> =>
+  database.run(sql`INSERT INTO texts VALUES (${'x'.repeat(kib * KIB)})`)
+
+const sizeOf = async (path: string): Promise<number> => (await stat(path)).size
+
+test('another thread copies what has been committed from the log into the database', async () => {
+  const { path, turn, database } = await newDatabase()
+  const checkpoints = new Checkpoints(path, turn)
+  let written = 0
+  // Far less than the length at which the engine copies the log itself.
+  await eventually('the database grows', async () => {
+    for (let count = 0; written < 2000 && count < 20; count++, written++) await write(database, 4)
+    return (await sizeOf(path)) > 400 * KIB
+  })
+  await checkpoints.close()
+  await database.close()
+  assert.equal(await sizeOf(`${path}-wal`).catch(() => 0), 0)
+  const again = await openSqliteDatabase(path)
+  const row = await again.get<{ count: number }>(sql`SELECT count(*) AS count FROM texts`)
+  assert.equal(row?.count, written)
+  await again.close()
+})
+
+test('the engine copies a log that has become long', async () => {
+  const { path, database } = await newDatabase()
+  for (let count = 0; count < 8; count++) await write(database, 3 * 1024)
+  assert.ok((await sizeOf(path)) < 1024 * KIB, 'the log of 24 MiB was copied')
+  for (let count = 0; count < 8; count++) await write(database, 3 * 1024)
+  assert.ok((await sizeOf(path)) > 24 * 1024 * KIB, 'the log of 48 MiB was not copied')
+  await database.close()
+})
+
+test('a thread that cannot begin is reported, and commits go on', async t => {
+  const { path, turn, database } = await newDatabase()
+  const elsewhere = join(await temporaryFolder(), 'gone', 'store.sqlite')
+  await rm(dirname(elsewhere), { recursive: true, force: true })
+  const warnings: string[] = []
+  const note = ({ message }: Error): void => void warnings.push(message)
+  process.on('warning', note)
+  t.after(() => process.off('warning', note))
+  const checkpoints = new Checkpoints(elsewhere, turn)
+  for (let count = 0; count < 250; count++) await write(database, 1)
+  await eventually('a warning', () => warnings.some(text => text.startsWith('The thread that copies the log')))
+  await write(database, 1)
+  await checkpoints.close()
+  await database.close()
+  assert.ok((await sizeOf(path)) > 0)
+})
+
+test('a service that has hardly written closes without such a thread', async () => {
+  const { path, turn, database } = await newDatabase()
+  const checkpoints = new Checkpoints(path, turn)
+  await write(database, 4)
+  await checkpoints.close()
+  await database.close()
+  assert.ok((await sizeOf(path)) > 4 * KIB)
+})
