@@ -13,7 +13,7 @@ import type { ShownGraph } from '../content/resource-kind.ts'
 import { announcesBody, clientGoneSignal, mediaTypeOf } from './protocol/body.ts'
 import type { BaseAddress } from './base-address.ts'
 import { asGraph, graphJson } from './describe.ts'
-import { addVary, preferredType } from './protocol/negotiate.ts'
+import { addVary, preferenceAmong } from './protocol/negotiate.ts'
 import { custom } from './interface/inputs.ts'
 import type { Uses } from './services.ts'
 
@@ -25,6 +25,8 @@ export const mediaTypes = [
   JSON_TYPE,
   ...syntaxes.flatMap(({ mediaTypes }) => mediaTypes).filter(type => type !== JSON_TYPE),
 ]
+
+const preferredType = preferenceAmong(mediaTypes)
 
 /** How a graph is answered. */
 export interface Representation {
@@ -39,7 +41,7 @@ export interface Representation {
 export function representationFor(request: FastifyRequest, reply: FastifyReply): Representation {
   addVary(reply, 'Accept')
   const format = mediaTypeParameter(request, 'format')
-  const mediaType = format ?? preferredType(request, mediaTypes)
+  const mediaType = format ?? preferredType(request)
   const syntax = mediaType === undefined ? undefined : findSyntax(mediaType)
   if (mediaType !== undefined && syntax) return { mediaType, syntax }
   const asked = format ?? request.headers.accept ?? ''
@@ -113,8 +115,9 @@ export function sendStoredGraph(
   representation: Representation,
   graph: ShownGraph,
 ): Awaitable<unknown> {
-  if (!isPlainJson(representation)) return sendGraph(reply, representation, base.graphOutside(asGraph(graph)))
-  return reply.type(`${JSON_TYPE}; charset=utf-8`).send(graphJson(base, graph))
+  const { mediaType, syntax } = representation
+  if (syntax.name !== 'json') return sendGraph(reply, representation, base.graphOutside(asGraph(graph)))
+  return reply.type(`${mediaType}; charset=utf-8`).send(graphJson(base, graph))
 }
 
 /** The syntax that the type of the body names. @throws {UnsupportedType} */

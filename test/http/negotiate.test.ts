@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { FastifyRequest } from 'fastify'
-import { acceptLanguage, preferredType } from '../../src/http/protocol/negotiate.ts'
+import { acceptedCoding, acceptLanguage, preferenceAmong } from '../../src/http/protocol/negotiate.ts'
 
 const table: ReadonlyArray<readonly [header: string | undefined, map: Record<string, number>]> = [
   [undefined, {}],
@@ -54,11 +54,46 @@ test('an item of over 100 characters is skipped without parsing it (D3.1)', () =
 })
 
 test('Accept chooses among what there is; of many ranges the first fifty count (D15.7)', () => {
-  const preferred = (accept?: string): string | undefined =>
-    preferredType({ headers: { accept } } as FastifyRequest, ['application/json', 'text/turtle'])
+  const preference = preferenceAmong(['application/json', 'text/turtle'])
+  const preferred = (accept?: string): string | undefined => preference({ headers: { accept } } as FastifyRequest)
   const others = (count: number): string => Array.from({ length: count }, (_, n) => `text/x${n}`).join(',')
   assert.equal(preferred(), 'application/json')
   assert.equal(preferred('text/turtle;q=0.9, application/json;q=0.8'), 'text/turtle')
   assert.equal(preferred(`${others(49)},text/turtle`), 'text/turtle')
   assert.equal(preferred(`${others(50)},text/turtle`), undefined)
+})
+
+test('each list of media types, and each header, has a preference of its own, also when it is asked for again', () => {
+  const [graphs, pages] = [
+    preferenceAmong(['application/json', 'text/turtle']),
+    preferenceAmong(['application/json', 'text/html']),
+  ]
+  const long = `${'text/other, '.repeat(40)}text/turtle`
+  for (let round = 0; round < 3; round++) {
+    for (const [accept, graph, page] of [
+      ['text/turtle', 'text/turtle', undefined],
+      ['text/html, */*;q=0.1', 'application/json', 'text/html'],
+      ['*/*', 'application/json', 'application/json'],
+      ['image/png', undefined, undefined],
+      ['', undefined, undefined],
+      [long, 'text/turtle', undefined],
+    ] as const) {
+      const request = { headers: { accept } } as FastifyRequest
+      assert.deepEqual([graphs(request), pages(request)], [graph, page], accept)
+    }
+    // More different headers than are remembered.
+    for (let n = 0; n < 150; n++) graphs({ headers: { accept: `text/x${n}` } } as FastifyRequest)
+  }
+})
+
+test('the coding is the first of those preferred here that the client accepts', () => {
+  const coding = (header?: string, preferred?: readonly ('br' | 'gzip')[]): string | undefined =>
+    acceptedCoding({ headers: { 'accept-encoding': header } } as FastifyRequest, preferred)
+  for (let round = 0; round < 2; round++) {
+    assert.equal(coding(), undefined)
+    assert.equal(coding('gzip, deflate, br'), 'br')
+    assert.equal(coding('gzip, deflate, br', ['gzip', 'br']), 'gzip')
+    assert.equal(coding('gzip;q=0, br'), 'br')
+    assert.equal(coding('identity'), undefined)
+  }
 })

@@ -1,5 +1,6 @@
 import Negotiator from 'negotiator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Awaitable } from '../../base/concurrency.ts'
@@ -9,22 +10,33 @@ import type { RepeatedPart } from './repeated-part.ts'
 /** What the client prefers: the media type, the language and the coding of a response, and its compression. */
 
 const MAX_MEDIA_RANGES = 50
+/** A longer header is read each time. */
+const LONGEST_KNOWN = 300
 
-/**
- * The one of these media types that `Accept` prefers; `undefined` when it has none of them. Its first 50 ranges count: each is
- * compared with each type.
- */
-export function preferredType(request: FastifyRequest, available: readonly string[]): string | undefined {
-  const { accept } = request.headers
-  // No preference (RFC 9110 12.5.1), as most programs have none.
-  if (accept === undefined || accept === '*/*') return available[0]
-  const shortened = accept.split(',', MAX_MEDIA_RANGES).join(',')
-  return new Negotiator({ headers: { accept: shortened } }).mediaType([...available])
+/** Programs and browsers send few different headers, and reading one takes as long as a tenth of a small answer. */
+function remembering<T extends object>(read: (header: string) => T): (header: string) => T {
+  const known = new LRUCache<string, T>({ max: 100, memoMethod: read })
+  return header => (header.length > LONGEST_KNOWN ? read(header) : known.memo(header))
 }
 
+/**
+ * Finds the one of these media types that `Accept` prefers; `undefined` when it has none of them. Its first 50 ranges count: each is
+ * compared with each type.
+ */
+export function preferenceAmong(available: readonly string[]): (request: FastifyRequest) => string | undefined {
+  const choiceOf = remembering(accept => {
+    const shortened = accept.split(',', MAX_MEDIA_RANGES).join(',')
+    return { type: new Negotiator({ headers: { accept: shortened } }).mediaType([...available]) }
+  })
+  return ({ headers: { accept } }) =>
+    // No preference (RFC 9110 12.5.1), as most programs have none.
+    accept === undefined || accept === '*/*' ? available[0] : choiceOf(accept).type
+}
+
+const preferredPage = preferenceAmong(['application/json', 'text/html'])
+
 /** True when the request prefers a page to JSON. `*\/*`, which command-line clients send, does not. */
-export const prefersHtml = (request: FastifyRequest): boolean =>
-  preferredType(request, ['application/json', 'text/html']) === 'text/html'
+export const prefersHtml = (request: FastifyRequest): boolean => preferredPage(request) === 'text/html'
 
 const MAX_LANGUAGES = 50
 /** Language tags have at most 35 characters in practice (RFC 5646 4.4.1). The limit bounds the work of the pattern below. */
@@ -64,11 +76,16 @@ const MAX_BYTES: Bytes = 16 * 2 ** 20
 const MAX_AT_ONCE = 2
 const textTypes = /^(?:text\/(?!html)|application\/(?:json|ld\+json|rdf\+json|rdf\+xml|trig|n-triples|n-quads|xml)\b)/
 
+const codingsIn = remembering(header =>
+  new Negotiator({ headers: { 'accept-encoding': header } }).encodings([...codings]),
+)
+
 /** The coding that the client prefers; `undefined` means uncompressed (RFC 9110 12.5.3). */
 export function acceptedCoding(request: FastifyRequest, preferred: readonly Coding[] = codings): Coding | undefined {
+  const header = request.headers['accept-encoding']
   // Programs mostly send none.
-  if (request.headers['accept-encoding'] === undefined) return undefined
-  const accepted = new Negotiator(request.raw).encodings([...codings])
+  if (header === undefined) return undefined
+  const accepted = codingsIn(header)
   return preferred.find(coding => accepted.includes(coding))
 }
 

@@ -24,7 +24,7 @@ import {
   text,
 } from '../interface/schema.ts'
 import { count, time, uri } from '../interface/schemas.ts'
-import { preferredType, prefersHtml } from '../protocol/negotiate.ts'
+import { preferenceAmong, prefersHtml } from '../protocol/negotiate.ts'
 import type { Parameters } from '../protocol/query.ts'
 import type { Uses } from '../services.ts'
 import { isoTime } from '../times.ts'
@@ -42,6 +42,8 @@ const Status = named(
     startupTime: optional(time),
   }),
 )
+
+const preferredForm = preferenceAmong(['application/json', 'text/plain'])
 
 const pointInTime = (description: string) =>
   custom<Milliseconds | undefined>(description, readTime, { keywords: { format: 'date-time' } })
@@ -104,7 +106,7 @@ export const managementRoutes = [
           ...stats,
         }
       }
-      const prefersText = preferredType(request, ['application/json', 'text/plain']) === 'text/plain'
+      const prefersText = preferredForm(request) === 'text/plain'
       return prefersText ? await reply.type('text/plain; charset=utf-8').send('UP') : brief(version)
     },
   }),
