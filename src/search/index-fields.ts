@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { type Graph, objectsOf, RELATIVE, statementsOf, type Term } from '../graph/graph.ts'
 import { dct, rdf, rdfs, store, xsd } from '../graph/vocabulary.ts'
@@ -93,7 +94,11 @@ const knownHashes = new LRUCache<string, string>({
 const predicateName = (predicate: string): string =>
   predicate.startsWith(RELATIVE) ? predicate : predicateHash(predicate)
 
-export function indexFieldsOf(entry: Entry, { userName, contextName }: IndexSurroundings = {}): IndexFields {
+/** Lets other requests run meanwhile where a graph is large. */
+export async function indexFieldsOf(
+  entry: Entry,
+  { userName, contextName }: IndexSurroundings = {},
+): Promise<IndexFields> {
   const index = new Index()
   describeEntry(index, entry)
   describeFile(index, entry)
@@ -101,7 +106,7 @@ export function indexFieldsOf(entry: Entry, { userName, contextName }: IndexSurr
   index.string('contextname', contextName)
   for (const graph of metadataOf(entry)) {
     describeResource(index, graph, resourceOf(entry))
-    describeStatements(index, graph)
+    await describeStatements(index, graph)
   }
   return index.fields()
 }
@@ -181,9 +186,14 @@ function describeResource(index: Index, graph: Graph, r: string): void {
   for (const { value } of about(emailPredicates)) index.string('email', value.replace(/^mailto:/i, ''))
 }
 
-function describeStatements(index: Index, graph: Graph): void {
+/** So many take a few milliseconds. */
+const STATEMENTS_TOGETHER = 4096
+
+async function describeStatements(index: Index, graph: Graph): Promise<void> {
   const hashes = new Map<string, string>()
+  let count = 0
   for (const { predicate, object } of statementsOf(graph)) {
+    if (++count % STATEMENTS_TOGETHER === 0) await setImmediate()
     if (object.type === 'bnode') continue
     const hash = hashes.get(predicate) ?? predicateName(predicate)
     if (hashes.size >= MAX_PREDICATES && !hashes.has(predicate)) continue

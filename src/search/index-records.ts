@@ -37,7 +37,7 @@ export async function indexAtCommit(tx: Queries, entries: Iterable<Entry>): Prom
 }
 
 async function* describe(tx: Queries, entries: Iterable<Entry> | AsyncIterable<Entry>): AsyncGenerator<IndexedEntry> {
-  for await (const entry of entries) yield { entry, fields: indexFieldsOf(entry, await findNames(tx, entry)) }
+  for await (const entry of entries) yield { entry, fields: await indexFieldsOf(entry, await findNames(tx, entry)) }
 }
 
 async function writeNow(tx: Queries, items: readonly IndexedEntry[]): Promise<void> {
@@ -124,7 +124,7 @@ export async function indexedDocument(
   entry: Entry,
   toAbsolute: (iri: string) => string,
 ): Promise<Record<string, string[]>> {
-  const { strings, ngrams, texts, numbers } = indexFieldsOf(entry, await findNames(queries, entry))
+  const { strings, ngrams, texts, numbers } = await indexFieldsOf(entry, await findNames(queries, entry))
   const values = new Map<string, string[]>()
   const add = (field: string, value: string): void => {
     const present = values.get(field)

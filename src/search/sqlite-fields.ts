@@ -24,6 +24,8 @@ const rowIdOf = (field: FieldKey, doc: number): number => firstRowOf(field) + do
 
 /** How many rows one statement writes. */
 const MAX_ROWS = 2000
+/** How many rows one statement deletes at most: some milliseconds. */
+const MAX_DELETED = 10_000
 /** Up to this many characters of text are written by one statement; a longer text by one of its own. */
 const MAX_TEXT = 65_536
 /** A document with more strings is written as a whole: its present rows would take much memory. */
@@ -87,16 +89,23 @@ function namesOf(written: readonly FieldsOfDoc[]): string[] {
 }
 
 function rowsOf(doc: number, fields: IndexFields, numberOf: ReadonlyMap<string, number>): RowsOfDoc {
-  const numbered = <T, R>(pairs: Iterable<readonly [string, T]>, row: (field: number, value: T) => R): R[] =>
-    [...pairs].flatMap(([name, value]) => {
+  // With a loop, because there can be a hundred thousand.
+  const numbered = <T, R>(pairs: Iterable<readonly [string, T]>, row: (field: number, value: T) => R): R[] => {
+    const rows: R[] = []
+    for (const [name, value] of pairs) {
       const field = numberOf.get(name)
-      return field === undefined ? [] : [row(field, value)]
-    })
+      if (field !== undefined) rows.push(row(field, value))
+    }
+    return rows
+  }
   const { strings, numbers, ngrams, texts } = fields
+  const rows = numbered<string, StringRow>(strings, (field, value) => [field, value, doc])
   // A full text has a row here too: for queries whether the field exists, and as its sort key.
-  const keys = [...ngrams, ...texts].map(([field, text]) => [field, sortKey(text)] as const)
+  for (const full of [ngrams, texts]) {
+    rows.push(...numbered<string, StringRow>(full, (field, text) => [field, sortKey(text), doc]))
+  }
   return {
-    strings: numbered([...strings, ...keys], (field, value) => [field, value, doc]),
+    strings: rows,
     numbers: numbered(numbers, (field, value) => [field, value, doc]),
     ngrams: numbered(ngrams, (field, text) => [field, text]),
     texts: numbered(texts, (field, text) => [field, text]),
@@ -132,8 +141,8 @@ function addChanges(
   changes: Changes,
   { doc, rows, present, isCompared }: { doc: number; rows: RowsOfDoc; present: PresentRows; isCompared: boolean },
 ): void {
-  const gone = new Map(present.strings.map(row => [`${row[0]} ${row[1]}`, row]))
-  for (const row of rows.strings) if (!gone.delete(`${row[0]} ${row[1]}`)) changes.strings.push(row)
+  const gone = new Map(present.strings.map(row => [keyOf(row), row]))
+  for (const row of rows.strings) if (gone.size === 0 || !gone.delete(keyOf(row))) changes.strings.push(row)
   changes.goneStrings.push(...gone.values())
 
   if (present !== nothing) changes.renumbered.push(doc)
@@ -155,6 +164,8 @@ function addChanges(
   const text = JSON.stringify(digests)
   if (isCompared && text !== JSON.stringify(present.digests)) changes.digests.push([doc, text])
 }
+
+const keyOf = ([field, value]: StringRow): string => `${field} ${value}`
 
 /** Whoever finds two texts with the same 72 bits of SHA-256 has an entry of their own that is found by its former text. */
 const digestOf = (text: string): string => hash('sha256', text, 'base64').slice(0, 12)
@@ -223,6 +234,12 @@ export async function clearFields(tx: Queries, doc: number): Promise<void> {
     ) SELECT field * ${DOCS_OF_FIELD} + ${doc} FROM f WHERE field IS NOT NULL`
   await tx.run(sql`DELETE FROM search_ngrams WHERE rowid IN (${rows})`)
   await tx.run(sql`DELETE FROM search_texts WHERE rowid IN (${rows})`)
+  for (;;) {
+    const next = await tx.get<{ field: number; value: string }>(sql`SELECT field, value FROM search_strings
+      WHERE doc = ${doc} ORDER BY field, value LIMIT 1 OFFSET ${MAX_DELETED}`)
+    if (!next) break
+    await tx.run(sql`DELETE FROM search_strings WHERE doc = ${doc} AND (field, value) < (${next.field}, ${next.value})`)
+  }
   await tx.run(sql`DELETE FROM search_strings WHERE doc = ${doc}`)
   await tx.run(sql`DELETE FROM search_numbers WHERE doc = ${doc}`)
   await tx.run(sql`DELETE FROM search_digests WHERE doc = ${doc}`)

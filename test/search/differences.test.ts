@@ -96,3 +96,14 @@ test('a text that stays is not written again', async t => {
   const all = await cost({ [`${DCT}title`]: [literal('grey')], [`${DCT}description`]: [literal('grey')] }, 4)
   assert.ok(none < one && one < all, `${none}, ${one} and ${all} rows were changed`)
 })
+
+test('a document of many strings is deleted in several steps, and none of them is left (D35.10)', async t => {
+  const [changed, fresh] = [await newIndex(), await newIndex()]
+  t.after(() => Promise.all([changed.close(), fresh.close()]))
+  const many = Array.from({ length: 12_000 }, (_, n) => ({ type: 'uri' as const, value: `http://example.org/${n}` }))
+  const small = { 1: { [`${DCT}title`]: [literal('red')] }, 2: {} }
+  await write(changed, 1, { 1: { 'http://example.org/p': many }, 2: {} })
+  await write(changed, 2, small)
+  await write(fresh, 2, small)
+  assert.deepEqual(await contentOf(changed), await contentOf(fresh))
+})
