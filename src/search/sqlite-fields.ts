@@ -28,8 +28,9 @@ const MAX_ROWS = 2000
 const MAX_DELETED = 10_000
 /** Up to this many characters of text are written by one statement; a longer text by one of its own. */
 const MAX_TEXT = 65_536
-/** A document with more strings is written as a whole: its present rows would take much memory. */
+/** A document with more strings, or longer ones together, is written as a whole: its present rows would take much memory. */
 const MAX_COMPARED = 2000
+const MAX_COMPARED_TEXT = 65_536
 
 export interface FieldsOfDoc {
   readonly doc: number
@@ -126,7 +127,8 @@ async function presentRows(tx: Queries, doc: number): Promise<PresentRows | unde
   const rows = await tx.all<{ field: number; value: string }>(
     sql`SELECT field, value FROM search_strings WHERE doc = ${doc} LIMIT ${MAX_COMPARED + 1}`,
   )
-  if (rows.length > MAX_COMPARED) return undefined
+  if (rows.length > MAX_COMPARED || rows.reduce((sum, row) => sum + row.value.length, 0) > MAX_COMPARED_TEXT)
+    return undefined
   const known = await tx.get<{ digests: string }>(sql`SELECT digests FROM search_digests WHERE doc = ${doc}`)
   return {
     strings: rows.map(({ field, value }) => [field, value, doc]),

@@ -21,11 +21,13 @@ const value = fc.oneof(
   fc.constantFrom('http://example.org/a', 'http://example.org/b').map(uri => ({ type: 'uri' as const, value: uri })),
 )
 const properties = fc.dictionary(fc.constantFrom(...predicates), fc.uniqueArray(value, { maxLength: 3, minLength: 1 }))
-/** More strings than are compared. */
+/** More strings than are compared, and longer ones. */
 const many = Array.from({ length: 2500 }, (_, number) => literal(`many ${number}`))
+const long = Array.from({ length: 20 }, (_, number) => literal(`long ${number} `.padEnd(4000, '.')))
 const metadata = fc.oneof(
   { weight: 12, arbitrary: properties },
   { weight: 1, arbitrary: properties.map(some => ({ ...some, 'http://example.org/many': many })) },
+  { weight: 1, arbitrary: properties.map(some => ({ ...some, 'http://example.org/long': long })) },
 )
 const step = fc.record({
   written: fc.dictionary(fc.constantFrom(...ids), metadata, { minKeys: 1 }),
