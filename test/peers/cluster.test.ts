@@ -8,7 +8,7 @@ import { type Cluster, requireCluster, startCluster } from '../support/cluster.t
 import { Visitor } from '../support/http-client.ts'
 import { isLong, proofSeed } from '../support/proofs.ts'
 import { newUser } from '../support/service.ts'
-import { until } from '../support/waiting.ts'
+import { eventually, until } from '../support/waiting.ts'
 
 const serviceOf = ({ base, admin }: Cluster) => ({ base, admin, folder: '', visitor: () => new Visitor(base) })
 
@@ -82,7 +82,7 @@ test('restarting nodes in turn under load loses no request: a stopping node repo
     assert.equal(await stopped, 0)
     await node.start()
     await there.nginx.sendToAll()
-    assert.ok(load.tally.acknowledged > before, 'the load went on')
+    await eventually('the load goes on', () => load.check() && load.tally.acknowledged > before)
   }
   await load.end()
   assert.equal(load.tally.open, 0)
