@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Database } from '../../src/stores/database.ts'
 import { sql } from '../../src/stores/sql.ts'
@@ -56,7 +56,6 @@ test('the engine copies a log that has become long', async () => {
 test('a thread that cannot begin is reported, and commits go on', async t => {
   const { path, turn, database } = await newDatabase()
   const elsewhere = join(await temporaryFolder(), 'gone', 'store.sqlite')
-  await rm(dirname(elsewhere), { recursive: true, force: true })
   const warnings: string[] = []
   const note = ({ message }: Error): void => void warnings.push(message)
   process.on('warning', note)

@@ -31,6 +31,11 @@ export class WriteTurn {
     return Atomics.load(this.#words, COMMITS)
   }
 
+  /** How many commits there were since `commits` had this value; the number of commits may have overflowed meanwhile. */
+  commitsSince(commits: number): number {
+    return (this.commits - commits) | 0
+  }
+
   /** How often a thread waited for its turn, and the total time; both overflow to 0 at 2^32. */
   get waits(): { readonly count: number; readonly microseconds: number } {
     const unsigned = (at: number): number => Atomics.load(this.#words, at) >>> 0

@@ -19,18 +19,24 @@ const { DatabaseSync } = await loadSqlite()
 // Waits for no lock: a writer that copies the log itself needs no help.
 const handle = new DatabaseSync(path, { timeout: 0 })
 handle.exec('PRAGMA synchronous = NORMAL')
-let seen = turn.commits
-while (Atomics.load(end, 0) === 0) {
+// What has been committed before is copied at once.
+let seen = turn.commits - COMMITS_TOGETHER
+for (;;) {
+  // Read before the end is looked at, which is set before a last commit is counted: otherwise a wait could miss both.
   const { commits } = turn
-  if (((commits - seen) | 0) < COMMITS_TOGETHER) {
-    turn.waitForCommit(commits)
-    continue
+  if (Atomics.load(end, 0) !== 0) break
+  if (turn.commitsSince(seen) < COMMITS_TOGETHER) turn.waitForCommit(commits)
+  else {
+    seen = commits
+    copyLog()
   }
-  seen = commits
+}
+handle.close()
+
+function copyLog(): void {
   try {
     handle.exec('PRAGMA wal_checkpoint(PASSIVE)')
   } catch {
     // Nothing is lost, and the next commits cause another attempt. A full or broken disk is reported to those who write.
   }
 }
-handle.close()

@@ -41,7 +41,7 @@ export class Checkpoints {
   }
 
   #look(): void {
-    if (((this.#turn.commits - this.#begun) | 0) < FIRST_COMMITS) return
+    if (this.#turn.commitsSince(this.#begun) < FIRST_COMMITS) return
     clearInterval(this.#timer)
     const data: CheckpointThread = { path: this.#path, turn: this.#turn.shared, end: this.#end }
     const worker = new Worker(threadModule('checkpoint-thread', import.meta.url), {
