@@ -100,13 +100,13 @@ function rowsOf(doc: number, fields: IndexFields, numberOf: ReadonlyMap<string, 
     return rows
   }
   const { strings, numbers, ngrams, texts } = fields
-  const rows = numbered<string, StringRow>(strings, (field, value) => [field, value, doc])
+  const rowsOfStrings = numbered<string, StringRow>(strings, (field, value) => [field, value, doc])
   // A full text has a row here too: for queries whether the field exists, and as its sort key.
   for (const full of [ngrams, texts]) {
-    rows.push(...numbered<string, StringRow>(full, (field, text) => [field, sortKey(text), doc]))
+    rowsOfStrings.push(...numbered<string, StringRow>(full, (field, text) => [field, sortKey(text), doc]))
   }
   return {
-    strings: rows,
+    strings: rowsOfStrings,
     numbers: numbered(numbers, (field, value) => [field, value, doc]),
     ngrams: numbered(ngrams, (field, text) => [field, text]),
     texts: numbered(texts, (field, text) => [field, text]),
