@@ -5,6 +5,7 @@ import type { System } from '../base/system.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 import { DELETED } from './change-log.ts'
 import type { Database, Queries } from './database.ts'
+import { Dependents } from './dependents.ts'
 import { sql } from './sql.ts'
 
 /** A value to cache, and what it was derived from. */
@@ -48,8 +49,7 @@ export class DependencyCache {
   readonly #database: Database
   readonly #system: Pick<System, 'monotonic'>
   readonly #values: LRUCache<string, Kept>
-  /** Keys by subject. Few have more than two, for which a set would take several times the memory. */
-  readonly #dependents = new Map<string, string[]>()
+  readonly #dependents = new Dependents()
   /** The revision of the database up to which the change log has been read. */
   #revision: number | undefined
   /** How far the change log has been read. */
@@ -189,25 +189,15 @@ export class DependencyCache {
     this.#values.set(key, { value, subjects, bytes })
     // The value was too large to cache.
     if (!this.#values.has(key)) return
-    for (const subject of subjects) {
-      const keys = this.#dependents.get(subject)
-      if (keys) keys.push(key)
-      else this.#dependents.set(subject, [key])
-    }
+    for (const subject of subjects) this.#dependents.add(subject, key)
   }
 
   #drop(subject: string): void {
-    // A copy: each deletion takes its key out of the list.
-    for (const key of this.#dependents.get(subject)?.slice() ?? []) this.#values.delete(key)
+    for (const key of this.#dependents.of(subject)) this.#values.delete(key)
   }
 
   #unlink(subjects: readonly string[], key: string): void {
-    for (const subject of subjects) {
-      const keys = this.#dependents.get(subject) ?? []
-      const at = keys.indexOf(key)
-      if (at >= 0) keys.splice(at, 1)
-      if (keys.length === 0) this.#dependents.delete(subject)
-    }
+    for (const subject of subjects) this.#dependents.remove(subject, key)
   }
 }
 
