@@ -5,8 +5,11 @@ import { threadNumber } from './task-clock.ts'
 /** Where a thread and the one that hands it tasks meet, in shared memory: its number, then a place for each task that it may have. */
 export const THREAD = 0
 export const FIRST_PLACE = 1
-/** One task runs, and the next one is at hand when it ends: otherwise both threads would wait for each other between any two tasks. */
-export const PLACES = 2
+/**
+ * One task runs, and others are at hand when it ends: otherwise both threads would wait for each other between any two tasks. The more
+ * are at hand, the less often each thread wakes the other.
+ */
+export const PLACES = 8
 
 /** What a thread is opened with. */
 export interface ThreadData {

@@ -145,8 +145,8 @@ export class TaskThread<Task, Result> {
 
   #post(handed: Handed<Task, Result>): void {
     this.#number = (this.#number % MAX_NUMBER) + 1
-    const taken = new Set(this.#jobs.map(({ posted }) => posted?.place))
-    const place = taken.has(FIRST_PLACE) ? FIRST_PLACE + 1 : FIRST_PLACE
+    let place = FIRST_PLACE
+    while (this.#jobs.some(({ posted }) => posted?.place === place)) place++
     handed.posted = { number: this.#number, place }
     Atomics.store(this.#board, place, this.#number)
     const message: HandedTask = { number: this.#number, place, task: handed.task }

@@ -113,9 +113,12 @@ export class WorkerPool<Task, Result> {
 
   /** A free thread, or one that will do the task next. */
   #threadFor(caller: string): TaskThread<Task, Result> | undefined {
-    const busy = this.#threads.filter(({ jobs, hasPlace }) => jobs.length > 0 && hasPlace)
     const free = this.#mayTakeThread(caller) ? this.#freeThread() : undefined
-    return free ?? busy.find(({ jobs }) => jobs[0]?.caller === caller) ?? busy[0]
+    if (free) return free
+    const busy = this.#threads
+      .filter(({ jobs, hasPlace }) => jobs.length > 0 && hasPlace)
+      .sort((a, b) => a.jobs.length - b.jobs.length)
+    return busy.find(({ jobs }) => jobs[0]?.caller === caller) ?? busy[0]
   }
 
   #freeThread(): TaskThread<Task, Result> | undefined {
@@ -124,26 +127,36 @@ export class WorkerPool<Task, Result> {
   }
 
   #mayTakeThread(caller: string): boolean {
-    return this.#threads.filter(({ jobs }) => jobs[0]?.caller === caller).length < this.#threadsOfOne
+    return this.#threadsWith(caller) < this.#threadsOfOne
+  }
+
+  #threadsWith(caller: string): number {
+    return this.#threads.filter(({ jobs }) => jobs[0]?.caller === caller).length
+  }
+
+  /** Those of callers with fewer threads first: a caller may have many tasks here. */
+  #inTurn(jobs: ReadonlyArray<Job<Task, Result>>): Array<Job<Task, Result>> {
+    return [...jobs].sort((a, b) => this.#threadsWith(a.caller) - this.#threadsWith(b.caller))
   }
 
   /** Gives a thread that has a place what is pending, or if it is free, what waits behind the task of another. */
   #fill(thread: TaskThread<Task, Result>): void {
     const isFree = thread.jobs.length === 0
-    const at = thread.hasPlace ? this.#pending.findIndex(job => !isFree || this.#mayTakeThread(job.caller)) : -1
-    const [pending] = at < 0 ? [] : this.#pending.splice(at, 1)
-    if (pending) thread.hand(pending)
-    else if (isFree) this.#relieve(thread)
+    const pending = thread.hasPlace
+      ? this.#inTurn(this.#pending).find(job => !isFree || this.#mayTakeThread(job.caller))
+      : undefined
+    if (pending) {
+      this.#pending.splice(this.#pending.indexOf(pending), 1)
+      thread.hand(pending)
+    } else if (isFree) this.#relieve(thread)
   }
 
   #relieve(free: TaskThread<Task, Result>): void {
-    for (const thread of this.#threads) {
-      const waiting = thread.jobs[1]
-      if (waiting && this.#mayTakeThread(waiting.caller) && thread.takeBack(waiting)) {
-        free.hand(waiting)
-        return
-      }
-    }
+    const waiting = this.#inTurn(this.#threads.flatMap(({ jobs }) => jobs.slice(1)))
+    const taken = waiting.find(
+      job => this.#mayTakeThread(job.caller) && this.#threads.some(thread => thread.takeBack(job)),
+    )
+    if (taken) free.hand(taken)
   }
 
   /** Ends tasks that take too long, and threads without work. */

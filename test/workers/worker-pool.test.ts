@@ -75,6 +75,33 @@ test('what waits behind the task of one thread is done by another that is free e
   assert.notEqual(await first.done, thread)
 })
 
+test('all that wait behind a task are done by another thread that is free', async () => {
+  const pool = poolOf()
+  const [long, short] = [held(pool, 'a'), held(pool, 'b')]
+  await Promise.all([long.begun(), short.begun()])
+  const waiting = ['c', 'd', 'e', 'f'].map(caller => pool.run('answer', caller))
+  short.open()
+  assert.deepEqual(await Promise.all(waiting), ['done', 'done', 'done', 'done'])
+  long.open()
+  await Promise.all([long.done, short.done])
+})
+
+test('of those that wait, the one of a caller with fewer threads is done first', async t => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const pool = poolOf({ threads: 3 })
+  const [first, second, other] = [held(pool, 'a'), held(pool, 'a'), held(pool, 'b')]
+  await Promise.all([first, second, other].map(({ begun }) => begun()))
+  const third = held(pool, 'a')
+  // From now on nothing waits behind these: they have been seen to run.
+  t.mock.timers.tick(250)
+  const last = held(pool, 'c')
+  first.open()
+  await last.begun()
+  assert.equal(third.hasBegun(), false)
+  for (const { open } of [second, other, third, last]) open()
+  await Promise.all([first, second, other, third, last].map(({ done }) => done))
+})
+
 test('what waits behind a task that takes long is done by a thread that is never free', async () => {
   const pool = poolOf()
   const [long, short] = [held(pool, 'a'), held(pool, 'b')]
