@@ -8,6 +8,7 @@ import { Revisions } from '../content/revisions.ts'
 import { Statistics } from '../content/statistics.ts'
 import { Ledger } from '../files/quota-ledger.ts'
 import { BaseAddress } from '../http/base-address.ts'
+import { answerMessage, taskFrom } from '../http/readers/messages.ts'
 import { createReaderApp } from '../http/readers/reader-app.ts'
 import { Search } from '../search/search.ts'
 import { realSystem } from '../base/system.ts'
@@ -60,7 +61,7 @@ const answer = createReaderApp(
 )
 
 serveTasks(async (task: ReaderTask): Promise<ReaderResult> => {
-  if ('url' in task) return await cache.alone(() => answer(task))
+  if (typeof task === 'string') return answerMessage(await cache.alone(() => answer(taskFrom(task))))
   // Loaded when it is needed: few services export often.
   const { readPage } = await import('../content/archive/export-page.ts')
   const page = await readPage(database, task, baseAddress)

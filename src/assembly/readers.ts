@@ -5,7 +5,8 @@ import type { Settings } from '../config/settings.ts'
 import type { ReadPage } from '../content/archive/export.ts'
 import type { Page, PageTask } from '../content/archive/export-page.ts'
 import type { AnswerCache } from '../http/readers/answer-cache.ts'
-import type { ReadAnswer, Readers, ReadTask } from '../http/readers/read-task.ts'
+import { answerFrom, type AnswerMessage } from '../http/readers/messages.ts'
+import type { Readers } from '../http/readers/read-task.ts'
 import type { ThreadTeam } from '../threads/team.ts'
 import { threadModule } from '../workers/thread-pool.ts'
 import { type TaskPool, WorkerPool } from '../workers/worker-pool.ts'
@@ -21,9 +22,9 @@ const MAX_MEGABYTES = 256
 /** As many as there are serving threads, if those are more. */
 const MAX_THREADS = 4
 
-/** What a reader thread does: answers a request, or reads a page of an export. */
-export type ReaderTask = ReadTask | PageTask
-export type ReaderResult = ReadAnswer | Page
+/** What a reader thread does: answers a request, which comes as a text, or reads a page of an export. */
+export type ReaderTask = string | PageTask
+export type ReaderResult = AnswerMessage | Page
 
 /**
  * The threads for heavy reads and exports of all serving threads.
@@ -45,6 +46,7 @@ export function createReaders(
     {
       task: movedMemory,
       result: result => {
+        if (typeof result === 'string') return []
         const bytes = 'bytes' in result ? result.bytes : 'body' in result ? result.body : ''
         return typeof bytes === 'string' ? [] : [bytes.buffer as ArrayBuffer]
       },
@@ -53,7 +55,9 @@ export function createReaders(
   return {
     readers: {
       run: async (task, caller, clientGone) =>
-        await answers.answer(task, async () => (await pool.run(task, caller, clientGone())) as ReadAnswer),
+        await answers.answer(task, async text =>
+          answerFrom((await pool.run(text, caller, clientGone())) as AnswerMessage),
+        ),
       close: () => pool.close(),
     },
     readPage: async (task, caller, signal) => (await pool.run(task, shareOf(caller), signal)) as Page,
@@ -68,12 +72,17 @@ const marking = (
   run: async (task, caller, signal) => {
     const wasComplete = isIndexComplete()
     const result = await pool.run(task, caller, signal)
-    return wasComplete || !('headers' in result) ? result : { ...result, isPassing: true }
+    if (wasComplete || isPage(result)) return result
+    const answer = answerFrom(result)
+    return 'refused' in answer ? answer : { ...answer, isPassing: true }
   },
   close: () => pool.close(),
 })
 
-const movedMemory = (task: ReaderTask): readonly ArrayBuffer[] => ('memory' in task && task.memory ? [task.memory] : [])
+const isPage = (result: ReaderResult): result is Page => typeof result !== 'string' && 'parts' in result
+
+const movedMemory = (task: ReaderTask): readonly ArrayBuffer[] =>
+  typeof task !== 'string' && task.memory ? [task.memory] : []
 
 function openReaders(
   settings: Settings,

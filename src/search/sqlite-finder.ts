@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Bytes } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import type { DocBitmap } from './doc-bitmap.ts'
@@ -19,6 +20,11 @@ export class SqliteFinder implements Finder {
   readonly #database: Database
   readonly #sets: SearchSets
   readonly #scanThreshold: number
+  /** The number of a field never changes. Bounded in characters: a name can contain an IRI. */
+  readonly #knownFields = new LRUCache<string, number>({
+    maxSize: 262_144,
+    sizeCalculation: (_number, name) => name.length + 50,
+  })
 
   constructor(
     database: Database,
@@ -66,9 +72,20 @@ export class SqliteFinder implements Finder {
   }
 
   async #fields(names: readonly string[], toAbsolute: (iri: string) => string): Promise<Fields> {
-    const wanted = [...new Set(names)]
-    const numbers = new Map(await findFields(this.#database, wanted))
-    for (const name of wanted.filter(name => !numbers.has(name))) {
+    const numbers = new Map<string, number>()
+    const unknown: string[] = []
+    for (const name of new Set(names)) {
+      const number = this.#knownFields.get(name)
+      if (number === undefined) unknown.push(name)
+      else numbers.set(name, number)
+    }
+    if (unknown.length > 0) {
+      for (const [name, number] of await findFields(this.#database, unknown)) {
+        this.#knownFields.set(name, number)
+        numbers.set(name, number)
+      }
+    }
+    for (const name of unknown.filter(name => !numbers.has(name))) {
       const meant = await findRelative(name, start => findFieldsUnder(this.#database, start), toAbsolute)
       const number = meant === undefined ? undefined : (await findFields(this.#database, [meant])).get(meant)
       if (number !== undefined) numbers.set(name, number)

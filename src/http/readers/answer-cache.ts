@@ -1,6 +1,6 @@
-import type { Caller } from '../../accounts/caller.ts'
 import type { Bytes } from '../../base/units.ts'
 import { ANYTHING, type DependencyCache, memoryOf } from '../../stores/dependency-cache.ts'
+import { textOfTask } from './messages.ts'
 import type { ReadAnswer, ReadTask } from './read-task.ts'
 
 /** Larger answers are made anew each time, so that a few of them do not displace all others. */
@@ -20,23 +20,20 @@ export class AnswerCache {
     this.#cache = cache
   }
 
-  /** The present answer to the task. @param make makes it; refusals are not kept */
-  async answer(task: ReadTask, make: () => Promise<ReadAnswer>): Promise<ReadAnswer> {
-    if (!task.url.startsWith('/search?')) return await make()
+  /** The present answer to the task. @param make makes it from the text of the task; refusals are not kept */
+  async answer(task: ReadTask, make: (text: string) => Promise<ReadAnswer>): Promise<ReadAnswer> {
+    const text = textOfTask(task)
+    if (!task.url.startsWith('/search?')) return await make(text)
     let made: ReadAnswer | undefined
-    const kept = await this.#cache.get(keyOf(task), async () => {
-      made = await make()
+    const kept = await this.#cache.get(`answer ${text}`, async () => {
+      made = await make(text)
       if ('refused' in made || made.isPassing === true || sizeOf(made.body) > MAX_ANSWER) return undefined
       return { value: made, subjects: [ANYTHING], bytes: sizeOf(made.body) + ANSWER_BYTES }
     })
-    return kept ?? made ?? (await make())
+    return kept ?? made ?? (await make(text))
   }
 }
 
 type Answered = Exclude<ReadAnswer, { readonly refused: unknown }>
-
-const keyOf = ({ url, headers, caller }: ReadTask): string => `answer ${JSON.stringify([url, headers, partOf(caller)])}`
-
-const partOf = ({ user, groups, grant }: Caller): unknown => [user.id, [...groups].sort(), grant]
 
 const sizeOf = (body: Answered['body']): Bytes => (typeof body === 'string' ? memoryOf(body) : body.byteLength)

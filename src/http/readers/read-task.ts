@@ -7,7 +7,8 @@ export interface ReadTask {
   /** Relative to the base address. */
   readonly url: string
   readonly headers: IncomingHttpHeaders
-  readonly caller: Caller
+  /** Of it, the thread learns only what decides about rights. */
+  readonly caller: Pick<Caller, 'user' | 'groups' | 'client' | 'grant'>
 }
 
 /** A large body is UTF-8, or compressed as the headers say: it is moved between threads, and sent without another copy. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Caller, guestFrom, shareOf } from '../../accounts/caller.ts'
+import { shareOf } from '../../accounts/caller.ts'
 import { andThen } from '../../base/concurrency.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import { refusalFrom } from '../../workers/refusals.ts'
@@ -56,19 +56,9 @@ function headersFor({ method, callback, raw }: FastifyRequest): IncomingHttpHead
   return callback !== undefined || method === 'HEAD' ? { ...headers, 'accept-encoding': 'identity' } : headers
 }
 
-/** What decides about the rights of the caller, and nothing else: it is copied for each read. */
-const readerOf = ({ user: { id }, groups, grant }: Caller): Caller => ({
-  ...nobody,
-  user: { ...nobody.user, id },
-  groups,
-  ...(grant ? { grant } : {}),
-})
-
-const nobody = guestFrom({ address: '', userAgent: '' })
-
 async function answerOf(readers: Readers, request: FastifyRequest, reply: FastifyReply): Promise<ReadAnswer> {
   const { caller, url } = request
-  const task = { url, headers: headersFor(request), caller: readerOf(caller) }
+  const task = { url, headers: headersFor(request), caller }
   try {
     return await readers.run(task, shareOf(caller), () => clientGoneSignal(reply))
   } catch (error) {

@@ -117,7 +117,8 @@ export const searchRoutes = [
         // Put together from texts: graphs that are only sent are not parsed.
         const children = shown.map(hit => hitJson({ base }, hit)).join(',')
         const text = `{"resource":{"children":[${children}]},${JSON.stringify(numbers).slice(1)}`
-        return await reply.type('application/json; charset=utf-8').send(text)
+        reply.type('application/json; charset=utf-8')
+        return text
       }
       return { resource: { children: shown.map(hit => describeHit({ base }, hit, form)) }, ...numbers }
     },
