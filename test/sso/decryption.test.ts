@@ -28,15 +28,19 @@ const replacing =
     return changed
   }
 
+/** With one bit changed: a byte of one value would be the same as before once in 256 runs. */
+const flipped = (bytes: Buffer, place: number): Buffer =>
+  Buffer.from(bytes.map((byte, at) => (at === place ? byte ^ 1 : byte)))
+
 const known = (Object.keys(ciphers) as Array<keyof typeof ciphers>).filter(name => name !== 'tripledes-cbc')
 
 test('every known cipher decrypts, and text that was changed does not (D8.3)', () => {
   for (const cipher of known) {
     assert.equal(through({ cipher }), ASSERTION, cipher)
-    refused(() => through({ cipher, damage: bytes => Buffer.concat([bytes.subarray(0, -1), Buffer.alloc(1)]) }))
+    refused(() => through({ cipher, damage: bytes => flipped(bytes, bytes.length - 1) }))
     refused(() => through({ cipher, damage: () => Buffer.alloc(0) }))
   }
-  refused(() => through({ damage: bytes => bytes.map((byte, at) => (at === 20 ? byte ^ 1 : byte)) as Buffer }))
+  refused(() => through({ damage: bytes => flipped(bytes, 20) }))
 })
 
 /** RSA-OAEP with one hash for the message and one for the mask (RFC 8017, 7.1.1). */
