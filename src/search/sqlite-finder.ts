@@ -72,24 +72,29 @@ export class SqliteFinder implements Finder {
   }
 
   async #fields(names: readonly string[], toAbsolute: (iri: string) => string): Promise<Fields> {
+    const wanted = [...new Set(names)]
+    const numbers = await this.#numbersOf(wanted)
+    for (const name of wanted.filter(name => !numbers.has(name))) {
+      const meant = await findRelative(name, start => findFieldsUnder(this.#database, start), toAbsolute)
+      const number = meant === undefined ? undefined : (await this.#numbersOf([meant])).get(meant)
+      if (number !== undefined) numbers.set(name, number)
+    }
+    return { keyOf: field => numbers.get(fieldName(field)) }
+  }
+
+  async #numbersOf(names: readonly string[]): Promise<Map<string, number>> {
     const numbers = new Map<string, number>()
     const unknown: string[] = []
-    for (const name of new Set(names)) {
+    for (const name of names) {
       const number = this.#knownFields.get(name)
       if (number === undefined) unknown.push(name)
       else numbers.set(name, number)
     }
-    if (unknown.length > 0) {
-      for (const [name, number] of await findFields(this.#database, unknown)) {
-        this.#knownFields.set(name, number)
-        numbers.set(name, number)
-      }
+    if (unknown.length === 0) return numbers
+    for (const [name, number] of await findFields(this.#database, unknown)) {
+      this.#knownFields.set(name, number)
+      numbers.set(name, number)
     }
-    for (const name of unknown.filter(name => !numbers.has(name))) {
-      const meant = await findRelative(name, start => findFieldsUnder(this.#database, start), toAbsolute)
-      const number = meant === undefined ? undefined : (await findFields(this.#database, [meant])).get(meant)
-      if (number !== undefined) numbers.set(name, number)
-    }
-    return { keyOf: field => numbers.get(fieldName(field)) }
+    return numbers
   }
 }

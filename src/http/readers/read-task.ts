@@ -8,7 +8,7 @@ export interface ReadTask {
   readonly url: string
   readonly headers: IncomingHttpHeaders
   /** Of it, the thread learns only what decides about rights. */
-  readonly caller: Pick<Caller, 'user' | 'groups' | 'client' | 'grant'>
+  readonly caller: Caller
 }
 
 /** A large body is UTF-8, or compressed as the headers say: it is moved between threads, and sent without another copy. */
