@@ -13,6 +13,7 @@ const workers = [
   'dist/assembly/reader-thread.js',
   'dist/accounts/hash-thread.js',
   'dist/graph/read-worker.js',
+  'dist/stores/digest-thread.js',
   'dist/stores/sqlite/checkpoint-thread.js',
   'dist/sso/cas/reply-worker.js',
   'dist/sso/saml/federation-worker.js',

@@ -295,6 +295,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       await sso.cas?.close()
       await graphs.close()
       await readers.close()
+      await files.settled()
       if (!other) await files.collectGarbage()
       await accounts.sessions.close()
       await accounts.accessTokens?.close()

@@ -59,6 +59,9 @@ interface ReachedThreshold {
 /** How much is reserved at a time for an upload of unknown size. */
 const STEP: Bytes = 1_048_576
 
+/** So many replaced files may be deleted after the answer to their upload. */
+const MAX_DELETIONS = 16
+
 /** What a committed upload has changed. */
 interface Settled<T> {
   readonly result: T
@@ -90,6 +93,7 @@ export class Files {
   readonly #log: Log
   readonly #options: FilesOptions
   #taken = { count: 0, bytes: 0 }
+  readonly #deletions = new Set<Promise<void>>()
 
   constructor(
     stores: { readonly database: Database; readonly blobs: BlobStore },
@@ -173,7 +177,7 @@ export class Files {
       const { result, discarded, quota, growth } = await this.#database.transaction(tx => settle(tx, file, reservation))
       this.#taken = { count: this.#taken.count + 1, bytes: this.#taken.bytes + file.size }
       await reportGrowth(this.#options, this.#ledger, context, { quota, growth })
-      if (discarded !== undefined) await this.#deleteBlob(discarded)
+      if (discarded !== undefined) await this.#deleteSoon(discarded)
       return result
     } catch (error) {
       await this.#undo(reservation, error)
@@ -229,6 +233,11 @@ export class Files {
       .catch((error: unknown) => this.#log.error({ err: error }, 'deleting old files failed'))
   }
 
+  /** Resolves when the replaced files of all past uploads are deleted. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#deletions)
+  }
+
   /** Passes the bytes on while they fit. If the size is unknown, reserves more storage in advance. */
   async *#metered(bytes: AsyncIterable<Uint8Array>, reservation: NewReservation): AsyncGenerator<Uint8Array> {
     let room = reservation.covered
@@ -257,10 +266,14 @@ export class Files {
     }
   }
 
-  async #deleteBlob(blob: string): Promise<void> {
-    await this.#garbage
+  /** The sender waits only where many deletions are under way. A crash leaves nothing behind, because what is discarded is recorded. */
+  async #deleteSoon(blob: string): Promise<void> {
+    const deletion = this.#garbage
       .delete(blob)
       .catch((error: unknown) => this.#log.error({ err: error }, 'deleting a replaced file failed'))
+      .finally(() => this.#deletions.delete(deletion))
+    this.#deletions.add(deletion)
+    if (this.#deletions.size > MAX_DELETIONS) await deletion
   }
 }
 

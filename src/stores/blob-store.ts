@@ -26,7 +26,8 @@ export interface BlobStore {
   /**
    * Stores all of `bytes` and computes their digest. When it resolves, the blob is durable and readable under `key`; when it
    * rejects (source failed, `signal` aborted, disk full), nothing is readable. After a crash during the write, `delete` of
-   * the key removes the remains. The key must be new.
+   * the key removes the remains. The key must be new. A chunk belongs to the store once the source has yielded it: its memory
+   * may be moved to another thread.
    */
   write(key: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredBlob>
   /** @throws {BlobMissing} when there is no such blob. The stream must be read or destroyed. */

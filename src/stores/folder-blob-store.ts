@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -15,6 +14,7 @@ import {
   requireRange,
   type StoredBlob,
 } from './blob-store.ts'
+import { type Digest, Digests } from './digests.ts'
 import { translateDiskError, withDiskErrors } from './disk.ts'
 
 /**
@@ -41,6 +41,7 @@ export class FolderBlobStore implements BlobStore {
   readonly #files: FileCalls
   /** Sub-folders that have been synchronised to the disk. */
   readonly #subfolders = new Set<string>()
+  readonly #digests = new Digests()
   #isFlushing = false
 
   private constructor(folder: string, files: FileCalls) {
@@ -62,7 +63,6 @@ export class FolderBlobStore implements BlobStore {
     return store
   }
 
-  /** A chunk belongs to the store once the source has yielded it: the source must not reuse its memory. */
   write(key: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredBlob> {
     return withDiskErrors(this.#write(key, bytes, signal))
   }
@@ -118,24 +118,24 @@ export class FolderBlobStore implements BlobStore {
     return (await this.#files.readdir(join(this.#folder, 'incoming'))).filter(isBlobKey)
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    await this.#digests.close()
+  }
 
   /** Writes, synchronises and closes; closes after a failure too. */
   async #fill(handle: FileHandle, bytes: AsyncIterable<Uint8Array>): Promise<StoredBlob> {
-    const hash = createHash('sha256')
-    let size = 0
     const written = new UnderWay()
     const flushed = new UnderWay()
-    let flushedSize = 0
+    let digest: Digest | undefined
+    let [size, flushedSize] = [0, 0]
     try {
       for await (const batch of batches(bytes)) {
+        const length = lengthOf(batch)
+        digest ??= this.#digests.begin(length)
         await written.done()
-        written.begin(this.#files.write(handle, batch))
-        // While the thread pool writes, this thread hashes and receives the next bytes.
-        for (const chunk of batch) {
-          hash.update(chunk)
-          size += chunk.byteLength
-        }
+        // While it is written and hashed, this thread receives the next bytes.
+        written.begin(this.#add(handle, digest, batch))
+        size += length
         if (size - flushedSize < FLUSHED_AFTER || this.#isFlushing) continue
         await flushed.done()
         flushed.begin(this.#flush(handle))
@@ -143,13 +143,21 @@ export class FolderBlobStore implements BlobStore {
       }
       await written.done()
       await flushed.done()
-      await this.#files.sync(handle)
-      return { size, sha256: hash.digest('hex') }
+      digest ??= this.#digests.begin(0)
+      const [sha256] = await Promise.all([digest.end(), this.#files.sync(handle)])
+      return { size, sha256 }
     } finally {
       await written.settled()
       await flushed.settled()
+      digest?.drop()
       await this.#files.close(handle)
     }
+  }
+
+  /** Hashed afterwards, because the digest takes the memory of the batch. */
+  async #add(handle: FileHandle, digest: Digest, batch: readonly Uint8Array[]): Promise<void> {
+    await this.#files.write(handle, batch)
+    await digest.update(batch)
   }
 
   /** One file at a time: the thread pool has four threads, and commits wait for one. */
@@ -267,6 +275,8 @@ class UnderWay {
     await this.#call.catch(() => {})
   }
 }
+
+const lengthOf = (batch: readonly Uint8Array[]): Bytes => batch.reduce((sum, { byteLength }) => sum + byteLength, 0)
 
 async function* batches(chunks: AsyncIterable<Uint8Array>): AsyncIterable<readonly Uint8Array[]> {
   let batch: Uint8Array[] = []

@@ -106,7 +106,7 @@ export function blobStoreSuite(name: string, open: (t: TestContext) => Promise<B
       const store = await opened(t)
       const key = newKey()
       const whole = randomBytes(2 ** 20)
-      await store.write(key, chunks(whole), neverAborted)
+      await store.write(key, chunks(new Uint8Array(whole)), neverAborted)
       const stream = await store.read(key)
       await store.delete(key)
       assert.ok((await buffer(stream)).equals(whole))

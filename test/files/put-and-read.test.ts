@@ -17,6 +17,7 @@ import { keptLog } from '../support/kept-log.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { eventually } from '../support/waiting.ts'
 
 const HOUR = 3_600_000
 const place = (id: string) => ({ context: '3', id })
@@ -25,7 +26,7 @@ async function openFiles(t: TestContext, options: Partial<FilesOptions> = {}, qu
   const database = await newDatabase(t)
   const folder = await FolderBlobStore.open(join(await temporaryFolder(), 'files'))
   /** What fails instead of being done. */
-  const failing: Partial<Record<'read' | 'delete', Error>> = {}
+  const failing: { read?: Error; delete?: Error; delay?: Promise<void> } = {}
   const deleted: string[] = []
   const read: string[] = []
   const blobs: BlobStore = {
@@ -39,6 +40,7 @@ async function openFiles(t: TestContext, options: Partial<FilesOptions> = {}, qu
       return await folder.read(key, range)
     },
     async delete(key) {
+      await failing.delay
       if (failing.delete) throw failing.delete
       deleted.push(key)
       await folder.delete(key)
@@ -78,6 +80,7 @@ test('what is stored is counted, and a file that is replaced or removed goes wit
   assert.deepEqual(files.taken, { count: 2, bytes: 14 })
   assert.deepEqual(deleted, [])
   const second = await put('1', 'second')
+  await files.settled()
   assert.deepEqual(deleted, [first])
   assert.deepEqual(files.taken, { count: 3, bytes: 20 })
   assert.deepEqual(await spaces(), { used: 15, reserved: 0, uploads: 0, discarded: 0 })
@@ -85,6 +88,22 @@ test('what is stored is counted, and a file that is replaced or removed goes wit
   assert.deepEqual(await spaces(), { used: 9, reserved: 0, uploads: 0, discarded: 1 })
   await files.collectGarbage()
   assert.deepEqual([deleted, (await spaces()).discarded], [[first, second], 0])
+})
+
+test('a sender does not wait for the deletion of the file that theirs replaces, unless many are under way', async t => {
+  const { files, put, failing, deleted } = await openFiles(t)
+  let go = (): void => {}
+  failing.delay = new Promise(resolve => (go = resolve))
+  for (let n = 0; n <= 16; n++) await put('1', `file ${n}`)
+  assert.equal(deleted.length, 0)
+  let isDone = false
+  const waiting = put('1', 'one too many').then(() => (isDone = true))
+  await eventually('the last upload is committed', () => files.taken.count === 18)
+  assert.equal(isDone, false)
+  go()
+  await waiting
+  await files.settled()
+  assert.equal(deleted.length, 17)
 })
 
 test('a file of a new entry is there together with the entry, or not at all', async t => {
@@ -144,6 +163,7 @@ test('what cannot be deleted or undone is logged, and the request has its own re
   await put('1', 'first')
   failing.delete = new Error('read-only')
   await put('1', 'second')
+  await files.settled()
   assert.deepEqual(said(), [['error', 'deleting a replaced file failed']])
   await remove('1')
   await files.collectGarbage()

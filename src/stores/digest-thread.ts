@@ -1,0 +1,44 @@
+import { createHash, type Hash } from 'node:crypto'
+import { parentPort, workerData } from 'node:worker_threads'
+import { notePassing } from '../base/passing-bytes.ts'
+import { HASHED } from './digests.ts'
+
+/** What the thread is sent. `number` names a digest; the memory of the pieces is moved. */
+export type DigestMessage =
+  | { readonly number: number; readonly pieces: readonly Uint8Array[] }
+  | { readonly number: number; readonly isEnded: true }
+  | { readonly number: number; readonly isDropped: true }
+
+export interface DigestResult {
+  readonly number: number
+  /** Lower-case hexadecimal. */
+  readonly sha256: string
+}
+
+const hashed = workerData as Int32Array
+const digests = new Map<number, Hash>()
+
+parentPort?.on('message', (message: DigestMessage) => {
+  const { number } = message
+  if ('pieces' in message) {
+    for (const piece of message.pieces) addPiece(number, piece)
+    Atomics.add(hashed, HASHED, 1)
+    Atomics.notify(hashed, HASHED)
+  } else {
+    if ('isEnded' in message) answer({ number, sha256: hashOf(number).digest('hex') })
+    digests.delete(number)
+  }
+})
+
+function addPiece(number: number, piece: Uint8Array): void {
+  hashOf(number).update(piece)
+  notePassing(piece.byteLength)
+}
+
+function hashOf(number: number): Hash {
+  const hash = digests.get(number) ?? createHash('sha256')
+  digests.set(number, hash)
+  return hash
+}
+
+const answer = (result: DigestResult): void => parentPort?.postMessage(result)
