@@ -6,6 +6,7 @@ import { findUser } from '../accounts/users.ts'
 import { requireWhole } from '../backup/store-copy.ts'
 import { StartupError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
+import { keepTickShape } from '../base/tick-shape.ts'
 import type { Settings } from '../config/settings.ts'
 import { Changes } from '../content/changes.ts'
 import { entrySource } from '../content/entry-records.ts'
@@ -86,6 +87,7 @@ export async function createServer(
   machine: Machine,
   team: ThreadTeam | undefined = createTeam(settings, machine),
 ): Promise<Server> {
+  keepTickShape()
   let stores: Stores | undefined
   let ephemeralStores: EphemeralStores | undefined
   try {
