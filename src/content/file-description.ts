@@ -2,6 +2,7 @@ import { InvalidInput, WrongMethod } from '../base/errors.ts'
 import { type Graph, literal, objectsOf } from '../graph/graph.ts'
 import { dct, rdfs, xsd } from '../graph/vocabulary.ts'
 import { type Entry, holdsFile, resourceOf } from '../model/entry.ts'
+import { statementsText } from './entry-records.ts'
 import { withStatement } from './info.ts'
 
 /** What `info` states about the file of an entry: media type, size, name. */
@@ -38,7 +39,9 @@ export function mediaTypeOf(entry: Entry): string {
 
 /** The file name for downloads: the label without folder names (RFC 6266 4.3), else the entry's id. */
 export function fileNameOf(entry: Entry): string {
-  const label = objectsOf(entry.statements, resourceOf(entry), rdfs.label)[0]?.value ?? ''
+  // Most entries have no label. Their statements are not parsed to find that out.
+  const hasLabel = statementsText(entry).includes(rdfs.label)
+  const label = (hasLabel ? objectsOf(entry.statements, resourceOf(entry), rdfs.label)[0]?.value : undefined) ?? ''
   const name = label.slice(Math.max(label.lastIndexOf('/'), label.lastIndexOf('\\')) + 1)
   return name === '' || name === '.' || name === '..' ? entry.id : name
 }
