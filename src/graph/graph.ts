@@ -151,7 +151,6 @@ export function parseGraph(text: GraphText): Graph {
   return graph
 }
 
-const RELATIVE_IRI = `"${RELATIVE}`
 const URI_VALUE = '{"type":"uri","value":'
 
 /**
@@ -160,18 +159,25 @@ const URI_VALUE = '{"type":"uri","value":'
  * @param base ends in a slash
  */
 export function absoluteText(base: string, text: GraphText): string {
-  let at = text.indexOf(RELATIVE_IRI)
+  // Not together with the quote: a search stops at each first character, and quotes are what a text of JSON has most of.
+  let at = text.indexOf(RELATIVE)
   if (at < 0) return text
   // Terms are stored with their type first. Another writer may have stored them otherwise.
   if (text.includes('{"value":')) return JSON.stringify(graphOutside(base, parseGraph(text)))
   let [absolute, copied] = ['', 0]
-  for (; at >= 0; at = text.indexOf(RELATIVE_IRI, at + 1)) {
-    const before = text[at - 1]
-    if (before !== '{' && before !== ',' && !text.startsWith(URI_VALUE, at - URI_VALUE.length)) continue
-    absolute += text.slice(copied, at + 1) + base
-    copied = at + RELATIVE_IRI.length
+  for (; at >= 0; at = text.indexOf(RELATIVE, at + 1)) {
+    if (!beginsIri(text, at)) continue
+    absolute += text.slice(copied, at) + base
+    copied = at + RELATIVE.length
   }
   return absolute + text.slice(copied)
+}
+
+function beginsIri(text: GraphText, at: number): boolean {
+  const quote = at - 1
+  if (text[quote] !== '"') return false
+  const before = text[quote - 1]
+  return before === '{' || before === ',' || text.startsWith(URI_VALUE, quote - URI_VALUE.length)
 }
 
 /**
