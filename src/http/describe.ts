@@ -1,5 +1,5 @@
 import type { EntryView, ResourceView, ShownGraph } from '../content/resource-kind.ts'
-import { emptyGraph, type Graph, parseGraph } from '../graph/graph.ts'
+import { emptyGraph, type Graph } from '../graph/graph.ts'
 import type { ListPage } from '../model/list-order.ts'
 import type { BaseAddress } from './base-address.ts'
 import { RepeatedPart } from './protocol/repeated-part.ts'
@@ -9,7 +9,9 @@ export type GraphForm = (graph: Graph) => unknown
 
 const asRdfJson: GraphForm = graph => graph
 
-export const asGraph = (given: ShownGraph): Graph => (typeof given === 'string' ? parseGraph(given) : given)
+/** The graph as clients see it. A stored text gets absolute IRIs before it is parsed: that takes no second graph. */
+export const graphOutside = (base: BaseAddress, given: ShownGraph): Graph =>
+  typeof given === 'string' ? (JSON.parse(base.textOutside(given)) as Graph) : base.graphOutside(given)
 
 /** A graph as RDF/JSON with absolute IRIs. */
 export function graphJson(base: BaseAddress, given: ShownGraph): string {
@@ -19,7 +21,7 @@ export function graphJson(base: BaseAddress, given: ShownGraph): string {
 
 /** The entry's JSON (W2.2); members that the caller may not see are absent. */
 export function describeEntry(view: EntryView, base: BaseAddress, form = asRdfJson): Record<string, unknown> {
-  const graph = (given: ShownGraph | undefined): unknown => given && form(base.graphOutside(asGraph(given)))
+  const graph = (given: ShownGraph | undefined): unknown => given && form(graphOutside(base, given))
   return {
     entryId: view.entryId,
     name: view.name,

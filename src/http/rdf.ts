@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { shareOf } from '../accounts/caller.ts'
-import { type Awaitable, turnAfter } from '../base/concurrency.ts'
+import { andThen, type Awaitable, turnAfter } from '../base/concurrency.ts'
 import { InvalidInput, NotAcceptable, UnsupportedType } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
 import { decodeUtf8, isBlankUtf8 } from '../base/text.ts'
@@ -12,7 +12,7 @@ import type { EntryAddress } from '../model/addresses.ts'
 import type { ShownGraph } from '../content/resource-kind.ts'
 import { announcesBody, clientGoneSignal, mediaTypeOf } from './protocol/body.ts'
 import type { BaseAddress } from './base-address.ts'
-import { asGraph, graphJson } from './describe.ts'
+import { graphJson, graphOutside } from './describe.ts'
 import { addVary, preferenceAmong } from './protocol/negotiate.ts'
 import { custom } from './interface/inputs.ts'
 import type { Uses } from './services.ts'
@@ -89,23 +89,26 @@ export const embeddedFormat = custom(
 const PIECE = 65_536
 
 /** Sends a graph in its outside form. */
-export async function sendGraph(
+export function sendGraph(
   reply: FastifyReply,
   { mediaType, syntax }: Representation,
   graph: Graph,
-): Promise<unknown> {
+): Awaitable<unknown> {
   if (mediaType === JSON_TYPE) return graph
-  const pieces: string[] = []
-  let length = 0
   // The whole before the first byte: what cannot be written is a refusal, not half an answer.
-  for (const piece of syntax.write(graph)) {
-    pieces.push(piece)
-    length += piece.length
-    if (length < PIECE) continue
-    length = 0
-    await nextTurn()
+  return andThen(joined(syntax.write(graph)[Symbol.iterator]()), text =>
+    reply.type(`${mediaType}; charset=utf-8`).send(text),
+  )
+}
+
+/** The pieces as one text: at once if it is short, else with other requests between. */
+function joined(pieces: Iterator<string>, begun = ''): Awaitable<string> {
+  let text = begun
+  for (let next = pieces.next(); next.done !== true; next = pieces.next()) {
+    text += next.value
+    if (text.length - begun.length >= PIECE) return nextTurn().then(() => joined(pieces, text))
   }
-  return await reply.type(`${mediaType}; charset=utf-8`).send(pieces.join(''))
+  return text
 }
 
 /** Sends a graph with relative IRIs; a stored text as RDF/JSON without parsing it. */
@@ -116,7 +119,7 @@ export function sendStoredGraph(
   graph: ShownGraph,
 ): Awaitable<unknown> {
   const { mediaType, syntax } = representation
-  if (syntax.name !== 'json') return sendGraph(reply, representation, base.graphOutside(asGraph(graph)))
+  if (syntax.name !== 'json') return sendGraph(reply, representation, graphOutside(base, graph))
   return reply.type(`${mediaType}; charset=utf-8`).send(graphJson(base, graph))
 }
 
