@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { Seconds } from '../../base/units.ts'
+import { forEachPart } from './parts.ts'
 
 const AUTH_COOKIE = 'auth_token'
 /** Marks a device on which the user has signed in before (D6.5). */
@@ -41,12 +42,12 @@ export class RequestCookies {
   static parse(header: string | undefined, hostPrefix = false): RequestCookies {
     if (header === undefined) return RequestCookies.none
     const all: Cookie[] = []
-    for (const item of header.split(';')) {
+    forEachPart(header, ';', item => {
       const equals = item.indexOf('=')
-      if (equals < 0) continue
+      if (equals < 0) return
       const name = nameWithoutPrefix(item.slice(0, equals).trim(), hostPrefix)
       if (name !== undefined) all.push({ name, value: item.slice(equals + 1).trim() })
-    }
+    })
     return new RequestCookies(all)
   }
 

@@ -1,5 +1,6 @@
 import { type ErrorCode } from '../../base/error-codes.ts'
 import { InvalidInput, NotSupported } from '../../base/errors.ts'
+import { forEachPart } from './parts.ts'
 
 /** Names and values of a query or a form, in order, including duplicates. */
 export class Parameters {
@@ -25,13 +26,12 @@ export class Parameters {
         throw new InvalidInput(code, `"${shown}" is not valid percent-encoded UTF-8.`, { cause: error })
       }
     }
-    const pairs = text
-      .split('&')
-      .filter(part => part !== '')
-      .map((part): readonly [string, string] => {
-        const equals = part.indexOf('=')
-        return equals < 0 ? [decode(part), ''] : [decode(part.slice(0, equals)), decode(part.slice(equals + 1))]
-      })
+    const pairs: Array<readonly [name: string, value: string]> = []
+    forEachPart(text, '&', part => {
+      if (part === '') return
+      const equals = part.indexOf('=')
+      pairs.push(equals < 0 ? [decode(part), ''] : [decode(part.slice(0, equals)), decode(part.slice(equals + 1))])
+    })
     return new Parameters(pairs, code)
   }
 
