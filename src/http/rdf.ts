@@ -31,8 +31,16 @@ const preferredType = preferenceAmong(mediaTypes)
 /** How a graph is answered. */
 export interface Representation {
   readonly mediaType: string
+  /** The media type with its parameter, as the header of the answer has it. */
+  readonly contentType: string
   readonly syntax: Syntax
 }
+
+const representations: ReadonlyMap<string, Representation> = new Map(
+  syntaxes.flatMap(syntax =>
+    syntax.mediaTypes.map(mediaType => [mediaType, { mediaType, contentType: `${mediaType}; charset=utf-8`, syntax }]),
+  ),
+)
 
 /**
  * What the caller wants: `format`, else `Accept` (W3.0.4). Notes that the answer depends on it.
@@ -42,8 +50,8 @@ export function representationFor(request: FastifyRequest, reply: FastifyReply):
   addVary(reply, 'Accept')
   const format = mediaTypeParameter(request, 'format')
   const mediaType = format ?? preferredType(request)
-  const syntax = mediaType === undefined ? undefined : findSyntax(mediaType)
-  if (mediaType !== undefined && syntax) return { mediaType, syntax }
+  const representation = mediaType === undefined ? undefined : representations.get(mediaType)
+  if (representation) return representation
   const asked = format ?? request.headers.accept ?? ''
   throw new NotAcceptable(
     'not-acceptable',
@@ -91,14 +99,12 @@ const PIECE = 65_536
 /** Sends a graph in its outside form. */
 export function sendGraph(
   reply: FastifyReply,
-  { mediaType, syntax }: Representation,
+  { mediaType, contentType, syntax }: Representation,
   graph: Graph,
 ): Awaitable<unknown> {
   if (mediaType === JSON_TYPE) return graph
   // The whole before the first byte: what cannot be written is a refusal, not half an answer.
-  return andThen(joined(syntax.write(graph)[Symbol.iterator]()), text =>
-    reply.type(`${mediaType}; charset=utf-8`).send(text),
-  )
+  return andThen(joined(syntax.write(graph)[Symbol.iterator]()), text => reply.type(contentType).send(text))
 }
 
 /** The pieces as one text: at once if it is short, else with other requests between. */
@@ -118,9 +124,9 @@ export function sendStoredGraph(
   representation: Representation,
   graph: ShownGraph,
 ): Awaitable<unknown> {
-  const { mediaType, syntax } = representation
+  const { contentType, syntax } = representation
   if (syntax.name !== 'json') return sendGraph(reply, representation, graphOutside(base, graph))
-  return reply.type(`${mediaType}; charset=utf-8`).send(graphJson(base, graph))
+  return reply.type(contentType).send(graphJson(base, graph))
 }
 
 /** The syntax that the type of the body names. @throws {UnsupportedType} */

@@ -59,9 +59,13 @@ export function acceptLanguage(header: string | undefined): Record<string, numbe
 /** Adds a request header to those on which the response depends. */
 export function addVary(reply: FastifyReply, name: string): void {
   const present = reply.getHeader('vary')
-  if (typeof present !== 'string') reply.header('vary', name)
-  else if (!present.split(', ').includes(name)) reply.header('vary', `${present}, ${name}`)
+  reply.header('vary', typeof present === 'string' ? varyWith(name)(present).header : name)
 }
+
+/** The few forms of the header are made once: a text that has just been put together takes longer to send. */
+const varyWith = remembering(name =>
+  remembering(present => ({ header: present.split(', ').includes(name) ? present : `${present}, ${name}` })),
+)
 
 const codings = ['br', 'gzip'] as const
 export type Coding = (typeof codings)[number]
