@@ -81,14 +81,18 @@ export class SharedStripe {
     return this.#word(COUNT)
   }
 
-  /** The record of the key, expired or not; 0 for none. */
-  find({ bytes, length, hash }: HashedKey): number {
+  /**
+   * The record of the key, expired or not; 0 for none.
+   * @param known a version that the record of this key had: no other one ever has it, so its key is not compared again
+   */
+  find({ bytes, length, hash }: HashedKey, known?: number): number {
     const { words, octets } = this.#memory
     const buckets = this.#word(BUCKETS)
     if (buckets === 0) return 0
     let record = words[buckets + (hash & (this.#word(BUCKET_COUNT) - 1))] as number
     for (; record !== 0; record = words[record + NEXT_IN_BUCKET] as number) {
       if (words[record + HASH] !== hash || ((words[record + CLASS_AND_KEY] as number) & 0xffff) !== length) continue
+      if (this.version(record) === known) return record
       const from = record * 4 + RECORD_BYTES
       let same = 0
       while (same < length && octets[from + same] === bytes[same]) same++

@@ -55,7 +55,7 @@ export class SharedTable {
   read(key: string, now: Milliseconds, known?: number): SharedEntry | undefined {
     const hashed = this.#hash(key)
     return this.#locked(this.#stripeOf(hashed), stripe => {
-      const record = stripe.find(hashed)
+      const record = stripe.find(hashed, known)
       return record !== 0 && stripe.expires(record) > now ? stripe.read(record, known) : undefined
     })
   }
