@@ -238,6 +238,29 @@ test('memory grows for all who share it, and keeps what it holds', () => {
   assert.ok(one.shared.byteLength > before && one.shared.byteLength <= 2 ** 23)
 })
 
+test('a table finds and keeps its records in memory that another thread has made larger', () => {
+  const memory = new SharedMemory(undefined, 2 ** 24)
+  const at = memory.allocate(tableWords())
+  const one = new SharedTable(memory, at)
+  const other = new SharedTable(new SharedMemory(memory.shared), at)
+  const before = memory.shared.byteLength
+  const text = (round: number, n: number) => `${round} ${n} ${'x'.repeat(400 * round)}`
+  const numbers = Array.from({ length: 3000 }, (_, n) => n)
+  for (const [round, writer, reader] of [
+    [1, one, other],
+    [2, other, one],
+    [3, one, other],
+  ] as const) {
+    for (const n of numbers) {
+      const write = { now: 0, expires: 1, expected: reader.read(`k${n}`, 0)?.version }
+      assert.equal(writer.write(`k${n}`, text(round, n), write), true)
+    }
+    for (const n of numbers) assert.equal(reader.read(`k${n}`, 0)?.text, text(round, n))
+  }
+  assert.ok(memory.shared.byteLength > before)
+  assert.equal(listed(other).length, numbers.length)
+})
+
 test('every size class holds its sizes and no class is larger than a quarter more than needed', () => {
   assert.equal(sizeClass(MAX_SIZE), SIZE_CLASSES - 1)
   assert.equal(classBytes(SIZE_CLASSES - 1), MAX_SIZE)

@@ -125,8 +125,8 @@ export class SharedStripe {
     const size = Buffer.byteLength(text)
     const needed = RECORD_BYTES + key.length + size
     if (needed <= classBytes(this.#class(record))) return this.#fill(record, key, { text, size, expires })
-    const { words, doubles } = this.#memory
     const larger = this.#allocate(sizeClass(needed))
+    const { words, doubles } = this.#memory
     this.#writeKey(larger, key, sizeClass(needed))
     this.#fill(larger, key, { text, size, expires })
     doubles[(larger + INSERTED) >> 1] = doubles[(record + INSERTED) >> 1] as number
@@ -142,11 +142,11 @@ export class SharedStripe {
 
   /** Inserts an absent key as the youngest. @throws {Overloaded} without a change */
   insert(key: HashedKey, text: string, expires: Milliseconds): void {
-    const { words, doubles } = this.#memory
     if (this.count >= this.#word(BUCKET_COUNT)) this.#moreBuckets()
     const size = Buffer.byteLength(text)
     const kind = sizeClass(RECORD_BYTES + key.length + size)
     const record = this.#allocate(kind)
+    const { words, doubles } = this.#memory
     this.#writeKey(record, key, kind)
     this.#fill(record, key, { text, size, expires })
     doubles[(record + INSERTED) >> 1] = this.version(record)
@@ -276,10 +276,10 @@ export class SharedStripe {
   }
 
   #moreBuckets(): void {
-    const { words } = this.#memory
     const [old, count] = [this.#word(BUCKETS), this.#word(BUCKET_COUNT)]
     const more = Math.max(FIRST_BUCKETS, count * 2)
     const buckets = this.#allocate(sizeClass(more * 4))
+    const { words } = this.#memory
     words.fill(0, buckets, buckets + more)
     this.#set(BUCKETS, buckets)
     this.#set(BUCKET_COUNT, more)
