@@ -30,7 +30,7 @@ interface Ending {
 }
 
 /**
- * Computes digests of large files in a thread of its own, so that the thread that receives a file only passes it on (D34.20). The
+ * Computes digests of large files in a thread of its own, so that the thread that receives a file only passes it on (D34.21). The
  * thread starts with the first such file, and ends after five minutes without one.
  */
 export class Digests {

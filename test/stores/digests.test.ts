@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import { array, assert as assertProperty, asyncProperty, integer } from 'fast-check'
 import { Digests, MAX_AHEAD } from '../../src/stores/digests.ts'
 import { after } from '../support/after.ts'
 
@@ -13,9 +13,9 @@ const digests = new Digests()
 after(() => digests.close())
 
 test('digests of small and large files that come in pieces at the same time are those of all their bytes', async () => {
-  const file = fc.array(fc.integer({ min: 0, max: 100_000 }), { maxLength: 8 })
-  await fc.assert(
-    fc.asyncProperty(fc.array(file, { minLength: 1, maxLength: 4 }), async files => {
+  const file = array(integer({ min: 0, max: 100_000 }), { maxLength: 8 })
+  await assertProperty(
+    asyncProperty(array(file, { minLength: 1, maxLength: 4 }), async files => {
       await Promise.all(
         files.map(async lengths => {
           const pieces = lengths.map(length => new Uint8Array(randomBytes(length)))
