@@ -1,14 +1,18 @@
 import { setImmediate } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import type { Bytes } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 import { DocBitmap, numbersOf } from './doc-bitmap.ts'
 import type { LeafCondition } from './engine.ts'
 import type { Condition, BooleanCondition } from './query-to-sql.ts'
-import { changesAfter, WHO_READS } from './sqlite-index.ts'
+import { changesAfter, lastDoc, WHO_READS } from './sqlite-index.ts'
 
 /** If a test is slow and more entries than this have changed, the set is computed again instead of testing them one by one. */
 const MAX_SLOW_TESTS = 50
+
+/** Characters of the conditions whose tests are counted. */
+const MAX_COUNTED = 65_536
 
 interface Kept {
   readonly set: DocBitmap
@@ -25,6 +29,11 @@ export class SearchSets {
   readonly #maxBytes: Bytes
   readonly #scanThreshold: number
   readonly #kept = new Map<string, Kept>()
+  /** How many entries have been tested against a condition that is not cached. */
+  readonly #tested = new LRUCache<string, number>({
+    maxSize: MAX_COUNTED,
+    sizeCalculation: (_count, key) => key.length + 50,
+  })
   #taken: Bytes = 0
 
   /**
@@ -61,9 +70,26 @@ export class SearchSets {
   async narrow(base: DocBitmap, condition: Condition, generation: number): Promise<DocBitmap> {
     if (base.size === 0) return base
     if (condition.kind === 'boolean') return await this.#narrowByParts(base, condition, generation)
-    const isTested = base.size <= this.#scanThreshold && !condition.isSlow && condition.dependsOn !== 'lists'
-    if (isTested && !this.#kept.has(keyOf(condition))) return await this.#test(base.docs(), condition)
-    return base.and(await this.#load(condition, generation))
+    const isTestable = base.size <= this.#scanThreshold && !condition.isSlow && condition.dependsOn !== 'lists'
+    const set = isTestable
+      ? await this.#cheaper(condition, base.size, generation)
+      : await this.#single(condition, generation)
+    return set ? base.and(set) : await this.#test(base.docs(), condition)
+  }
+
+  /**
+   * The set, if it is cached or listing it costs no more than these tests with those before; `undefined` if entries should be tested. Every
+   * search of a caller asks which entries they may read, so many small tests would cost more than one list.
+   */
+  async #cheaper(condition: LeafCondition, tests: number, generation: number): Promise<DocBitmap | undefined> {
+    const current = await this.#current(condition, generation)
+    if (current) return current
+    const key = keyOf(condition)
+    this.#drop(key)
+    const tested = (this.#tested.get(key) ?? 0) + tests
+    const isListed = tested > this.#scanThreshold && tested > (await lastDoc(this.#database))
+    this.#tested.set(key, isListed ? 0 : tested)
+    return isListed ? await this.#single(condition, generation) : undefined
   }
 
   async #narrowByParts(
@@ -118,14 +144,21 @@ export class SearchSets {
 
   async #single(condition: LeafCondition, generation: number): Promise<DocBitmap> {
     if (condition.dependsOn === 'lists') return await this.#ask(condition.set)
+    const current = await this.#current(condition, generation)
+    if (current) return current
+    const set = await this.#made(condition)
+    this.#keep(keyOf(condition), { set, generation })
+    return set
+  }
+
+  /** The cached set as of this generation or later; `undefined` if there is none, or it has to be listed again. */
+  async #current(condition: LeafCondition, generation: number): Promise<DocBitmap | undefined> {
     const key = keyOf(condition)
     const kept = this.#kept.get(key)
-    if (kept && kept.generation >= generation) {
-      this.#keep(key, kept)
-      return kept.set
-    }
-    const set = (kept && (await this.#renewed(condition, kept))) ?? (await this.#made(condition))
-    this.#keep(key, { set, generation })
+    if (!kept) return undefined
+    const isCurrent = kept.generation >= generation
+    const set = isCurrent ? kept.set : await this.#renewed(condition, kept)
+    if (set) this.#keep(key, isCurrent ? kept : { set, generation })
     return set
   }
 
@@ -178,5 +211,15 @@ export class SearchSets {
   }
 }
 
-const keyOf = ({ set }: LeafCondition): string => JSON.stringify([set.parts, set.values])
+const keys = new WeakMap<LeafCondition, string>()
+
+/** Made once, because a search asks several times. */
+function keyOf(condition: LeafCondition): string {
+  const known = keys.get(condition)
+  if (known !== undefined) return known
+  const key = JSON.stringify([condition.set.parts, condition.set.values])
+  keys.set(condition, key)
+  return key
+}
+
 const roomOf = (key: string, { set }: Kept): Bytes => 2 * key.length + set.bytes

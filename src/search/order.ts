@@ -2,6 +2,7 @@ import type { Queries } from '../stores/database.ts'
 import { listed, type Sql, sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import { DocBitmap, numbersOf } from './doc-bitmap.ts'
+import type { DocRow, DocRows } from './doc-rows.ts'
 import type { Order } from './engine.ts'
 import { fieldName, kindOfField } from './fields.ts'
 import type { Fields } from './query-to-sql.ts'
@@ -12,6 +13,14 @@ export type Scores = ReadonlyArray<{ readonly set: DocBitmap; readonly weight: n
 export interface Page {
   readonly limit: number
   readonly offset: number
+}
+
+/** What a page is read from. */
+export interface PageSource {
+  readonly queries: Queries
+  readonly rows: DocRows
+  readonly scanThreshold: number
+  readonly generation: number
 }
 
 interface Wanted {
@@ -27,28 +36,23 @@ const MAX_LEVELS = 64
 const byChange: Order = { field: 'modified', descends: true }
 
 /** The entries of one page. Where an index has the order, only part of the hits is sorted. */
-export async function pageOf(
-  queries: Queries,
-  found: DocBitmap,
-  scanThreshold: number,
-  wanted: Wanted,
-): Promise<EntryAddress[]> {
+export async function pageOf(source: PageSource, found: DocBitmap, wanted: Wanted): Promise<EntryAddress[]> {
   const { scores, fields, page } = wanted
   const order = wanted.order.filter(({ field }) => field !== 'score' || scores.length > 0)
   const [first = byChange, ...rest] = order
   const isByBest = first.field === 'score' && first.descends
   if (page.limit === 0 || page.offset >= found.size) return []
-  if (found.size <= scanThreshold || (first.field === 'score' && !isByBest))
-    return await sorted(queries, found, { ...wanted, order })
+  if (found.size <= source.scanThreshold || (first.field === 'score' && !isByBest))
+    return await sorted(source, found, { ...wanted, order })
   if (!isByBest) {
-    const { among, before } = await partOf(queries, found, { by: first, fields, page })
-    return await sorted(queries, among, { ...wanted, order, page: { ...page, offset: page.offset - before } })
+    const { among, before } = await partOf(source.queries, found, { by: first, fields, page })
+    return await sorted(source, among, { ...wanted, order, page: { ...page, offset: page.offset - before } })
   }
   const { better, level } = bestOf(found, scores, page.offset + page.limit)
-  const begin = await sorted(queries, better, { ...wanted, order })
+  const begin = await sorted(source, better, { ...wanted, order })
   const following = { offset: Math.max(0, page.offset - better.size), limit: page.limit - begin.length }
   const unscored = { order: rest, scores: [], fields, page: following }
-  return [...begin, ...(await pageOf(queries, level, scanThreshold, unscored))]
+  return [...begin, ...(await pageOf(source, level, unscored))]
 }
 
 /** The entries with a higher score than the last one on the page, and those with the same score. */
@@ -125,7 +129,39 @@ function rowsOf({ field }: Order, fields: Fields): Sql | undefined {
     : sql`search_strings WHERE field = ${number}`
 }
 
-async function sorted(
+async function sorted(source: PageSource, found: DocBitmap, wanted: Wanted): Promise<EntryAddress[]> {
+  const isFew = found.size <= source.scanThreshold
+  const areKeysInRows = wanted.order.every(({ field }) => field === 'score' || field === 'modified')
+  return isFew && areKeysInRows
+    ? sortedRows(await source.rows.of(found.docs(), source.generation), wanted)
+    : await sortedByStatement(source.queries, found, wanted)
+}
+
+/** The same as {@link sortedByStatement}, for entries whose rows are in memory. */
+function sortedRows(rows: readonly DocRow[], { order, scores, page }: Wanted): EntryAddress[] {
+  const keysOf = ({ doc, modified }: DocRow): number[] => {
+    const keys = order.map(({ field, descends }) => {
+      const key = field === 'score' ? scoreOf(doc, scores) : modified
+      return descends ? -key : key
+    })
+    return [...keys, -modified, -doc]
+  }
+  return rows
+    .map(row => ({ row, keys: keysOf(row) }))
+    .sort((a, b) => difference(a.keys, b.keys))
+    .slice(page.offset, page.offset + page.limit)
+    .map(({ row }) => row)
+}
+
+function difference(some: readonly number[], others: readonly number[]): number {
+  const at = some.findIndex((key, index) => key !== others[index])
+  return at < 0 ? 0 : (some[at] ?? 0) - (others[at] ?? 0)
+}
+
+const scoreOf = (doc: number, scores: Scores): number =>
+  scores.reduce((sum, { set, weight }) => sum + (set.has(doc) ? weight : 0), 0)
+
+async function sortedByStatement(
   queries: Queries,
   found: DocBitmap,
   { order, scores, fields, page }: Wanted,
@@ -136,8 +172,7 @@ async function sorted(
     if (!key) return []
     return [descends ? sql`${key} DESC NULLS LAST` : sql`${key} ASC NULLS LAST`]
   })
-  const scoreOf = (doc: number): number => scores.reduce((sum, { set, weight }) => sum + (set.has(doc) ? weight : 0), 0)
-  const rows = JSON.stringify(found.docs().map(doc => [doc, scoreOf(doc)]))
+  const rows = JSON.stringify(found.docs().map(doc => [doc, scoreOf(doc, scores)]))
   return await queries.all<EntryAddress>(sql`SELECT e.context, e.id
     FROM json_each(${rows}) f CROSS JOIN search_entries e ON e.doc = f.value ->> 0
     ORDER BY ${listed([...keys, sql`e.modified DESC`, sql`e.doc DESC`])}

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Bytes } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import type { DocBitmap } from './doc-bitmap.ts'
+import { DocRows } from './doc-rows.ts'
 import type { Answer, Finder, Reader, SearchRequest } from './engine.ts'
 import { facetOf } from './facets.ts'
 import { fieldName } from './fields.ts'
@@ -19,6 +20,7 @@ const MAX_ATTEMPTS = 3
 export class SqliteFinder implements Finder {
   readonly #database: Database
   readonly #sets: SearchSets
+  readonly #rows: DocRows
   readonly #scanThreshold: number
   /** The number of a field never changes. Bounded in characters: a name can contain an IRI. */
   readonly #knownFields = new LRUCache<string, number>({
@@ -33,6 +35,7 @@ export class SqliteFinder implements Finder {
     this.#database = database
     this.#scanThreshold = scanThreshold
     this.#sets = new SearchSets(database, { maxBytes, scanThreshold })
+    this.#rows = new DocRows(database)
   }
 
   async answer(reader: Reader, request: SearchRequest): Promise<Answer> {
@@ -52,13 +55,14 @@ export class SqliteFinder implements Finder {
     const parts = [readable(reader, sqliteDialect), ...[query, ...filters].map(part => conditions.of(part))]
     const found = await this.#sets.fulfilling(parts, generation)
     const scanThreshold = this.#scanThreshold
-    const counting = { queries: this.#database, sets: this.#sets, fields, scanThreshold, generation }
+    const source = { queries: this.#database, rows: this.#rows, scanThreshold, generation }
+    const counting = { ...source, sets: this.#sets, fields }
     const order = request.order.length === 0 ? [{ field: 'score', descends: true }] : request.order
     const isScored = limit > 0 && order.some(({ field }) => field === 'score')
     const scores = await this.#scores(found, isScored ? conditions.weights(query) : [], generation)
     return {
       total: found.size,
-      page: await pageOf(this.#database, found, scanThreshold, { order, scores, fields, page: { limit, offset } }),
+      page: await pageOf(source, found, { order, scores, fields, page: { limit, offset } }),
       facets: await Promise.all(facets.fields.map(field => facetOf(found, field, facets, counting))),
     }
   }

@@ -79,6 +79,12 @@ export async function latestGeneration(queries: Queries): Promise<number> {
   return row?.latest ?? 0
 }
 
+/** The largest number of a document: about how many there are. */
+export async function lastDoc(queries: Queries): Promise<number> {
+  const row = await queries.get<{ last: number | null }>(sql`SELECT max(doc) AS last FROM search_entries`)
+  return row?.last ?? 0
+}
+
 /** The documents that changed after that generation; `undefined` when it is no longer recorded. */
 export async function changesAfter(queries: Queries, generation: number): Promise<ReadonlySet<number> | undefined> {
   const rows = await queries.all<{ generation: number; doc: number }>(

@@ -5,10 +5,12 @@ import { guestFrom } from '../../src/accounts/caller.ts'
 import { literal } from '../../src/graph/graph.ts'
 import { newEntry } from '../../src/model/entry.ts'
 import { parseQuery } from '../../src/search/query.ts'
+import type { Found } from '../../src/search/search.ts'
+import type { Database } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { insertEntry } from '../support/entries.ts'
+import { deleteEntriesOf, deleteEntry, insertEntry, updateEntry } from '../support/entries.ts'
 import { newSearch } from '../support/search-engine.ts'
 
 const guest = guestFrom({ address: '', userAgent: '' })
@@ -21,7 +23,9 @@ async function open(t: TestContext) {
   const database = await openSqliteDatabase(':memory:')
   t.after(() => database.close())
   await migrate(database, schema)
-  await database.run(sql`INSERT INTO contexts (id) VALUES ('3')`)
+  await database.run(sql`INSERT INTO contexts (id) VALUES ('_contexts'), ('3'), ('other')`)
+  const context = newEntry({ context: '_contexts', id: '3', graphType: 'Context', by: undefined, now: 1 })
+  await database.transaction(tx => insertEntry(tx, context))
   const add = (id: string, predicate: string, text: string): Promise<void> =>
     database.transaction(async tx => {
       const metadata = { [`./3/resource/${id}`]: { [predicate]: [literal(text)] } }
@@ -29,13 +33,29 @@ async function open(t: TestContext) {
     })
   for (let n = 0; n < 30; n++) await add(String(n), title, `wombat ${n}`)
   const search = newSearch(database, { scanThreshold: 20 })
-  const total = async (query: string): Promise<number> => {
+  const find = async (query: string): Promise<Found> => {
     const facets = { fields: [], minCount: 1, limit: 10, missing: false, matches: undefined }
     const names = { toRelative: (iri: string) => iri, toAbsolute: (iri: string) => iri }
     const request = { ...names, filters: [], limit: 10, offset: 0, order: [], facets, query: parseQuery(query) }
-    return (await search.find(admin, request)).total
+    return await search.find(admin, request)
   }
-  return { database, add, total }
+  const total = async (query: string): Promise<number> => (await find(query)).total
+  const ids = async (query: string): Promise<string[]> => (await find(query)).hits.map(({ entry }) => entry.id)
+  return { database, add, total, ids }
+}
+
+/** How many statements with this text have run since the last call. */
+function counting(t: TestContext, database: Database): (text: string) => number {
+  const get = t.mock.method(database, 'get')
+  const all = t.mock.method(database, 'all')
+  return text => {
+    const calls = [...get.mock.calls, ...all.mock.calls].filter(call =>
+      call.arguments[0].parts.join('?').includes(text),
+    )
+    get.mock.resetCalls()
+    all.mock.resetCalls()
+    return calls.length
+  }
 }
 
 test('the full-text index is looked into once for a word of few entries, also beside a word of many (D34.17)', async t => {
@@ -69,4 +89,46 @@ test('the number of a field is looked up once, and a field is found as soon as a
   assert.equal(await total('description:numbat'), 0)
   await add('new', 'http://purl.org/dc/terms/description', 'A numbat')
   assert.equal(await total('description:numbat'), 1)
+})
+
+const PAGE = 'FROM search_entries\n      WHERE doc IN'
+
+test('the rows of a page are read once, and again when an entry has changed (D34.20)', async t => {
+  const { database, add, ids } = await open(t)
+  const statements = counting(t, database)
+  const query = 'title:"wombat 29" OR title:"wombat 28"'
+  assert.deepEqual(await ids(query), ['29', '28'])
+  assert.equal(statements(PAGE), 1)
+  assert.deepEqual(await ids(`${query} OR title:numbat`), ['29', '28'])
+  assert.equal(statements(PAGE), 0)
+  const metadata = { './3/resource/28': { [title]: [literal('wombat 28')] } }
+  const later = newEntry({ context: '3', id: '28', by: undefined, now: 2, metadata })
+  await database.transaction(tx => updateEntry(tx, later))
+  assert.deepEqual(await ids(query), ['28', '29'])
+  assert.equal(statements(PAGE), 1)
+  await database.transaction(tx => deleteEntry(tx, { context: '3', id: '29' }))
+  assert.deepEqual(await ids(query), ['28'])
+  await add('new', title, 'wombat 29')
+  assert.deepEqual(await ids(query), ['28', 'new'])
+  await database.transaction(tx => deleteEntriesOf(tx, '3'))
+  assert.deepEqual(await ids(query), [])
+})
+
+test('who may read is listed when that costs no more than the tests so far, and tested again after a change of it (D34.20)', async t => {
+  const { database, total } = await open(t)
+  const statements = counting(t, database)
+  const LISTED = 'FROM search_entries e WHERE TRUE'
+  const search = async (): Promise<number> => {
+    assert.equal(await total('title:"wombat 2"'), 11)
+    return statements(LISTED)
+  }
+  // 11 and 22 of 31 entries have been tested, then 33.
+  assert.deepEqual([await search(), await search(), await search(), await search()], [0, 0, 1, 0])
+  await database.transaction(tx => deleteEntriesOf(tx, 'other'))
+  assert.equal(await search(), 0)
+  await database.transaction(async tx => {
+    await insertEntry(tx, newEntry({ context: 'other', id: '1', by: undefined, now: 1 }))
+    await deleteEntriesOf(tx, 'other')
+  })
+  assert.deepEqual([await search(), await search(), await search()], [0, 0, 1])
 })
