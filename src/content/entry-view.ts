@@ -20,7 +20,7 @@ import { type Paging, wholeList } from '../model/list-order.ts'
 import { countListMembers } from './list-records.ts'
 import { isList } from '../model/entry.ts'
 import { loadRelations, readableRelations, type Relations } from './relations.ts'
-import type { EntryView, Kinds, Presenter, ShownGraph } from './resource-kind.ts'
+import type { EntryView, Kinds, Presenter } from './resource-kind.ts'
 import type { Revisions } from './revisions.ts'
 
 /** The data of a user or group that are stored outside its entry. */
@@ -179,32 +179,39 @@ export class EntryViews implements Presenter {
   }
 
   /** An entry in a list, group or search result. Its info is empty if the caller may not read it. */
-  async #asMember(
+  #asMember(
     caller: Caller,
     shown: Shown,
     account: Pick<Account, 'homeContext'> | undefined,
     budget: ResponseBudget,
-  ): Promise<Partial<EntryView> & Pick<EntryView, 'entryId' | 'info'>> {
+  ): Awaitable<EntryView> {
     const { entry, access } = shown
-    const around = await this.#sharedSurroundings(entry, budget)
-    const info = (): ShownGraph | Promise<Graph> => around?.info ?? this.#infoOf(entry, account, budget)
-    const relations = around && (await this.#readable(caller, entry, around.relations, budget))
-    return {
-      entryId: entry.id,
-      name: around ? around.name : await this.#contextName(entry),
-      info: this.#readsInfo(access) ? await info() : emptyGraph,
-      ...(await this.#details(caller, shown, budget, relations)),
-    }
+    return andThen(this.#sharedSurroundings(entry, budget), around =>
+      andThen(around && this.#readable(caller, entry, around.relations, budget), known =>
+        andThen(around ? around.name : this.#contextName(entry), name =>
+          andThen(this.#readsInfo(access) ? (around?.info ?? this.#infoOf(entry, account, budget)) : emptyGraph, info =>
+            andThen(this.#details(caller, shown, budget, known), details => ({
+              entryId: entry.id,
+              name,
+              info,
+              ...details,
+            })),
+          ),
+        ),
+      ),
+    )
   }
 
   /** The surroundings of an entry in a response with several; `undefined` if those of many such entries would exceed the budget. */
-  async #sharedSurroundings(entry: Entry, budget: ResponseBudget): Promise<Surroundings | undefined> {
+  #sharedSurroundings(entry: Entry, budget: ResponseBudget): Awaitable<Surroundings | undefined> {
     if (entry.isAbridged || budget.rowsLeft(MAX_REVISIONS, REVISION_BYTES) < MAX_REVISIONS) return undefined
-    const { hasManyRelations, hasRevisions } = await this.#deps.loader.attached(entry)
-    if (hasManyRelations) return undefined
-    const surroundings = await this.#surroundingsOf(entry)
-    if (hasRevisions) budget.spend(surroundings.info.length)
-    return surroundings
+    return andThen(this.#deps.loader.attached(entry), ({ hasManyRelations, hasRevisions }) => {
+      if (hasManyRelations) return undefined
+      return andThen(this.#surroundingsOf(entry), surroundings => {
+        if (hasRevisions) budget.spend(surroundings.info.length)
+        return surroundings
+      })
+    })
   }
 
   async #infoOf(
@@ -272,15 +279,18 @@ export class EntryViews implements Presenter {
     }
   }
 
-  async #contextName(entry: Entry): Promise<string | undefined> {
-    return entry.context === CONTEXTS ? (await findContext(this.#database, entry.id))?.name : undefined
+  #contextName(entry: Entry): Awaitable<string | undefined> {
+    if (entry.context !== CONTEXTS) return undefined
+    return findContext(this.#database, entry.id).then(found => found?.name)
   }
 
   /** An entry in a list of search results, without its resource (W3.10.2). */
-  async hit(caller: Caller, hit: Hit, budget: ResponseBudget): Promise<EntryView> {
-    const account = await this.#accountOf(hit.entry)
-    const member = await this.#asMember(caller, hit, account, budget)
-    return { ...member, name: member.name ?? account?.name, disabled: account?.disabled || undefined }
+  hit(caller: Caller, hit: Hit, budget: ResponseBudget): Awaitable<EntryView> {
+    return andThen(this.#accountOf(hit.entry), account =>
+      andThen(this.#asMember(caller, hit, account, budget), member =>
+        account ? { ...member, name: member.name ?? account.name, disabled: account.disabled || undefined } : member,
+      ),
+    )
   }
 
   /** A member of a group. */
@@ -294,8 +304,8 @@ export class EntryViews implements Presenter {
     }
   }
 
-  async #accountOf(entry: Entry): Promise<Account | undefined> {
+  #accountOf(entry: Entry): Awaitable<Account | undefined> {
     if (entry.context !== PRINCIPALS || entry.entryType !== 'Local') return undefined
-    return (await findUser(this.#database, entry.id)) ?? (await findGroup(this.#database, entry.id))
+    return findUser(this.#database, entry.id).then(user => user ?? findGroup(this.#database, entry.id))
   }
 }

@@ -48,8 +48,9 @@ const notOfMembers: ReadonlySet<Leavable> = new Set(['alias', 'quota', 'resource
 /**
  * The same as {@link describeEntry} with graphs in RDF/JSON, put together from texts: a graph that is only sent is not parsed.
  * @param left names of members that are left out
+ * @param more further members, each after a comma
  */
-export function entryJson(view: EntryView, base: BaseAddress, left?: ReadonlySet<Leavable>): string {
+export function entryJson(view: EntryView, base: BaseAddress, left?: ReadonlySet<Leavable>, more = ''): string {
   const { name, quota, disabled, info, metadata, cachedExternalMetadata, relations, rights, size, truncated } = view
   const isShown = (member: Leavable): boolean => left?.has(member) !== true
   let text = `{"entryId":${JSON.stringify(view.entryId)}`
@@ -67,7 +68,7 @@ export function entryJson(view: EntryView, base: BaseAddress, left?: ReadonlySet
   if (size !== undefined) text += `,"size":${size}`
   if (truncated !== undefined) text += `,"truncated":${truncated}`
   if (view.resource !== undefined && isShown('resource')) text += `,"resource":${resourceJson(view.resource, base)}`
-  return `${text}}`
+  return `${text}${more}}`
 }
 
 /** The resource on its own, in the same form as inside the entry's JSON. */

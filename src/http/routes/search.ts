@@ -6,7 +6,7 @@ import type { EntryInContext } from '../../model/rights.ts'
 import type { Facet, Order } from '../../search/engine.ts'
 import { FacetPattern } from '../../search/facet-pattern.ts'
 import { parseFilters, parseQuery } from '../../search/query.ts'
-import { describeEntry, entryJson, type GraphForm } from '../describe.ts'
+import { describeEntry, entryJson, type GraphForm, type Leavable } from '../describe.ts'
 import { json } from '../interface/answer.ts'
 import { custom, invalid, requiredText, text as textParameter } from '../interface/inputs.ts'
 import { route } from '../interface/route.ts'
@@ -110,7 +110,7 @@ export const searchRoutes = [
       }
       const found = await search.find(caller, requested, budget)
       const shown: ShownHit[] = []
-      for (const hit of found.hits) shown.push({ ...hit, view: await views.hit(caller, hit, budget) })
+      for (const hit of found.hits) shown.push({ entry: hit.entry, view: await views.hit(caller, hit, budget) })
       const facetFields = found.facets.map(facet => describeFacet({ base }, facet))
       const numbers = { results: found.total, limit, offset, facetFields }
       if (form === asRdfJson) {
@@ -125,15 +125,20 @@ export const searchRoutes = [
   }),
 ]
 
-interface ShownHit extends EntryInContext {
+interface ShownHit extends Pick<EntryInContext, 'entry'> {
   readonly view: EntryView
 }
 
 /** A context has an alias where other entries have a name. */
 const notOfHit = ({ entry }: ShownHit): 'name' | 'alias' => (entry.context === CONTEXTS ? 'name' : 'alias')
 
-const hitJson = ({ base }: Uses<'base'>, hit: ShownHit): string =>
-  `${entryJson(hit.view, base, new Set([notOfHit(hit)])).slice(0, -1)},"contextId":${JSON.stringify(hit.entry.context)}}`
+const onlyName: ReadonlySet<Leavable> = new Set(['name'])
+const onlyAlias: ReadonlySet<Leavable> = new Set(['alias'])
+
+const hitJson = ({ base }: Uses<'base'>, hit: ShownHit): string => {
+  const left = notOfHit(hit) === 'name' ? onlyName : onlyAlias
+  return entryJson(hit.view, base, left, `,"contextId":${JSON.stringify(hit.entry.context)}`)
+}
 
 function describeHit({ base }: Uses<'base'>, hit: ShownHit, form: GraphForm): unknown {
   const { [notOfHit(hit)]: _left, ...described } = describeEntry(hit.view, base, form)
