@@ -48,8 +48,11 @@ const routes: readonly RouteDefinition<Services>[] = [
   ...toolRoutes,
 ]
 
-/** Characters from which on a body is moved as bytes. */
-const LARGE = 16_384
+/**
+ * Characters from which on a body is moved as bytes: the thread that sends a text would count its bytes, and then make them. Making and
+ * moving those of a smaller one takes as long.
+ */
+const LARGE = 4096
 
 const encoder = new TextEncoder()
 
@@ -77,17 +80,23 @@ export function createReaderApp(
   app.decorateRequest('parameters', undefined as never)
   app.decorateRequest('callback', undefined)
   app.decorateReply('repeatedPart', undefined)
-  app.addHook('onRequest', async request => {
+  app.addHook('onRequest', (request, _reply, done) => {
     if (!caller) throw new Error('the read request has no caller')
     request.route = request.routeOptions.config
     request.caller = caller
     request.parameters = Parameters.parse((request.query as { readonly text?: string }).text ?? '', 'invalid-query')
+    done()
   })
   // Taken here, because the response that Fastify would fill copies it four times.
-  app.addHook('onSend', async (request, reply, payload) => {
-    if (typeof payload !== 'string') return payload
-    body = isCompressible(request) ? ((await compress(request, reply, payload)) as string | Buffer) : payload
-    return ''
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const take = (sent: unknown): void => {
+      body = sent as string | Buffer
+      done(null, '')
+    }
+    if (typeof payload !== 'string') return done(null, payload)
+    // A promise is only made where the body is compressed.
+    const sent = isCompressible(request) ? compress(request, reply, payload) : payload
+    return sent instanceof Promise ? void sent.then(take, done) : take(sent)
   })
   app.setErrorHandler(async (error, _request, reply) => {
     failure = error
@@ -111,11 +120,9 @@ export function createReaderApp(
       if (!refused) throw failure
       return { refused }
     }
-    const passedOn = Object.entries(answer.headers).filter(([name]) => !notPassedOn.has(name))
-    const head = {
-      status: answer.statusCode,
-      headers: Object.fromEntries(passedOn.map(([name, value]) => [name, String(value)])),
-    }
+    const headers: Record<string, string> = {}
+    for (const name in answer.headers) if (!notPassedOn.has(name)) headers[name] = String(answer.headers[name])
+    const head = { status: answer.statusCode, headers }
     const sent = body === '' ? answer.body : body
     body = ''
     if (typeof sent === 'string' && sent.length < LARGE) return { ...head, body: sent }
