@@ -52,6 +52,9 @@ interface Surroundings {
   readonly relations: Relations
   /** The digest of the file. */
   readonly sha256: string | undefined
+  readonly hasRevisions: boolean
+  /** Checking them takes longer than a response with several entries should. */
+  readonly hasManyRelations: boolean
 }
 
 interface Dependencies {
@@ -157,25 +160,34 @@ export class EntryViews implements Presenter {
    * their rows changes.
    */
   #surroundingsOf(entry: Entry): Awaitable<Surroundings> {
+    return andThen(this.#keptSurroundings(entry, true), kept => kept ?? this.#loadSurroundings(entry))
+  }
+
+  /** @param withMany false: if the entry has many relations, they are not loaded, and the result may be `undefined` */
+  #keptSurroundings(entry: Entry, withMany: boolean): Awaitable<Surroundings | undefined> {
     const subject = `${entry.context}/${entry.id}`
-    const load = async (): Promise<Surroundings> => {
-      const attached = await this.#deps.loader.attached(entry)
-      const budget = ResponseBudget.forOne()
-      return {
-        name: await this.#contextName(entry),
-        info: JSON.stringify(await this.#infoOf(entry, await this.#accountOf(entry), budget, attached.hasRevisions)),
-        relations: await loadRelations(this.#database, entry, attached),
-        sha256: attached.sha256,
-      }
-    }
     // The cache key contains the version of the entry, because a newer version has other surroundings.
-    const kept = this.#deps.cache.get(`surroundings ${subject} ${entry.modified}`, async () => {
-      const value = await load()
+    return this.#deps.cache.get(`surroundings ${subject} ${entry.modified}`, async () => {
+      if (!withMany && (await this.#deps.loader.attached(entry)).hasManyRelations) return undefined
+      const value = await this.#loadSurroundings(entry)
       const { rows, memberships } = value.relations
       const bytes = SURROUNDINGS_BYTES + memoryOf(value.info) + MEMORY_OF_RELATION * (rows.length + memberships.length)
       return { value, subjects: [subject], bytes }
     })
-    return andThen(kept, surroundings => surroundings ?? load())
+  }
+
+  async #loadSurroundings(entry: Entry): Promise<Surroundings> {
+    const attached = await this.#deps.loader.attached(entry)
+    const { sha256, hasRevisions, hasManyRelations } = attached
+    const budget = ResponseBudget.forOne()
+    return {
+      name: await this.#contextName(entry),
+      info: JSON.stringify(await this.#infoOf(entry, await this.#accountOf(entry), budget, hasRevisions)),
+      relations: await loadRelations(this.#database, entry, attached),
+      sha256,
+      hasRevisions,
+      hasManyRelations,
+    }
   }
 
   /** An entry in a list, group or search result. Its info is empty if the caller may not read it. */
@@ -205,12 +217,10 @@ export class EntryViews implements Presenter {
   /** The surroundings of an entry in a response with several; `undefined` if those of many such entries would exceed the budget. */
   #sharedSurroundings(entry: Entry, budget: ResponseBudget): Awaitable<Surroundings | undefined> {
     if (entry.isAbridged || budget.rowsLeft(MAX_REVISIONS, REVISION_BYTES) < MAX_REVISIONS) return undefined
-    return andThen(this.#deps.loader.attached(entry), ({ hasManyRelations, hasRevisions }) => {
-      if (hasManyRelations) return undefined
-      return andThen(this.#surroundingsOf(entry), surroundings => {
-        if (hasRevisions) budget.spend(surroundings.info.length)
-        return surroundings
-      })
+    return andThen(this.#keptSurroundings(entry, false), surroundings => {
+      if (!surroundings || surroundings.hasManyRelations) return undefined
+      if (surroundings.hasRevisions) budget.spend(surroundings.info.length)
+      return surroundings
     })
   }
 
