@@ -47,7 +47,7 @@ const answer = createReaderApp(
     ledger,
     metadata: new Metadata(loading as unknown as ConstructorParameters<typeof Metadata>[0]),
     resources: new Resources({ loader, kinds, entries, views }),
-    search: new Search(database, loader, { maxBytes: SEARCH_BYTES }),
+    search: new Search(database, loader, { maxBytes: SEARCH_BYTES, revision: () => cache.present }),
     statistics: new Statistics({ database, loader }),
     system: realSystem,
     views,

@@ -217,7 +217,9 @@ const keys = new WeakMap<LeafCondition, string>()
 function keyOf(condition: LeafCondition): string {
   const known = keys.get(condition)
   if (known !== undefined) return known
-  const key = JSON.stringify([condition.set.parts, condition.set.values])
+  const { parts, values } = condition.set
+  // No statement has this separator.
+  const key = `${parts.join('?')}\0${JSON.stringify(values)}`
   keys.set(condition, key)
   return key
 }

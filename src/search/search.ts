@@ -33,6 +33,11 @@ export interface SearchOptions {
   readonly maxBytes?: Bytes
   /** Up to this number of entries, each is tested without indexes and sets; 2000 by default. */
   readonly scanThreshold?: number
+  /**
+   * The revision of the database at the beginning of a search, where it is known and the database asks the engine for each; otherwise the
+   * search looks twice which changes the index has.
+   */
+  readonly revision?: () => number | undefined
 }
 
 /** Finds entries among those whose metadata the caller may read (W3.10). */
@@ -45,14 +50,14 @@ export class Search {
   constructor(
     database: Database,
     hits: HitSource,
-    { maxBytes = 32 * 2 ** 20, scanThreshold = 2000 }: SearchOptions = {},
+    { maxBytes = 32 * 2 ** 20, scanThreshold = 2000, revision = () => undefined }: SearchOptions = {},
   ) {
     this.#database = database
     this.#hits = hits
     this.#finder =
       database.engine === 'postgres'
         ? new PostgresFinder(database)
-        : new SqliteFinder(database, { maxBytes, scanThreshold })
+        : new SqliteFinder(database, { maxBytes, scanThreshold, revision })
     this.#merging = database.engine === 'sqlite' ? new SqliteMerging(database) : undefined
   }
 

@@ -16,34 +16,54 @@ import { latestGeneration } from './sqlite-index.ts'
 /** How often a search is repeated when the index changes meanwhile. */
 const MAX_ATTEMPTS = 3
 
+interface SqliteFinderOptions {
+  readonly maxBytes: Bytes
+  readonly scanThreshold: number
+  /** The revision at the beginning of a search, or `undefined`. */
+  readonly revision: () => number | undefined
+}
+
 /** Answers with sets of entries in memory, which SQLite fills. */
 export class SqliteFinder implements Finder {
   readonly #database: Database
   readonly #sets: SearchSets
   readonly #rows: DocRows
   readonly #scanThreshold: number
+  readonly #revision: () => number | undefined
+  #known: { readonly revision: number; readonly generation: number } | undefined
   /** The number of a field never changes. Bounded in characters: a name can contain an IRI. */
   readonly #knownFields = new LRUCache<string, number>({
     maxSize: 262_144,
     sizeCalculation: (_number, name) => name.length + 50,
   })
 
-  constructor(
-    database: Database,
-    { maxBytes, scanThreshold }: { readonly maxBytes: Bytes; readonly scanThreshold: number },
-  ) {
+  constructor(database: Database, { maxBytes, scanThreshold, revision }: SqliteFinderOptions) {
     this.#database = database
+    this.#revision = revision
     this.#scanThreshold = scanThreshold
     this.#sets = new SearchSets(database, { maxBytes, scanThreshold })
     this.#rows = new DocRows(database)
   }
 
   async answer(reader: Reader, request: SearchRequest): Promise<Answer> {
+    let revision = this.#revision()
     for (let attempt = 1; ; attempt++) {
-      const generation = await latestGeneration(this.#database)
+      const generation = await this.#generationAt(revision)
       const answer = await this.#answer(reader, request, generation)
-      if (attempt === MAX_ATTEMPTS || (await latestGeneration(this.#database)) === generation) return answer
+      if (attempt === MAX_ATTEMPTS) return answer
+      const present = revision === undefined ? undefined : this.#database.revision
+      if (present !== undefined && present === revision) return answer
+      revision = present
+      if ((await this.#generationAt(revision)) === generation) return answer
     }
+  }
+
+  /** The generation of the index at this revision or later; while nothing is committed, it stays the same. */
+  async #generationAt(revision: number | undefined): Promise<number> {
+    if (revision !== undefined && this.#known?.revision === revision) return this.#known.generation
+    const generation = await latestGeneration(this.#database)
+    this.#known = revision === undefined ? undefined : { revision, generation }
+    return generation
   }
 
   async #answer(reader: Reader, request: SearchRequest, generation: number): Promise<Answer> {

@@ -103,7 +103,7 @@ export class DependencyCache {
   }
 
   /** The revision up to which changes must be respected now. */
-  get #present(): number | undefined {
+  get present(): number | undefined {
     return this.#ofTask ?? this.#database.revision
   }
 
@@ -113,7 +113,7 @@ export class DependencyCache {
    * @param key begins with the kind of value, so that kinds do not collide
    */
   get<T>(key: string, load: () => Promise<Cacheable<T> | undefined>): Awaitable<T | undefined> {
-    const revision = this.#present
+    const revision = this.present
     // Where the server has to be asked, nothing is known to be valid before its answer.
     const isKnown = revision !== undefined && (this.asks ? this.#isConfirmed(revision) : revision === this.#revision)
     const kept = isKnown ? this.#values.get(key) : undefined
@@ -121,7 +121,7 @@ export class DependencyCache {
   }
 
   async #getOrLoad<T>(key: string, load: () => Promise<Cacheable<T> | undefined>): Promise<T | undefined> {
-    const revision = this.#present
+    const revision = this.present
     if (revision === undefined) return (await load())?.value
     if (!this.asks) {
       if (revision !== this.#revision) await this.#catchUp()
@@ -138,7 +138,7 @@ export class DependencyCache {
 
   /** Reads the change log; concurrent callers share one read. */
   async #catchUp(): Promise<void> {
-    while (this.#present !== this.#revision) {
+    while (this.present !== this.#revision) {
       this.#reading ??= this.#readLog().finally(() => (this.#reading = undefined))
       await this.#reading
       // The log may reach further than the task must look.

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { schema } from '../../src/assembly/schema.ts'
 import { guestFrom } from '../../src/accounts/caller.ts'
@@ -8,19 +9,24 @@ import { parseQuery } from '../../src/search/query.ts'
 import type { Found } from '../../src/search/search.ts'
 import type { Database } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
+import { openSqliteDatabase, openSqliteReader } from '../../src/stores/sqlite/sqlite-database.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { deleteEntriesOf, deleteEntry, insertEntry, updateEntry } from '../support/entries.ts'
 import { newSearch } from '../support/search-engine.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const guest = guestFrom({ address: '', userAgent: '' })
 const admin = { ...guest, user: { ...guest.user, id: '_admin' } }
 
 const title = 'http://purl.org/dc/terms/title'
 
-/** A store of 30 entries, and how many of them a query finds. */
-async function open(t: TestContext) {
-  const database = await openSqliteDatabase(':memory:')
+/**
+ * A store of 30 entries, and how many of them a query finds.
+ * @param read searches through another connection, which only reads
+ */
+async function open(t: TestContext, read?: (path: string) => Promise<Database>) {
+  const path = read ? join(await temporaryFolder(), 'store.sqlite') : ':memory:'
+  const database = await openSqliteDatabase(path)
   t.after(() => database.close())
   await migrate(database, schema)
   await database.run(sql`INSERT INTO contexts (id) VALUES ('_contexts'), ('3'), ('other')`)
@@ -32,7 +38,11 @@ async function open(t: TestContext) {
       await insertEntry(tx, newEntry({ context: '3', id, by: undefined, now: 1, metadata }))
     })
   for (let n = 0; n < 30; n++) await add(String(n), title, `wombat ${n}`)
-  const search = newSearch(database, { scanThreshold: 20 })
+  const reader = await read?.(path)
+  t.after(() => reader?.close())
+  const search = reader
+    ? newSearch(reader, { scanThreshold: 20, revision: () => reader.revision })
+    : newSearch(database, { scanThreshold: 20 })
   const find = async (query: string): Promise<Found> => {
     const facets = { fields: [], minCount: 1, limit: 10, missing: false, matches: undefined }
     const names = { toRelative: (iri: string) => iri, toAbsolute: (iri: string) => iri }
@@ -41,7 +51,7 @@ async function open(t: TestContext) {
   }
   const total = async (query: string): Promise<number> => (await find(query)).total
   const ids = async (query: string): Promise<string[]> => (await find(query)).hits.map(({ entry }) => entry.id)
-  return { database, add, total, ids }
+  return { database: reader ?? database, add, total, ids }
 }
 
 /** How many statements with this text have run since the last call. */
@@ -131,4 +141,28 @@ test('who may read is listed when that costs no more than the tests so far, and 
     await deleteEntriesOf(tx, 'other')
   })
   assert.deepEqual([await search(), await search(), await search()], [0, 0, 1])
+})
+
+test('a reader looks which changes the index has when something was committed, also during the search (D34.20)', async t => {
+  const { database, add, total } = await open(t, openSqliteReader)
+  const statements = counting(t, database)
+  const LOOK = 'max(generation)'
+  assert.equal(await total('title:wombat'), 30)
+  assert.equal(statements(LOOK), 1)
+  assert.equal(await total('title:numbat'), 0)
+  assert.equal(statements(LOOK), 0)
+  await add('new', title, 'A numbat')
+  assert.equal(await total('title:numbat'), 1)
+  assert.equal(statements(LOOK), 1)
+  const get = database.get.bind(database)
+  const adding = async (...[statement]: Parameters<Database['get']>): Promise<unknown> => {
+    const row = await get(statement)
+    if (statement.parts.join('').includes('MATCH')) {
+      database.get = get
+      await add('other', title, 'Another numbat')
+    }
+    return row
+  }
+  database.get = adding as Database['get']
+  assert.equal(await total('title:another'), 1)
 })
