@@ -103,7 +103,7 @@ test('the number of a field is looked up once, and a field is found as soon as a
 
 const PAGE = 'FROM search_entries\n      WHERE doc IN'
 
-test('the rows of a page are read once, and again when an entry has changed (D34.20)', async t => {
+test('the rows of a page are read once, and again when an entry has changed (D34.22)', async t => {
   const { database, add, ids } = await open(t)
   const statements = counting(t, database)
   const query = 'title:"wombat 29" OR title:"wombat 28"'
@@ -124,7 +124,7 @@ test('the rows of a page are read once, and again when an entry has changed (D34
   assert.deepEqual(await ids(query), [])
 })
 
-test('who may read is listed when that costs no more than the tests so far, and tested again after a change of it (D34.20)', async t => {
+test('who may read is listed when that costs no more than the tests so far, and tested again after a change of it (D34.22)', async t => {
   const { database, total } = await open(t)
   const statements = counting(t, database)
   const LISTED = 'FROM search_entries e WHERE TRUE'
@@ -143,7 +143,7 @@ test('who may read is listed when that costs no more than the tests so far, and 
   assert.deepEqual([await search(), await search(), await search()], [0, 0, 1])
 })
 
-test('a reader looks which changes the index has when something was committed, also during the search (D34.20)', async t => {
+test('a reader looks which changes the index has when something was committed, also during the search (D34.22)', async t => {
   const { database, add, total } = await open(t, openSqliteReader)
   const statements = counting(t, database)
   const LOOK = 'max(generation)'
