@@ -1,7 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { notePassing } from '../base/passing-bytes.ts'
-import { HASHED } from './digests.ts'
 
 /** What the thread is sent. `number` names a digest; the memory of the pieces is moved. */
 export type DigestMessage =
@@ -15,6 +14,7 @@ export interface DigestResult {
   readonly sha256: string
 }
 
+/** Its only number counts the messages with pieces that have been hashed. */
 const hashed = workerData as Int32Array
 const digests = new Map<number, Hash>()
 
@@ -22,8 +22,8 @@ parentPort?.on('message', (message: DigestMessage) => {
   const { number } = message
   if ('pieces' in message) {
     for (const piece of message.pieces) addPiece(number, piece)
-    Atomics.add(hashed, HASHED, 1)
-    Atomics.notify(hashed, HASHED)
+    Atomics.add(hashed, 0, 1)
+    Atomics.notify(hashed, 0)
   } else {
     if ('isEnded' in message) answer({ number, sha256: hashOf(number).digest('hex') })
     digests.delete(number)

@@ -10,8 +10,6 @@ const HANDED_ON_FROM: Bytes = 262_144
 const MOVED_FROM: Bytes = 16_384
 /** So many calls of `update` may be ahead of the thread, whose processor may hash slowly. */
 export const MAX_AHEAD = 8
-/** Where the thread counts the messages with pieces that it has hashed. */
-export const HASHED = 0
 const IDLE_TIMEOUT: Milliseconds = 300_000
 
 /** The SHA-256 of bytes that come in pieces. */
@@ -80,6 +78,7 @@ interface ThreadEvents {
 
 class DigestThread {
   readonly #events: ThreadEvents
+  /** Its only number counts the calls of `update` that the thread has hashed. */
   readonly #hashed = new Int32Array(new SharedArrayBuffer(4))
   readonly #worker: Worker
   /** The open digests, and who waits for each. */
@@ -103,7 +102,7 @@ class DigestThread {
   }
 
   get ahead(): number {
-    return (this.#sent - Atomics.load(this.#hashed, HASHED)) | 0
+    return (this.#sent - Atomics.load(this.#hashed, 0)) | 0
   }
 
   begin(): Digest {
@@ -144,9 +143,9 @@ class DigestThread {
   /** Waits until the thread has hashed all but the latest pieces. */
   async #caughtUp(): Promise<void> {
     for (;;) {
-      const hashed = Atomics.load(this.#hashed, HASHED)
+      const hashed = Atomics.load(this.#hashed, 0)
       if (this.ahead <= MAX_AHEAD || this.#failure !== undefined) return
-      const wait = Atomics.waitAsync(this.#hashed, HASHED, hashed)
+      const wait = Atomics.waitAsync(this.#hashed, 0, hashed)
       if (wait.async) await wait.value
     }
   }
@@ -163,7 +162,7 @@ class DigestThread {
     for (const ending of this.#open.values()) ending?.reject(this.#failure)
     this.#open.clear()
     // Wakes those who wait for the thread.
-    Atomics.notify(this.#hashed, HASHED)
+    Atomics.notify(this.#hashed, 0)
     this.#events.onEnd()
   }
 }
