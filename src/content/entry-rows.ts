@@ -177,7 +177,13 @@ export async function addRevision(tx: Queries, before: Entry | undefined, after:
     const earlier = { number: ++number, time: before.modified, author: onlyAuthorOf(before) }
     await insertRevision(tx, after, earlier, present)
   }
-  await insertRevision(tx, after, { number: ++number, time: after.modified, author: by }, next)
+  await insertPresentRevision(tx, after, ++number, by)
+}
+
+/** Copies the metadata from the row of the entry, where they have just been written: a second value would take the memory of two. */
+async function insertPresentRevision(tx: Queries, entry: Entry, number: number, author: string): Promise<void> {
+  await tx.run(sql`INSERT INTO metadata_revisions (context, entry, number, time, author, metadata)
+    SELECT context, id, CAST(${number} AS BIGINT), modified, CAST(${author} AS TEXT), metadata FROM entries WHERE ${at(entry)}`)
 }
 
 /** A sole contributor is the author; with several the author is unknown, so the guest is recorded. */
