@@ -1,3 +1,4 @@
+import * as fc from 'fast-check'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newEntry } from '../../src/model/entry.ts'
@@ -100,6 +101,20 @@ test('values that cannot be searched are left out, and long values are cut (W3.1
   assert.equal(index.ngrams.get('title')?.length, 32_768)
   assert.ok(!index.ngrams.get('title')?.includes('\0'))
   assert.deepEqual(strings(index, 'metadata.predicate.literal_s.3f2ae919'), [])
+})
+
+test('a value is one line, with one space for each white space in it (W3.10.4)', async () => {
+  const piece = fc.constantFrom('a', ' ', ' ', '\n', '\t', '\r\n', '\u00A0', '\u2028', '\uFEFF', 'b')
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece), async pieces => {
+      const value = pieces.join('')
+      const { ngrams } = await indexFieldsOf(
+        newEntry({ ...place, metadata: { [R]: { [`${DCT}title`]: [literal(value)] } } }),
+      )
+      assert.equal(ngrams.get('title'), value.replace(/\s+/g, ' ').trim())
+    }),
+    { seed: 35 },
+  )
 })
 
 test('a large graph is read in steps, between which other work is done (D35.10)', async () => {
