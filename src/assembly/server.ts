@@ -21,7 +21,7 @@ import { Files, type FilesOptions } from '../files/files.ts'
 import { StorageUsage } from '../files/storage-usage.ts'
 import { Garbage } from '../files/garbage.ts'
 import { Ledger } from '../files/quota-ledger.ts'
-import { GraphReader, movedMemory, openGraphPool } from '../graph/graph-reader.ts'
+import { GraphReader, movedMemory, movedOutcome, openGraphPool } from '../graph/graph-reader.ts'
 import { createApp } from '../http/app.ts'
 import { History } from '../http/history.ts'
 import { Metrics } from '../http/metrics.ts'
@@ -202,7 +202,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       maxStatements: settings['service.repository.max-statements'],
       maxSize: settings['service.http.json.max-size'],
     },
-    pool: sharePool(team, 'graphs', openGraphPool, { task: movedMemory }),
+    pool: sharePool(team, 'graphs', openGraphPool, { task: movedMemory, result: movedOutcome }),
   })
   const storageUsage = new StorageUsage(database, system, books)
   const scrubber = new Scrubber({ database, blobs, system, log }, { interval: settings['service.data.scrub-interval'] })

@@ -1,10 +1,11 @@
 import { InvalidInput } from '../base/errors.ts'
+import { notePassing } from '../base/passing-bytes.ts'
 import { decodeUtf8 } from '../base/text.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { refusalFrom } from '../workers/refusals.ts'
 import { threadModule } from '../workers/thread-pool.ts'
 import { TaskLimitExceeded, type TaskPool, WorkerPool } from '../workers/worker-pool.ts'
-import { type Graph, graphInside, parseGraph } from './graph.ts'
+import { type Graph, graphInside, type GraphText, parseGraph } from './graph.ts'
 import { defaultGraphLimits, type GraphLimits, requireGraphSize } from './graph-size.ts'
 import type { ReadOutcome, ReadTask } from './read-worker.ts'
 import type { Syntax } from './syntaxes.ts'
@@ -28,9 +29,13 @@ export interface GraphReaderOptions {
 
 export type GraphPool = TaskPool<ReadTask, ReadOutcome>
 
+/** The same of its outcome. */
+export const movedOutcome = (outcome: ReadOutcome): readonly ArrayBuffer[] =>
+  'graph' in outcome && outcome.graph ? [outcome.graph.buffer] : []
+
 /** Memory of a task that is moved to a thread: a long document is not copied. */
 export const movedMemory = ({ text }: ReadTask): readonly ArrayBuffer[] =>
-  typeof text === 'string' ? [] : [text.buffer as ArrayBuffer]
+  typeof text === 'string' ? [] : [text.buffer]
 
 export const openGraphPool = (): GraphPool =>
   new WorkerPool<ReadTask, ReadOutcome>({
@@ -75,18 +80,24 @@ export class GraphReader {
    * @param base resolves relative references
    * @throws {InvalidInput} `invalid-graph`, `bad-request` @throws {TooLarge} `graph-too-large` @throws {Overloaded}
    */
-  async read(syntax: Syntax, text: string | Uint8Array, base: string, options: ReadingOptions): Promise<Graph> {
+  async read(
+    syntax: Syntax,
+    text: string | Uint8Array<ArrayBuffer>,
+    base: string,
+    options: ReadingOptions,
+  ): Promise<Graph> {
     const { relativeTo } = options
     if (isShort(syntax, text)) {
       const graph = await this.#readShort(syntax, text, base)
       return relativeTo === undefined ? graph : graphInside(relativeTo, graph)
     }
-    const outcome = await this.#run({ ...this.#task(syntax, text, base), relativeTo }, options)
-    return parseGraph(outcome.graph ?? '{}')
+    const stored = await this.#readLong({ ...this.#task(syntax, text, base), relativeTo }, options)
+    notePassing(stored.length)
+    return parseGraph(stored)
   }
 
   /** Checks whether {@link read} would read the graph, and throws what it would throw. */
-  async check(syntax: Syntax, text: Uint8Array, base: string, reading: Reading): Promise<void> {
+  async check(syntax: Syntax, text: Uint8Array<ArrayBuffer>, base: string, reading: Reading): Promise<void> {
     if (isShort(syntax, text)) await this.#readShort(syntax, text, base)
     else await this.#run({ ...this.#task(syntax, text, base), isCheck: true }, reading)
   }
@@ -95,12 +106,19 @@ export class GraphReader {
     await this.#pool.close()
   }
 
-  async #readShort(syntax: Syntax, text: string | Uint8Array, base: string): Promise<Graph> {
+  async #readShort(syntax: Syntax, text: string | Uint8Array<ArrayBuffer>, base: string): Promise<Graph> {
     const decoded = typeof text === 'string' ? text : decodeUtf8(text)
     return this.requireSize(await syntax.read(decoded, base, this.#limits.maxStatements))
   }
 
-  #task({ mediaTypes: [mediaType = ''] }: Syntax, text: string | Uint8Array, base: string): ReadTask {
+  /** A function of its own, so that nothing refers to the bytes of the text any longer. */
+  async #readLong(task: ReadTask, reading: Reading): Promise<GraphText> {
+    const { graph } = await this.#run(task, reading)
+    if (!graph) throw new Error('the thread has returned no graph')
+    return decodeUtf8(graph)
+  }
+
+  #task({ mediaTypes: [mediaType = ''] }: Syntax, text: string | Uint8Array<ArrayBuffer>, base: string): ReadTask {
     return { mediaType, text, base, relativeTo: undefined, limits: this.#limits, isCheck: false }
   }
 

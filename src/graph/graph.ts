@@ -184,19 +184,20 @@ function beginsIri(text: GraphText, at: number): boolean {
  * The reverse of {@link absoluteText}: the text of a graph from {@link parseRdfJson}, with IRIs under `base` made relative, without
  * another copy of its objects. It is made in pieces, because each step copies what it is given.
  */
-export function relativeText(base: string, graph: Graph): string {
+export function* relativeText(base: string, graph: Graph): Generator<string> {
   const quoted = JSON.stringify(base).slice(0, -1)
-  const pieces: string[] = []
+  let opening = '{'
   for (const [subject, predicates] of membersOf(graph)) {
-    pieces.push(pieces.length === 0 ? '{' : ',', JSON.stringify(toRelative(base, subject)), ':{')
+    yield `${opening}${JSON.stringify(toRelative(base, subject))}:{`
+    opening = '},'
     let next = ''
     for (const few of inBatches(predicates)) {
-      pieces.push(next, ...relativePieces(JSON.stringify(few), quoted))
+      yield next
+      yield* relativePieces(JSON.stringify(few), quoted)
       next = ','
     }
-    pieces.push('}')
   }
-  return pieces.length === 0 ? '{}' : `${pieces.join('')}}`
+  yield opening === '{' ? '{}' : '}}'
 }
 
 /** The predicates with their objects, some hundred statements at a time. */

@@ -1,6 +1,7 @@
-import { decodeUtf8 } from '../base/text.ts'
+import { decodeUtf8, encodeInto } from '../base/text.ts'
 import { lowerPriority } from '../workers/lower-priority.ts'
 import { collectGarbage } from '../workers/collected.ts'
+import { withMoved } from '../workers/moved.ts'
 import { serveTasks } from '../workers/serve-tasks.ts'
 import { type PlainRefusal, plainRefusal } from '../workers/refusals.ts'
 import { type Graph, relativeText } from './graph.ts'
@@ -9,8 +10,8 @@ import { findSyntax } from './syntaxes.ts'
 
 export interface ReadTask {
   readonly mediaType: string
-  /** Bytes are UTF-8. */
-  readonly text: string | Uint8Array
+  /** Bytes are UTF-8, alone in their memory, in which that of the graph is returned. */
+  readonly text: string | Uint8Array<ArrayBuffer>
   readonly base: string
   /** IRIs that begin with this become relative. */
   readonly relativeTo: string | undefined
@@ -20,10 +21,10 @@ export interface ReadTask {
 }
 
 /**
- * The graph is JSON text: to parse it is quicker than to receive so many small objects from another thread. Without it the graph was
- * only checked.
+ * The graph is JSON text in UTF-8: to parse it is quicker than to receive so many small objects from another thread, and bytes are moved
+ * where a text would be copied. Without it the graph was only checked.
  */
-export type ReadOutcome = { readonly graph?: string } | { readonly refused: PlainRefusal }
+export type ReadOutcome = { readonly graph?: Uint8Array<ArrayBuffer> } | { readonly refused: PlainRefusal }
 
 /** A document of this length leaves garbage that is worth the time to collect it. */
 const LARGE = 1_048_576
@@ -35,10 +36,10 @@ serveTasks(read)
 
 async function read(task: ReadTask): Promise<ReadOutcome> {
   try {
-    const outcome = await outcomeOf(task)
+    const graph = await bytesOf(task)
     // Before the result is parsed elsewhere: together they would take the most memory.
     if (task.text.length >= LARGE) await collectGarbage()
-    return outcome
+    return graph ? withMoved({ graph }, graph) : {}
   } catch (error) {
     const refused = plainRefusal(error)
     if (!refused) throw error
@@ -46,14 +47,18 @@ async function read(task: ReadTask): Promise<ReadOutcome> {
   }
 }
 
-async function outcomeOf(task: ReadTask): Promise<ReadOutcome> {
-  const { relativeTo, isCheck } = task
+/** The text of the graph; `undefined` if it is only checked. */
+async function bytesOf(task: ReadTask): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const { text, relativeTo, isCheck } = task
   const graph = await graphIn(task)
-  if (isCheck) return {}
-  return { graph: relativeTo === undefined ? JSON.stringify(graph) : relativeText(relativeTo, graph) }
+  if (isCheck) return undefined
+  // The decoded text is no longer needed, and that of the graph takes as much.
+  if (text.length >= LARGE) await collectGarbage()
+  const pieces = relativeTo === undefined ? [JSON.stringify(graph)] : relativeText(relativeTo, graph)
+  return encodeInto(typeof text === 'string' ? new Uint8Array(text.length) : text, pieces)
 }
 
-/** A function of its own, so that the decoded text is given back before that of the graph is made. */
+/** A function of its own, so that nothing refers to the decoded text any longer. */
 async function graphIn({ mediaType, text, base, limits }: ReadTask): Promise<Graph> {
   const syntax = findSyntax(mediaType)
   if (!syntax) throw new Error(`There is no syntax for ${mediaType}.`)

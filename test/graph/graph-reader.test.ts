@@ -18,7 +18,7 @@ const syntaxOf = (mediaType: string): Syntax => {
 }
 const turtle = syntaxOf('text/turtle')
 const rdfJson = syntaxOf('application/rdf+json')
-const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))
+const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(text))
 const subject = 'http://127.0.0.1:8080/1/resource/2'
 const document = (length: number): string => `<${subject}> <urn:p> "${'x'.repeat(length)}" .`
 
@@ -56,7 +56,7 @@ test('a check refuses what reading refuses, and moves the document too', async (
 
 test('bytes that are not UTF-8 are refused, short and long', async () => {
   for (const length of [10, 10_000, 100_000]) {
-    const broken = (): Uint8Array => new Uint8Array([...bytesOf(document(length)), 0xff])
+    const broken = (): Uint8Array<ArrayBuffer> => new Uint8Array([...bytesOf(document(length)), 0xff])
     const expected = { constructor: InvalidInput, code: 'bad-request' }
     await assert.rejects(reader.read(turtle, broken(), BASE, caller), expected)
     await assert.rejects(reader.read(rdfJson, broken(), BASE, caller), expected)

@@ -94,7 +94,7 @@ export class Bodies {
     request: IncomingMessage,
     response: ServerResponse,
     limit: Bytes = this.#limits.maxJson,
-  ): Promise<Uint8Array> {
+  ): Promise<Uint8Array<ArrayBuffer>> {
     const declared = Number(request.headers['content-length'] ?? limit)
     if (declared > limit) throw tooLarge(limit)
     const memory = this.reserve(request, response)
