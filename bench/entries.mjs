@@ -137,7 +137,8 @@ function readsOf({ id, size }, headers) {
 
 /**
  * Reads in the smallest context, alone and beside a number of writes per second to another one, in turns; and 50 of these writes per
- * second alone, to know what processor time they take.
+ * second alone, to know what processor time they take. Some thousands of writes warm up: the few beside the reads would be measured while
+ * the service still compiles their path.
  */
 async function measureBeside(service, headers, [read, written]) {
   const { entry, metadata } = readsOf(read, headers)
@@ -167,6 +168,8 @@ async function measureBeside(service, headers, [read, written]) {
       }
     }
   }
+  const puts = () => load(service, write, { ms: ROUND_MS, connections: 16, status: undefined })
+  await interleave(0, { puts }, { warmUp: WARM_UP })
   return { names: Object.keys(reads), results: await interleave(ROUNDS, work, { warmUp: 1 }) }
 }
 
