@@ -39,4 +39,10 @@ export const searchSteps: readonly Migration[] = [
   },
   { id: 5, name: 'changes of the search index', statements: [{ sqlite: searchChanges, postgres: [] }] },
   { id: 35, name: 'digests of full texts', statements: [{ sqlite: searchDigests, postgres: [] }] },
+  {
+    id: 37,
+    name: 'search index without an index that no query uses',
+    // Searches sort by the numbers of the field `modified`.
+    statements: [{ sqlite: [sql`DROP INDEX search_entries_by_modified`], postgres: [] }],
+  },
 ]

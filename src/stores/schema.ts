@@ -294,4 +294,9 @@ export const commonSteps: readonly Migration[] = [
       )`,
     ],
   },
+  {
+    id: 36,
+    name: 'entries without an index that no query uses',
+    statements: [sql`DROP INDEX entries_by_type`],
+  },
 ]
