@@ -197,21 +197,33 @@ export class EntryViews implements Presenter {
     account: Pick<Account, 'homeContext'> | undefined,
     budget: ResponseBudget,
   ): Awaitable<EntryView> {
-    const { entry, access } = shown
-    return andThen(this.#sharedSurroundings(entry, budget), around =>
-      andThen(around && this.#readable(caller, entry, around.relations, budget), known =>
-        andThen(around ? around.name : this.#contextName(entry), name =>
-          andThen(this.#readsInfo(access) ? (around?.info ?? this.#infoOf(entry, account, budget)) : emptyGraph, info =>
-            andThen(this.#details(caller, shown, budget, known), details => ({
-              entryId: entry.id,
-              name,
-              info,
-              ...details,
-            })),
-          ),
-        ),
-      ),
+    return andThen(this.#sharedSurroundings(shown.entry, budget), around =>
+      around ? this.#memberWith(around, caller, shown, budget) : this.#memberWithout(caller, shown, account, budget),
     )
+  }
+
+  #memberWith(around: Surroundings, caller: Caller, shown: Shown, budget: ResponseBudget): Awaitable<EntryView> {
+    const { entry, access } = shown
+    const info = this.#readsInfo(access) ? around.info : emptyGraph
+    return andThen(this.#readable(caller, entry, around.relations, budget), relations =>
+      andThen(this.#details(caller, shown, budget, relations), details => ({
+        entryId: entry.id,
+        name: around.name,
+        info,
+        ...details,
+      })),
+    )
+  }
+
+  async #memberWithout(
+    caller: Caller,
+    { entry, access }: Shown,
+    account: Pick<Account, 'homeContext'> | undefined,
+    budget: ResponseBudget,
+  ): Promise<EntryView> {
+    const name = await this.#contextName(entry)
+    const info = this.#readsInfo(access) ? await this.#infoOf(entry, account, budget) : emptyGraph
+    return { entryId: entry.id, name, info, ...(await this.#details(caller, { entry, access }, budget)) }
   }
 
   /** The surroundings of an entry in a response with several; `undefined` if those of many such entries would exceed the budget. */

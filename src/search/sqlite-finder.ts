@@ -23,6 +23,13 @@ interface SqliteFinderOptions {
   readonly revision: () => number | undefined
 }
 
+/** Which changes the index had. */
+interface IndexState {
+  /** The revision of the database, where it is known. */
+  readonly revision: number | undefined
+  readonly generation: number
+}
+
 /** Answers with sets of entries in memory, which SQLite fills. */
 export class SqliteFinder implements Finder {
   readonly #database: Database
@@ -30,7 +37,7 @@ export class SqliteFinder implements Finder {
   readonly #rows: DocRows
   readonly #scanThreshold: number
   readonly #revision: () => number | undefined
-  #known: { readonly revision: number; readonly generation: number } | undefined
+  #known: IndexState | undefined
   /** The number of a field never changes. Bounded in characters: a name can contain an IRI. */
   readonly #knownFields = new LRUCache<string, number>({
     maxSize: 262_144,
@@ -46,24 +53,22 @@ export class SqliteFinder implements Finder {
   }
 
   async answer(reader: Reader, request: SearchRequest): Promise<Answer> {
-    let revision = this.#revision()
+    let state = await this.#stateAt(this.#revision())
     for (let attempt = 1; ; attempt++) {
-      const generation = await this.#generationAt(revision)
-      const answer = await this.#answer(reader, request, generation)
+      const answer = await this.#answer(reader, request, state.generation)
       if (attempt === MAX_ATTEMPTS) return answer
-      const present = revision === undefined ? undefined : this.#database.revision
-      if (present !== undefined && present === revision) return answer
-      revision = present
-      if ((await this.#generationAt(revision)) === generation) return answer
+      const present = await this.#stateAt(state.revision === undefined ? undefined : this.#database.revision)
+      if (present.generation === state.generation) return answer
+      state = present
     }
   }
 
   /** The generation of the index at this revision or later; while nothing is committed, it stays the same. */
-  async #generationAt(revision: number | undefined): Promise<number> {
-    if (revision !== undefined && this.#known?.revision === revision) return this.#known.generation
-    const generation = await latestGeneration(this.#database)
-    this.#known = revision === undefined ? undefined : { revision, generation }
-    return generation
+  async #stateAt(revision: number | undefined): Promise<IndexState> {
+    if (revision !== undefined && this.#known?.revision === revision) return this.#known
+    const state = { revision, generation: await latestGeneration(this.#database) }
+    this.#known = state
+    return state
   }
 
   async #answer(reader: Reader, request: SearchRequest, generation: number): Promise<Answer> {

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { notePassing } from '../base/passing-bytes.ts'
+import type { Bytes } from '../base/units.ts'
 
 /** What the thread is sent. `number` names a digest; the memory of the pieces is moved. */
 export type DigestMessage =
@@ -14,15 +15,16 @@ export interface DigestResult {
   readonly sha256: string
 }
 
-/** Its only number counts the messages with pieces that have been hashed. */
+/** Its only number counts the bytes that have been hashed, modulo 2^32. */
 const hashed = workerData as Int32Array
 const digests = new Map<number, Hash>()
 
 parentPort?.on('message', (message: DigestMessage) => {
   const { number } = message
   if ('pieces' in message) {
-    for (const piece of message.pieces) addPiece(number, piece)
-    Atomics.add(hashed, 0, 1)
+    let size = 0
+    for (const piece of message.pieces) size += addPiece(number, piece)
+    Atomics.add(hashed, 0, size)
     Atomics.notify(hashed, 0)
   } else {
     if ('isEnded' in message) answer({ number, sha256: hashOf(number).digest('hex') })
@@ -30,9 +32,10 @@ parentPort?.on('message', (message: DigestMessage) => {
   }
 })
 
-function addPiece(number: number, piece: Uint8Array): void {
+function addPiece(number: number, piece: Uint8Array): Bytes {
   hashOf(number).update(piece)
   notePassing(piece.byteLength)
+  return piece.byteLength
 }
 
 function hashOf(number: number): Hash {

@@ -8,8 +8,8 @@ import type { DigestMessage, DigestResult } from './digest-thread.ts'
 const HANDED_ON_FROM: Bytes = 262_144
 /** Copying fewer bytes takes no longer than moving their memory. */
 const MOVED_FROM: Bytes = 16_384
-/** So many calls of `update` may be ahead of the thread, whose processor may hash slowly. */
-export const MAX_AHEAD = 8
+/** So many bytes may wait for the thread, whose processor may hash slowly. */
+export const MAX_AHEAD: Bytes = 2 * 2 ** 20
 const IDLE_TIMEOUT: Milliseconds = 300_000
 
 /** The SHA-256 of bytes that come in pieces. */
@@ -35,8 +35,8 @@ export class Digests {
   #thread: DigestThread | undefined
   #idle: NodeJS.Timeout | undefined
 
-  /** How many calls of `update` the thread has yet to hash. */
-  get ahead(): number {
+  /** How much the thread has yet to hash. */
+  get ahead(): Bytes {
     return this.#thread?.ahead ?? 0
   }
 
@@ -78,7 +78,7 @@ interface ThreadEvents {
 
 class DigestThread {
   readonly #events: ThreadEvents
-  /** Its only number counts the calls of `update` that the thread has hashed. */
+  /** Its only number counts the bytes that the thread has hashed, modulo 2^32. */
   readonly #hashed = new Int32Array(new SharedArrayBuffer(4))
   readonly #worker: Worker
   /** The open digests, and who waits for each. */
@@ -101,7 +101,7 @@ class DigestThread {
     this.#worker.on('exit', code => this.#fail(new Error(`the thread for digests has ended with ${code}`)))
   }
 
-  get ahead(): number {
+  get ahead(): Bytes {
     return (this.#sent - Atomics.load(this.#hashed, 0)) | 0
   }
 
@@ -112,9 +112,10 @@ class DigestThread {
     return {
       update: async pieces => {
         const alone = pieces.map(aloneInMemory)
+        const size = lengthOf(alone)
         const moved = alone.map(({ buffer }) => buffer)
         this.#post({ number, pieces: alone }, moved)
-        this.#sent = (this.#sent + 1) | 0
+        this.#sent = (this.#sent + size) | 0
         await this.#caughtUp()
       },
       end: () =>
@@ -177,6 +178,9 @@ function digestHere(): Digest {
     drop: () => {},
   }
 }
+
+export const lengthOf = (pieces: readonly Uint8Array[]): Bytes =>
+  pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)
 
 /** Only whole memory can be moved, and what else lies in it may still be needed. */
 const aloneInMemory = (piece: Uint8Array): Uint8Array<ArrayBuffer> =>

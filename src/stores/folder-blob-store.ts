@@ -14,7 +14,7 @@ import {
   requireRange,
   type StoredBlob,
 } from './blob-store.ts'
-import { type Digest, Digests } from './digests.ts'
+import { type Digest, Digests, lengthOf } from './digests.ts'
 import { translateDiskError, withDiskErrors } from './disk.ts'
 
 /**
@@ -275,8 +275,6 @@ class UnderWay {
     await this.#call.catch(() => {})
   }
 }
-
-const lengthOf = (batch: readonly Uint8Array[]): Bytes => batch.reduce((sum, { byteLength }) => sum + byteLength, 0)
 
 async function* batches(chunks: AsyncIterable<Uint8Array>): AsyncIterable<readonly Uint8Array[]> {
   let batch: Uint8Array[] = []

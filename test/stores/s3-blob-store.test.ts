@@ -90,6 +90,27 @@ test('a blob below one part is one request; a larger one is sent in parts and th
   assert.deepEqual([s3.objects.size, s3.uploads.size], [0, 0])
 })
 
+test('a part that the server could not store is sent again, with all its bytes', async t => {
+  const { s3, store } = await open(t)
+  const whole = randomBytes(2 * PART + 1)
+  let failures = 0
+  s3.intercept = ({ query }) =>
+    query['partNumber'] === '2' && failures++ === 0 ? refusal(500, 'InternalError') : undefined
+  const key = newKey()
+  const sha256 = createHash('sha256').update(whole).digest('hex')
+  assert.deepEqual(await store.write(key, chunksOf(whole, 65_536), neverAborted), { size: whole.length, sha256 })
+  assert.deepEqual(
+    s3.requests.flatMap(({ query, size }) => ('partNumber' in query ? [[query['partNumber'], size]] : [])),
+    [
+      ['1', PART],
+      ['2', PART],
+      ['2', PART],
+      ['3', 1],
+    ],
+  )
+  assert.ok((await buffer(await store.read(key))).equals(whole))
+})
+
 test('parts become larger after the thousandth, and a blob with more than ten thousand is refused', () => {
   assert.deepEqual(
     [1, 1000, 1001, 10_000].map(number => partSize(number)),

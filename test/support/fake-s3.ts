@@ -167,6 +167,9 @@ export async function startFakeS3(t: { after(work: () => Promise<void>): void })
     const region = /Credential=[^/]+\/\d+\/([^/]+)\//.exec(headers.authorization ?? '')?.[1]
     const one = { method, name: rest.join('/'), query, range: headers.range, size: body.length, region }
     fake.requests.push(one)
+    // Without TLS, a server compares the body with the digest that was signed.
+    if (headers['x-amz-content-sha256'] !== createHash('sha256').update(body).digest('hex'))
+      throw new Error('the signed digest is not that of the body')
     const reply = fake.intercept?.(one) ?? (bucket === BUCKET ? answer(one, body) : refusal(404, 'NoSuchBucket'))
     if (reply === 'silence') return
     const { status, body: content = '', headers: more = {} } = reply

@@ -1,5 +1,4 @@
 import { DeleteObjectCommand, HeadBucketCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
-import { type Hash, createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { StartupError, StoreUnavailable } from '../../base/errors.ts'
 import type { Bytes } from '../../base/units.ts'
@@ -14,6 +13,7 @@ import {
   requireRange,
   type StoredBlob,
 } from '../blob-store.ts'
+import { type Digest, Digests } from '../digests.ts'
 import { createS3Client, isAbsentObject, TIMEOUT, type S3Options, s3Call } from './s3-client.ts'
 import { objectsIn, sizeOfUnfinished, unfinishedIn } from './s3-listing.ts'
 import { abortMultipart, beginMultipart, PART, partSize, type S3Multipart, type S3Object } from './s3-multipart.ts'
@@ -29,6 +29,7 @@ export class S3BlobStore implements BlobStore {
   readonly #bucket: string
   readonly #prefix: string
   readonly #options: S3Options
+  readonly #digests = new Digests()
 
   private constructor(bucket: string, prefix: string, options: S3Options) {
     this.#reader = createS3Client('read', options)
@@ -61,30 +62,33 @@ export class S3BlobStore implements BlobStore {
     // An error of the server also ends the waiting for the source.
     const broken = new AbortController()
     const either = AbortSignal.any([signal, broken.signal])
-    const hash = createHash('sha256')
+    let digest: Digest | undefined
     let size = 0
     let upload: S3Multipart | undefined
     let sending: Promise<void> = Promise.resolve()
     try {
-      for await (const part of inParts(abortable(bytes, either), hash)) {
+      for await (const part of inParts(abortable(bytes, either))) {
         size += part.length
+        digest ??= this.#digests.begin(part.length)
         await sending
-        if (part.length < PART && !upload) {
-          await this.#put(object, part, either)
-          return { size, sha256: hash.digest('hex') }
-        }
-        upload ??= await beginMultipart(this.#client, object, either)
-        sending = upload.add(part)
+        const isWhole = part.length < PART && !upload
+        if (!isWhole) upload ??= await beginMultipart(this.#client, object, either)
+        const sent = upload ? upload.add(part) : this.#put(object, part, either)
+        sending = addAfter(sent, digest, part)
         sending.catch((error: unknown) => broken.abort(error))
       }
       await sending
+      digest ??= this.#digests.begin(0)
+      const sha256 = await digest.end()
       await upload?.complete()
-      return { size, sha256: hash.digest('hex') }
+      return { size, sha256 }
     } catch (error) {
       await sending.catch(() => {})
       // `list` finds what cannot be removed now; the first error is more useful than this one.
       if (!(error instanceof StoreUnavailable)) await this.delete(key).catch(() => {})
       throw error
+    } finally {
+      digest?.drop()
     }
   }
 
@@ -131,6 +135,7 @@ export class S3BlobStore implements BlobStore {
   async close(): Promise<void> {
     this.#reader.destroy()
     this.#client.destroy()
+    await this.#digests.close()
   }
 
   async #put(object: S3Object, bytes: Uint8Array, signal: AbortSignal): Promise<void> {
@@ -151,15 +156,20 @@ export class S3BlobStore implements BlobStore {
 
 const timeOf = (date: Date | undefined): number => date?.getTime() ?? 0
 
+/** Hashed afterwards, because the digest takes the memory of the part, which an attempt that failed sends once more. */
+async function addAfter(sent: Promise<void>, digest: Digest, part: Uint8Array): Promise<void> {
+  await sent
+  await digest.update([part])
+}
+
 /** Collects chunks up to the sizes of parts. There is at least one part, and only the last may be smaller. */
-async function* inParts(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
+async function* inParts(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let number = 1
   let room = partSize(number)
   // Copied, because a client may send single bytes, each of which would keep a whole object alive.
   let part = Buffer.alloc(0)
   let size = 0
   for await (let chunk of chunks) {
-    hash.update(chunk)
     while (chunk.length > 0) {
       const taken = chunk.subarray(0, room - size)
       if (size + taken.length > part.length) part = grown(part, size, Math.min(room, 2 * (size + taken.length)))
