@@ -7,6 +7,7 @@ import { schema } from '../../src/assembly/schema.ts'
 import { StorageFull, StoreDamaged } from '../../src/base/errors.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { sql } from '../../src/stores/sql.ts'
+import { loadSqlite } from '../../src/stores/sqlite/sqlite-module.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -20,6 +21,7 @@ test('every overwritten page of a database is found, at its opening or by the ch
   await database.run(sql`INSERT INTO contexts (id, name) VALUES ('3', 'three')`)
   assert.deepEqual(await database.findDamage(), [])
   await database.close()
+  await dropFreePages(original)
   const pages = (await stat(original)).size / PAGE
   assert.ok(pages > 30)
 
@@ -33,6 +35,14 @@ test('every overwritten page of a database is found, at its opening or by the ch
     assert.ok(found.length > 0, `page ${page}`)
   }
 })
+
+/** Steps of the schema leave pages that hold nothing, so damage to them is none. */
+async function dropFreePages(path: string): Promise<void> {
+  const { DatabaseSync } = await loadSqlite()
+  const handle = new DatabaseSync(path)
+  handle.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
+  handle.close()
+}
 
 async function findDamage(path: string): Promise<readonly string[]> {
   try {
