@@ -275,9 +275,8 @@ function ngrams(field: FieldKey, term: Term, { contains }: Dialect): Condition {
     ? [plainText(term) ?? '']
     : term.parts.flatMap(part => (typeof part === 'string' ? part.split(/\s+/) : []))
   const wanted = pieces.map(piece => piece.replace(/\s+/g, ' ').trim()).filter(piece => piece !== '')
-  const [first, ...others] = wanted.map(piece => contains(field, storableText(piece)))
-  if (!first) return NOTHING
-  return others.length === 0 ? first : { kind: 'boolean', must: [first, ...others], should: [], mustNot: [] }
+  const must = wanted.map(piece => contains(field, storableText(piece)))
+  return must.length > 1 ? { kind: 'boolean', must, should: [], mustNot: [] } : (must[0] ?? NOTHING)
 }
 
 function words(field: FieldKey, term: Term, { matchesWords }: Dialect): Condition {

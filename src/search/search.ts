@@ -64,8 +64,8 @@ export class Search {
   /** @param budget limits the size of the loaded hits. */
   async find(caller: Caller, request: SearchRequest, budget = ResponseBudget.forMany()): Promise<Found> {
     requireAffordable([request.query, ...request.filters])
-    const { page, ...answer } = await this.#finder.answer(readerOf(caller), request)
-    return { ...answer, hits: await this.#readable(caller, page, budget) }
+    const { page, total, facets } = await this.#finder.answer(readerOf(caller), request)
+    return { total, facets, hits: await this.#readable(caller, page, budget) }
   }
 
   /** Deletes what removed contexts left in the index, and merges what many writes left in parts. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Queries } from '../stores/database.ts'
-import { portionsOf, sql } from '../stores/sql.ts'
+import { portionsOf, portionsOfRows, sql, tuples } from '../stores/sql.ts'
 import type { FieldKey } from './engine.ts'
 import { type IndexFields, LARGEST_CHARACTER, MAX_FIELDS_UNDER, sortKey } from './index-fields.ts'
 
@@ -179,20 +179,19 @@ async function apply(tx: Queries, changes: Changes): Promise<void> {
     await tx.run(sql`DELETE FROM search_ngrams WHERE rowid IN (SELECT value FROM json_each(${ids}))`)
     await tx.run(sql`DELETE FROM search_texts WHERE rowid IN (SELECT value FROM json_each(${ids}))`)
   }
-  for (const some of portionsOf(changes.goneStrings, MAX_ROWS)) {
-    await tx.run(sql`DELETE FROM search_strings WHERE (field, value, doc) IN (
-      SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${JSON.stringify(some)}))`)
+  for (const some of portionsOfRows(changes.goneStrings)) {
+    await tx.run(sql`DELETE FROM search_strings WHERE (field, value, doc) IN (VALUES ${tuples(some)})`)
   }
-  for (const some of portionsOf(changes.strings, MAX_ROWS)) {
-    await tx.run(sql`INSERT OR IGNORE INTO search_strings (field, value, doc)
-      SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${JSON.stringify(some)})`)
+  for (const some of portionsOfRows(changes.strings)) {
+    await tx.run(sql`INSERT OR IGNORE INTO search_strings (field, value, doc) VALUES ${tuples(some)}`)
   }
   if (changes.renumbered.length > 0) {
     await tx.run(sql`DELETE FROM search_numbers
       WHERE doc IN (SELECT value FROM json_each(${JSON.stringify(changes.renumbered)}))`)
   }
-  await tx.run(sql`INSERT INTO search_numbers (field, value, doc)
-    SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${JSON.stringify(changes.numbers)})`)
+  for (const some of portionsOfRows(changes.numbers)) {
+    await tx.run(sql`INSERT INTO search_numbers (field, value, doc) VALUES ${tuples(some)}`)
+  }
   // Deleted and inserted by one statement, because FTS5 writes a part of its index before the next.
   for (const some of portionsOfTexts(changes.ngrams)) {
     await tx.run(sql`INSERT OR REPLACE INTO search_ngrams (rowid, value)
@@ -202,9 +201,9 @@ async function apply(tx: Queries, changes: Changes): Promise<void> {
     await tx.run(sql`INSERT OR REPLACE INTO search_texts (rowid, value)
       SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(some)})`)
   }
-  if (changes.digests.length === 0) return
-  await tx.run(sql`INSERT OR REPLACE INTO search_digests (doc, digests)
-    SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(changes.digests)})`)
+  for (const some of portionsOfRows(changes.digests)) {
+    await tx.run(sql`INSERT OR REPLACE INTO search_digests (doc, digests) VALUES ${tuples(some)}`)
+  }
 }
 
 /** By row id: at each step back FTS5 begins another part of its index. */

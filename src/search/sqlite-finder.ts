@@ -80,15 +80,14 @@ export class SqliteFinder implements Finder {
     const parts = [readable(reader, sqliteDialect), ...[query, ...filters].map(part => conditions.of(part))]
     const found = await this.#sets.fulfilling(parts, generation)
     const scanThreshold = this.#scanThreshold
-    const source = { queries: this.#database, rows: this.#rows, scanThreshold, generation }
-    const counting = { ...source, sets: this.#sets, fields }
+    const source = { queries: this.#database, sets: this.#sets, rows: this.#rows, fields, scanThreshold, generation }
     const order = request.order.length === 0 ? [{ field: 'score', descends: true }] : request.order
     const isScored = limit > 0 && order.some(({ field }) => field === 'score')
     const scores = await this.#scores(found, isScored ? conditions.weights(query) : [], generation)
     return {
       total: found.size,
       page: await pageOf(source, found, { order, scores, fields, page: { limit, offset } }),
-      facets: await Promise.all(facets.fields.map(field => facetOf(found, field, facets, counting))),
+      facets: await Promise.all(facets.fields.map(field => facetOf(found, field, facets, source))),
     }
   }
 

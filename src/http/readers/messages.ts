@@ -20,8 +20,8 @@ export function textOfTask({ url, headers, caller: { user, groups, grant } }: Re
 
 export function taskFrom(text: string): ReadTask {
   const [url, headers, userId, groups, grant] = JSON.parse(text) as TaskParts
-  const user = { ...nobody.user, id: userId }
-  return { url, headers, caller: { ...nobody, user, groups: new Set(groups), ...(grant ? { grant } : {}) } }
+  const caller = { user: { ...nobody.user, id: userId }, groups: new Set(groups), client: nobody.client }
+  return { url, headers, caller: grant ? { ...caller, grant } : caller }
 }
 
 /** What decides about the rights of a caller is in the task, and nothing else. */

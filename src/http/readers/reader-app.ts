@@ -122,12 +122,12 @@ export function createReaderApp(
     }
     const headers: Record<string, string> = {}
     for (const name in answer.headers) if (!notPassedOn.has(name)) headers[name] = String(answer.headers[name])
-    const head = { status: answer.statusCode, headers }
+    const status = answer.statusCode
     const sent = body === '' ? answer.body : body
     body = ''
-    if (typeof sent === 'string' && sent.length < LARGE) return { ...head, body: sent }
+    if (typeof sent === 'string' && sent.length < LARGE) return { status, headers, body: sent }
     // Moved bytes take their memory with them: a small compressed body may share it with others.
     const bytes = typeof sent === 'string' ? encoder.encode(sent) : new Uint8Array(sent)
-    return withMoved({ ...head, body: bytes }, bytes)
+    return withMoved({ status, headers, body: bytes }, bytes)
   }
 }
