@@ -52,7 +52,8 @@ export const openGraphPool = (): GraphPool =>
 /** Whose document it is, for a fair share of the threads, and whether they still wait for it. */
 export interface Reading {
   readonly caller: string
-  readonly clientGone?: AbortSignal | undefined
+  /** Makes the signal that they do not; called only if a thread is needed. */
+  readonly clientGone?: (() => AbortSignal) | undefined
 }
 
 export interface ReadingOptions extends Reading {
@@ -128,9 +129,9 @@ export class GraphReader {
     return outcome
   }
 
-  async #outcomeOf(task: ReadTask, caller: string, clientGone: AbortSignal | undefined): Promise<ReadOutcome> {
+  async #outcomeOf(task: ReadTask, caller: string, clientGone: Reading['clientGone']): Promise<ReadOutcome> {
     try {
-      return await this.#pool.run(task, caller, clientGone)
+      return await this.#pool.run(task, caller, clientGone?.())
     } catch (error) {
       if (!(error instanceof TaskLimitExceeded)) throw error
       throw new InvalidInput('invalid-graph', 'Reading the graph exceeds the limits on time and memory.', {

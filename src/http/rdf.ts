@@ -157,7 +157,8 @@ export const graphReader =
     if (!syntax) return deps.base.graphInside(deps.graphs.requireSize(parseRdfJson(parseJson(decodeUtf8(text)))))
     if (syntax.name !== 'json' && isBlankUtf8(text)) throw new InvalidInput('invalid-graph', 'The body is empty.')
     const { length } = text
-    const reading = { caller: shareOf(request.caller), clientGone: clientGoneSignal(reply), relativeTo: deps.base.href }
+    const clientGone = (): AbortSignal => clientGoneSignal(reply)
+    const reading = { caller: shareOf(request.caller), clientGone, relativeTo: deps.base.href }
     const graph = await deps.graphs.read(syntax, text, deps.base.toAbsolute(iriOf(entry)), reading)
     await turnAfter({ length })
     return graph

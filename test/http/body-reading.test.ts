@@ -319,9 +319,11 @@ test('the response to an upload that has come, or whose client has left, waits f
 })
 
 test('work is given up when the client leaves before its response, and not after it', () => {
+  const signalOf = (raw: object): AbortSignal => clientGoneSignal({ raw } as unknown as FastifyReply)
   for (const writableFinished of [false, true]) {
+    assert.equal(signalOf({ closed: true, writableFinished }).aborted, !writableFinished)
     const raw = Object.assign(new EventEmitter(), { writableFinished })
-    const signal = clientGoneSignal({ raw } as unknown as FastifyReply)
+    const signal = signalOf(raw)
     assert.equal(signal.aborted, false)
     raw.emit('close')
     assert.equal(signal.aborted, !writableFinished)

@@ -230,9 +230,11 @@ function isSuperagent({ 'user-agent': name, 'accept-encoding': encodings, connec
 /** A signal that aborts when the client disconnects before it has the response. */
 export function clientGoneSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
-  reply.raw.once('close', () => {
+  const onClose = (): void => {
     if (!reply.raw.writableFinished) controller.abort(new InvalidInput('bad-request', 'The client has left.'))
-  })
+  }
+  if (reply.raw.closed) onClose()
+  else reply.raw.once('close', onClose)
   return controller.signal
 }
 

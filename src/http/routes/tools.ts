@@ -73,7 +73,7 @@ export const toolRoutes = [
       const text = await bodies.bytes(request.raw, reply.raw)
       if (isBlankUtf8(text)) return { errors: ['The body is empty.'] }
       try {
-        const reading = { caller: shareOf(request.caller), clientGone: clientGoneSignal(reply) }
+        const reading = { caller: shareOf(request.caller), clientGone: () => clientGoneSignal(reply) }
         await graphs.check(syntax, text, base.at('validator'), reading)
         return { errors: [] }
       } catch (error) {
