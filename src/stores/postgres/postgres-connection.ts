@@ -26,12 +26,12 @@ export class PostgresConnection {
     const { text, name } = wordingOf(statement)
     const names = prepared.get(this.#client) ?? new Set()
     prepared.set(this.#client, names.add(name))
-    return await this.#ask({ text, name, values })
+    return await this.#ask({ text, name, values, query_timeout: this.#timeout })
   }
 
   /** For statements without values that are not worth preparing; the text may contain several. */
   async execute(text: string): Promise<QueryResult> {
-    return await this.#ask({ text })
+    return await this.#ask({ text, query_timeout: this.#timeout })
   }
 
   /** Returns the connection to the pool, unless its state is unknown. */
@@ -45,14 +45,9 @@ export class PostgresConnection {
     this.#isBroken = true
   }
 
-  async #ask(question: { readonly text: string; readonly name?: string; readonly values?: unknown[] }) {
-    // The declared types only support a timeout for all statements of a connection.
-    const config: Omit<QueryArrayConfig, 'rowMode'> & { query_timeout: number } = {
-      ...question,
-      query_timeout: this.#timeout,
-    }
+  async #ask(question: Question): Promise<QueryResult> {
     try {
-      return await this.#client.query(config)
+      return await this.#client.query(question)
     } catch (error) {
       const problem = translated(error)
       // After an error of the server the connection is usable; after any other error it is not.
@@ -61,6 +56,9 @@ export class PostgresConnection {
     }
   }
 }
+
+/** The declared types only support a timeout for all statements of a connection. */
+type Question = Omit<QueryArrayConfig, 'rowMode'> & { readonly query_timeout: Milliseconds }
 
 interface Wording {
   readonly text: string
