@@ -25,6 +25,11 @@ export class UserCache {
     this.#cache = cache
   }
 
+  /** Begins what a search for a user has to wait for on a database server; for a request that first reads its session. */
+  prepare(): void {
+    this.#cache.askAhead()
+  }
+
   find(id: string): Awaitable<KnownUser | undefined> {
     return this.#cache.get(`user ${id}`, async () => {
       const user = await findUser(this.#database, id)

@@ -67,8 +67,9 @@ const callerOf = (
   { sessions, users }: Uses<'sessions' | 'users'>,
   token: string,
   client: Client,
-): Awaitable<Caller | undefined> =>
-  andThen(sessions.find(token), session => {
+): Awaitable<Caller | undefined> => {
+  users.prepare()
+  return andThen(sessions.find(token), session => {
     if (!session) return undefined
     return andThen(users.find(session.userId), known => {
       // The epoch in the user's row decides about revocation, whatever the session store contains (D3.5).
@@ -77,6 +78,7 @@ const callerOf = (
       return sessions.end(token).then(() => undefined)
     })
   })
+}
 
 interface PresentedToken {
   readonly scheme: 'bearer' | 'basic'

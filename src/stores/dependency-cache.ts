@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { Awaitable } from '../base/concurrency.ts'
 import type { System } from '../base/system.ts'
@@ -36,6 +37,8 @@ export const memoryOf = (text: string): Bytes => (/[\u0100-\uffff]/.test(text) ?
 interface Confirmed {
   revision?: number | undefined
   time?: Milliseconds
+  /** The question that was asked ahead. */
+  asking?: Promise<void> | undefined
 }
 
 /** A request that waits for its body asks again after it, and so does work that goes on after its request. */
@@ -88,6 +91,17 @@ export class DependencyCache {
     return this.asks ? this.#request.run({}, request) : request()
   }
 
+  /** Where the server has to be asked, asks for a request that has something else to wait for before it reads. */
+  askAhead(): void {
+    const confirmed = this.asks ? this.#request.getStore() : undefined
+    const revision = this.present
+    if (!confirmed || confirmed.asking || revision === undefined || this.#isConfirmed(revision)) return
+    const done = (): void => void (confirmed.asking = undefined)
+    confirmed.asking = this.#confirm(revision)
+    // A read gets the error, from this question or from the next one.
+    confirmed.asking.then(done, done)
+  }
+
   /**
    * Runs a task on a thread that has one at a time. What was committed before it begins is respected; so it asks once what that is, and
    * not for each value.
@@ -125,7 +139,10 @@ export class DependencyCache {
     if (revision === undefined) return (await load())?.value
     if (!this.asks) {
       if (revision !== this.#revision) await this.#catchUp()
-    } else if (!this.#isConfirmed(revision)) await this.#confirm(revision)
+    } else {
+      await this.#request.getStore()?.asking
+      if (!this.#isConfirmed(revision)) await this.#confirm(revision)
+    }
     const kept = this.#values.get(key)
     if (kept) return kept.value as T
     const readings = this.#readings
@@ -160,9 +177,12 @@ export class DependencyCache {
     if (confirmed) Object.assign(confirmed, { revision, time })
   }
 
-  /** The question is asked after the call. One at a time: those who call meanwhile share the next one. */
+  /**
+   * The question is asked at the end of this turn of the event loop, for all who call in it. One at a time: those who call meanwhile
+   * share the next one.
+   */
   #ask(): Promise<void> {
-    this.#nextReading ??= (this.#reading ?? Promise.resolve()).then(() => {
+    this.#nextReading ??= (this.#reading ?? Promise.resolve()).then(() => nextTurn()).then(() => {
       this.#nextReading = undefined
       const reading = this.#readLog()
       this.#reading = reading.catch(() => {})

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { schema } from '../../src/assembly/schema.ts'
 import { realSystem } from '../../src/base/system.ts'
 import { pruneChangeLog } from '../../src/stores/change-log.ts'
@@ -15,7 +14,7 @@ import { after } from '../support/after.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { requirePeer } from '../support/peers/peer.ts'
 import { postgres, postgresDatabase } from '../support/peers/postgres.ts'
-import { eventually } from '../support/waiting.ts'
+import { eventually, turns } from '../support/waiting.ts'
 
 const open = async (url: string): Promise<Database> => {
   const database = await openPostgresDatabase(url, { system: realSystem })
@@ -157,7 +156,7 @@ test('requests at the same time share a question that is asked after each of the
   await one.name('a')
   one.done.questions = 0
   const first = one.name('a')
-  await nextTurn()
+  await turns(2)
   const others = Array.from({ length: 50 }, () => one.name('a'))
   assert.deepEqual(await Promise.all([first, ...others]), Array(51).fill('a'))
   assert.equal(one.done.questions, 2)
@@ -262,7 +261,7 @@ test('whatever clients do at once on two nodes, an acknowledged change is never 
   }
   async function breaker(random: Random): Promise<void> {
     while (!writing.signal.aborted) {
-      for (let turns = random.below(200); turns > 0; turns--) await nextTurn()
+      await turns(random.below(200))
       await killer.all(sql`SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle' LIMIT 1`)
     }

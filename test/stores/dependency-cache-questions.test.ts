@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Database } from '../../src/stores/database.ts'
 import { DependencyCache, memoryOf } from '../../src/stores/dependency-cache.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { turns } from '../support/waiting.ts'
 
 interface Row {
   readonly position?: string | null
@@ -105,16 +105,79 @@ test('a request asks once in a second, and again after this process has written'
   assert.equal(questions(), 4, 'another request knows nothing yet')
 })
 
+test('a request that has something else to wait for asks ahead, and once (D37.7)', async () => {
+  const { server, cache, get } = serverWith()
+  const questions = (): number => server.known.length
+  cache.askAhead()
+  await turns(2)
+  assert.equal(questions(), 0, 'outside a request')
+  await cache.during(async () => {
+    let answer = (): void => {}
+    server.hold = new Promise(resolve => (answer = resolve))
+    cache.askAhead()
+    cache.askAhead()
+    await turns(2)
+    assert.equal(questions(), 1)
+    const read = get('a')
+    let isRead = false
+    void read.then(() => (isRead = true))
+    await turns(2)
+    assert.equal(isRead, false)
+    answer()
+    assert.equal(await read, 'A')
+    cache.askAhead()
+    await get('a')
+    assert.equal(questions(), 1)
+    server.revision++
+    cache.askAhead()
+    await get('a')
+    assert.equal(questions(), 2)
+  })
+})
+
+test('what is asked ahead and fails, fails the read that waits for it and no other request (D37.7)', async () => {
+  const { server, cache, get } = serverWith()
+  const lost = new Error('lost')
+  await cache.during(async () => {
+    server.answers.push(lost)
+    cache.askAhead()
+    await assert.rejects(get('a'), lost)
+    assert.equal(await get('a'), 'A')
+  })
+  await cache.during(async () => {
+    server.answers.push(lost)
+    cache.askAhead()
+    await turns(2)
+  })
+  assert.equal(await cache.during(() => get('a')), 'A')
+})
+
+test('requests of one turn of the event loop share a question, also when another one ends in it (D37.7)', async () => {
+  const { server, get } = serverWith()
+  assert.deepEqual(await Promise.all([get('a'), get('b')]), ['A', 'B'])
+  assert.equal(server.known.length, 1)
+  let answer = (): void => {}
+  server.hold = new Promise(resolve => (answer = resolve))
+  const first = get('a')
+  await turns(2)
+  const second = get('a')
+  answer()
+  await first
+  const third = get('a')
+  await Promise.all([second, third])
+  assert.equal(server.known.length, 3)
+})
+
 test('those who ask while a question is under way share the next one', async () => {
   const { server, get } = serverWith()
   await get('a')
   let answer = (): void => {}
   server.hold = new Promise(resolve => (answer = resolve))
   const first = get('a')
-  await nextTurn()
+  await turns(2)
   assert.equal(server.known.length, 2)
   const others = [get('a'), get('a'), get('a')]
-  await nextTurn()
+  await turns(2)
   assert.equal(server.known.length, 2)
   server.hold = undefined
   answer()
