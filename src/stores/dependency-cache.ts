@@ -96,10 +96,10 @@ export class DependencyCache {
     const confirmed = this.asks ? this.#request.getStore() : undefined
     const revision = this.present
     if (!confirmed || confirmed.asking || revision === undefined || this.#isConfirmed(revision)) return
-    const done = (): void => void (confirmed.asking = undefined)
+    const forget = (): void => void (confirmed.asking = undefined)
     confirmed.asking = this.#confirm(revision)
     // A read gets the error, from this question or from the next one.
-    confirmed.asking.then(done, done)
+    confirmed.asking.then(forget, forget)
   }
 
   /**
