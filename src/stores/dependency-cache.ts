@@ -182,13 +182,17 @@ export class DependencyCache {
    * share the next one.
    */
   #ask(): Promise<void> {
-    this.#nextReading ??= (this.#reading ?? Promise.resolve()).then(() => nextTurn()).then(() => {
-      this.#nextReading = undefined
-      const reading = this.#readLog()
-      this.#reading = reading.catch(() => {})
-      return reading
-    })
+    this.#nextReading ??= this.#readNext()
     return this.#nextReading
+  }
+
+  async #readNext(): Promise<void> {
+    await this.#reading
+    await nextTurn()
+    this.#nextReading = undefined
+    const reading = this.#readLog()
+    this.#reading = reading.catch(() => {})
+    await reading
   }
 
   async #readLog(): Promise<void> {
