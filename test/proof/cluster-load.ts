@@ -46,7 +46,7 @@ export async function prepareLoad(
   const someone = await newUser({ ...cluster, folder: '', visitor: () => new Visitor(cluster.base) }, admin)
   const tally: Tally = { acknowledged: 0, refused: 0, open: 0 }
   let logins = 0
-  const ending = new AbortController()
+  let ending = new AbortController()
   let shares: Space[] = []
   let clients: Promise<unknown> = Promise.resolve()
   let failure: unknown
@@ -67,6 +67,7 @@ export async function prepareLoad(
     spaces,
     logins: () => logins,
     begin() {
+      ending = new AbortController()
       shares = sharesOf(spaces, WORKERS)
       const manner = { isOver: () => ending.signal.aborted, leavesOpen }
       const ends = Promise.all([
