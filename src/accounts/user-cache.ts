@@ -25,7 +25,7 @@ export class UserCache {
     this.#cache = cache
   }
 
-  /** Begins what a search for a user has to wait for on a database server; for a request that first reads its session. */
+  /** On a database server, begins to ask what has changed, which `find` waits for: a request reads its session meanwhile. */
   prepare(): void {
     this.#cache.askAhead()
   }

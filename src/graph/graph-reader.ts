@@ -29,13 +29,13 @@ export interface GraphReaderOptions {
 
 export type GraphPool = TaskPool<ReadTask, ReadOutcome>
 
-/** The same of its outcome. */
-export const movedOutcome = (outcome: ReadOutcome): readonly ArrayBuffer[] =>
-  'graph' in outcome && outcome.graph ? [outcome.graph.buffer] : []
-
 /** Memory of a task that is moved to a thread: a long document is not copied. */
 export const movedMemory = ({ text }: ReadTask): readonly ArrayBuffer[] =>
   typeof text === 'string' ? [] : [text.buffer]
+
+/** Memory of an outcome that is moved to the thread that waits for it. */
+export const movedOutcome = (outcome: ReadOutcome): readonly ArrayBuffer[] =>
+  'graph' in outcome && outcome.graph ? [outcome.graph.buffer] : []
 
 export const openGraphPool = (): GraphPool =>
   new WorkerPool<ReadTask, ReadOutcome>({

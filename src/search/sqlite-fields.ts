@@ -22,8 +22,8 @@ export const firstRowOf = (field: FieldKey): number => Number(field) * DOCS_OF_F
 export const lastRowOf = (field: FieldKey): number => firstRowOf(field) + DOCS_OF_FIELD - 1
 const rowIdOf = (field: FieldKey, doc: number): number => firstRowOf(field) + doc
 
-/** How many rows one statement writes. */
-const MAX_ROWS = 2000
+/** How many full texts one statement deletes. */
+const MAX_DELETED_TEXTS = 2000
 /** How many rows one statement deletes at most: some milliseconds. */
 const MAX_DELETED = 10_000
 /** Up to this many characters of text are written by one statement; a longer text by one of its own. */
@@ -174,7 +174,7 @@ const digestOf = (text: string): string => hash('sha256', text, 'base64').slice(
 
 /** In portions, so that other work gets its turn between them. */
 async function apply(tx: Queries, changes: Changes): Promise<void> {
-  for (const some of portionsOf(inOrder(changes.goneTexts.map(id => [id] as const)), MAX_ROWS)) {
+  for (const some of portionsOf(inOrder(changes.goneTexts.map(id => [id] as const)), MAX_DELETED_TEXTS)) {
     const ids = JSON.stringify(some.flat())
     await tx.run(sql`DELETE FROM search_ngrams WHERE rowid IN (SELECT value FROM json_each(${ids}))`)
     await tx.run(sql`DELETE FROM search_texts WHERE rowid IN (SELECT value FROM json_each(${ids}))`)
@@ -192,7 +192,7 @@ async function apply(tx: Queries, changes: Changes): Promise<void> {
   for (const some of portionsOfRows(changes.numbers)) {
     await tx.run(sql`INSERT INTO search_numbers (field, value, doc) VALUES ${tuples(some)}`)
   }
-  // Deleted and inserted by one statement, because FTS5 writes a part of its index before the next.
+  // Deleted and inserted by one statement, because FTS5 writes a part of its index before the next; so not as tuples either (D40.6).
   for (const some of portionsOfTexts(changes.ngrams)) {
     await tx.run(sql`INSERT OR REPLACE INTO search_ngrams (rowid, value)
       SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(some)})`)

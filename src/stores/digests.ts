@@ -179,6 +179,7 @@ function digestHere(): Digest {
   }
 }
 
+/** How many bytes the pieces have together. */
 export const lengthOf = (pieces: readonly Uint8Array[]): Bytes =>
   pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)
 

@@ -71,8 +71,7 @@ export class S3BlobStore implements BlobStore {
         size += part.length
         digest ??= this.#digests.begin(part.length)
         await sending
-        const isWhole = part.length < PART && !upload
-        if (!isWhole) upload ??= await beginMultipart(this.#client, object, either)
+        if (part.length >= PART) upload ??= await beginMultipart(this.#client, object, either)
         const sent = upload ? upload.add(part) : this.#put(object, part, either)
         sending = addAfter(sent, digest, part)
         sending.catch((error: unknown) => broken.abort(error))

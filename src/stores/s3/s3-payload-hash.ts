@@ -1,6 +1,7 @@
 import { createHmac, type Hmac, subtle } from 'node:crypto'
 
-type Text = string | ArrayBuffer | ArrayBufferView
+/** What the SDK hashes. */
+type Data = string | ArrayBuffer | ArrayBufferView
 
 /**
  * SHA-256 for the signatures of requests. A request to a server without TLS is signed with the digest of its body, a part of a file of up
@@ -11,12 +12,12 @@ export class PayloadHash {
   #hmac: Hmac | undefined
   #chunks: Uint8Array[] = []
 
-  constructor(secret?: Text) {
+  constructor(secret?: Data) {
     this.#secret = secret === undefined ? undefined : bytesOf(secret)
     this.reset()
   }
 
-  update(chunk: Text): void {
+  update(chunk: Data): void {
     if (this.#hmac) this.#hmac.update(bytesOf(chunk))
     else this.#chunks.push(bytesOf(chunk))
   }
@@ -34,7 +35,7 @@ export class PayloadHash {
   }
 }
 
-function bytesOf(text: Text): Uint8Array {
-  if (typeof text === 'string') return Buffer.from(text)
-  return ArrayBuffer.isView(text) ? new Uint8Array(text.buffer, text.byteOffset, text.byteLength) : new Uint8Array(text)
+function bytesOf(data: Data): Uint8Array {
+  if (typeof data === 'string') return Buffer.from(data)
+  return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data)
 }
