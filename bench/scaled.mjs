@@ -23,26 +23,48 @@ export async function measure(say) {
     say(`left out: there is no ${missing.join(', no ')} here; see .ci/install-peers`)
     return { title: TITLE, rows: [], curves: [] }
   }
+  // The gateway works all the time, on the processors of everything else: only what needs it is measured beside it.
+  const withoutBucket = await measureWith(startEngines, say, async ({ services, engines }) => ({
+    costs: await costsOf(requests, services, engines),
+    curve: await curveOf(services, engines),
+    sizes: await sizesOf(services.scaled, engines),
+  }))
+  const withBucket = await measureWith(startEnginesAndBucket, say, ({ services, engines }) =>
+    costsOf(requestsForFiles, services, engines),
+  )
+  const { costs, curve, sizes } = withoutBucket
+  return { title: TITLE, rows: [...[...costs, ...withBucket].flatMap(rowsOfCost), ...sizes], curves: [curve] }
+}
+
+/** Measures a node that uses these engines and a service that has everything in one process. */
+async function measureWith(start, say, work) {
   const endings = []
   const after = end => void endings.unshift(end)
   try {
-    const engines = await startEngines({ after })
+    const engines = await start({ after })
     const quota = { 'service.data.quota': 'on' }
     const one = await startService(quota)
     after(one.stop)
     const node = await startService({ ...quota, ...engines.settings }, { env: engines.env })
     after(node.stop)
-    const [embedded, scaled] = [await prepare(one), await prepare(node)]
-    say('two services filled')
-    const costs = []
-    for (const [what, make] of Object.entries(requests))
-      costs.push(await costOf(what, make, { embedded, scaled }, engines))
+    const services = { embedded: await prepare(one), scaled: await prepare(node) }
+    say(`two services filled, one of them with ${engines.names}`)
+    const result = await work({ services, engines })
     say('requests made')
-    const curve = await curveOf({ embedded, scaled }, engines)
-    const sizes = await sizesOf(scaled, engines)
-    return { title: TITLE, rows: [...costs.flatMap(rowsOfCost), ...sizes], curves: [curve] }
+    return result
   } finally {
     for (const end of endings) await end()
+  }
+}
+
+async function startEnginesAndBucket(t) {
+  const engines = await startEngines(t)
+  const bucket = await startCephGateway(t)
+  return {
+    ...engines,
+    names: `${engines.names} and a bucket`,
+    env: { ...engines.env, ...bucket.env },
+    settings: { ...engines.settings, 'service.data.store': `s3://${bucket.bucket}/bench` },
   }
 }
 
@@ -50,14 +72,13 @@ async function startEngines(t) {
   const rows = await ownPostgres(t)
   await administer(rows, 'CREATE DATABASE stowage')
   const logins = await startRedis(t)
-  const bucket = await startCephGateway(t)
   const redisPid = Number(/process_id:(\d+)/.exec(await logins.cli('INFO', 'server'))[1])
   return {
     rows,
     logins,
-    env: { ...bucket.env, SERVICE_AUTH_TOKEN_KEY: randomBytes(32).toString('base64') },
+    names: 'PostgreSQL and Redis',
+    env: { SERVICE_AUTH_TOKEN_KEY: randomBytes(32).toString('base64') },
     settings: {
-      'service.data.store': `s3://${bucket.bucket}/bench`,
       'service.repository.store.url': urlOf(rows, 'stowage'),
       'service.cluster.redis.url': logins.url,
       'service.auth.token.store': 'redis',
@@ -110,6 +131,9 @@ const requests = {
     const metadata = { [resource]: { 'http://purl.org/dc/terms/title': [{ type: 'literal', value: 'New' }] } }
     return always(request('POST', `/${context}`, { ...JSON_TYPE, ...headers }, JSON.stringify({ metadata })), 201)
   },
+}
+
+const requestsForFiles = {
   'a file of 1 KiB': ({ headers, context, ids }) => {
     const type = { 'content-type': 'application/octet-stream' }
     const all = ids.map(id => request('PUT', `/${context}/resource/${id}`, { ...type, ...headers }, randomBytes(1024)))
@@ -138,7 +162,13 @@ async function curveOf(services, engines) {
 
 const always = (bytes, status = 200) => ({ next: () => bytes, status })
 
-async function costOf(what, make, { embedded, scaled }, engines, connections = 8) {
+async function costsOf(requests, services, engines) {
+  const costs = []
+  for (const [what, make] of Object.entries(requests)) costs.push(await costOf(what, make, services, engines))
+  return costs
+}
+
+async function costOf(what, make, { embedded, scaled }, engines, connections = 16) {
   const ways = { embedded: make(embedded), scaled: make(scaled) }
   const rounds = []
   for (let round = 0; round <= ROUNDS; round++) {
