@@ -106,6 +106,26 @@ export class Limiter {
   }
 }
 
+/** A limited number of places, for what may be done in a better way by a few at a time: who finds none does without. */
+export class Places {
+  #free: number
+
+  constructor(count: number) {
+    this.#free = count
+  }
+
+  /** Whether a place was free; then it is taken. */
+  take(): boolean {
+    if (this.#free === 0) return false
+    this.#free--
+    return true
+  }
+
+  giveBack(): void {
+    this.#free++
+  }
+}
+
 /** Whose turn it is in a queue. */
 export interface Turn {
   /** Those who take turns, for instance by network address. */

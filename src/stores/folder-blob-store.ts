@@ -1,6 +1,7 @@
 import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
+import { Places } from '../base/concurrency.ts'
 import { notePassing } from '../base/passing-bytes.ts'
 import type { Bytes } from '../base/units.ts'
 import {
@@ -17,16 +18,19 @@ import {
 import { type Digest, Digests, lengthOf } from './digests.ts'
 import { translateDiskError, withDiskErrors } from './disk.ts'
 
-/**
- * Small chunks are collected up to this size, without copying, before they are written. A larger batch would not fit into
- * the CPU cache.
- */
+/** Chunks are collected up to this size, without copying, before they are written. */
 const BATCH: Bytes = 2 ** 18
+/** The same for a few files at a time. Each batch wakes two threads, and on a virtual machine that takes as long as writing 100 KiB. */
+const LARGE_BATCH: Bytes = 2 ** 20
 const BATCH_CHUNKS = 256
+/** A sender that stops keeps its batch in memory, and a client that stops reading what was read for it. */
+const FEW = 16
 /** So much is flushed to the disk while the rest comes in. Otherwise the disk begins when the last byte has come, and the client waits. */
 const FLUSHED_AFTER: Bytes = 8 * 2 ** 20
 /** Each read waits for another thread; with Node's 64 KiB, twice as long as the bytes take. */
-const READ: Bytes = 262_144
+const READ: Bytes = 2 ** 18
+/** The same for a few files at a time. */
+const LARGE_READ: Bytes = 2 ** 19
 /** Most files fit into the first read. */
 const FIRST_READ: Bytes = 65_536
 /** After less than was asked for, a read finds the end. */
@@ -42,6 +46,8 @@ export class FolderBlobStore implements BlobStore {
   /** Sub-folders that have been synchronised to the disk. */
   readonly #subfolders = new Set<string>()
   readonly #digests = new Digests()
+  readonly #largeBatches = new Places(FEW)
+  readonly #largeReads = new Places(FEW)
   #isFlushing = false
 
   private constructor(folder: string, files: FileCalls) {
@@ -97,7 +103,7 @@ export class FolderBlobStore implements BlobStore {
       throw isAbsent(error) ? new BlobMissing(key, { cause: error }) : translateDiskError(error)
     })
     // The stream reads from the open file, not from its name, so a later delete does not affect it.
-    return readFrom(handle, range)
+    return readFrom(handle, range, this.#largeReads)
   }
 
   async delete(key: string): Promise<void> {
@@ -129,7 +135,7 @@ export class FolderBlobStore implements BlobStore {
     let digest: Digest | undefined
     let [size, flushedSize] = [0, 0]
     try {
-      for await (const batch of batches(bytes)) {
+      for await (const batch of batches(bytes, this.#largeBatches)) {
         const length = lengthOf(batch)
         digest ??= this.#digests.begin(length)
         await written.done()
@@ -225,7 +231,10 @@ const isAbsent = (error: unknown): boolean => error instanceof Error && 'code' i
 function readFrom(
   handle: FileHandle,
   { first, last }: ByteRange = { first: 0, last: Number.POSITIVE_INFINITY },
+  largeReads: Places,
 ): Readable {
+  const isLarge = largeReads.take()
+  const most = isLarge ? LARGE_READ : READ
   let position = first
   let next = FIRST_READ
   const readNext = async (): Promise<Uint8Array | null> => {
@@ -234,11 +243,11 @@ function readFrom(
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafeSlow(length), 0, length, position)
     notePassing(length)
     position += bytesRead
-    next = bytesRead < length ? LAST_READ : READ
+    next = bytesRead < length ? LAST_READ : most
     return bytesRead === 0 ? null : buffer.subarray(0, bytesRead)
   }
   return new Readable({
-    highWaterMark: READ,
+    highWaterMark: most,
     read() {
       readNext().then(
         chunk => this.push(chunk),
@@ -246,6 +255,7 @@ function readFrom(
       )
     },
     destroy(error, callback) {
+      if (isLarge) largeReads.giveBack()
       void closeBefore(handle, () => callback(error))
     },
   })
@@ -276,19 +286,30 @@ class UnderWay {
   }
 }
 
-async function* batches(chunks: AsyncIterable<Uint8Array>): AsyncIterable<readonly Uint8Array[]> {
+async function* batches(chunks: AsyncIterable<Uint8Array>, large: Places): AsyncIterable<readonly Uint8Array[]> {
   let batch: Uint8Array[] = []
   let size = 0
-  for await (const chunk of chunks) {
-    if (chunk.byteLength === 0) continue
-    batch.push(chunk)
-    size += chunk.byteLength
-    if (size < BATCH && batch.length < BATCH_CHUNKS) continue
-    yield batch
+  let isLarge = false
+  const begin = (): void => {
+    if (isLarge) large.giveBack()
     batch = []
     size = 0
+    isLarge = false
   }
-  if (batch.length > 0) yield batch
+  try {
+    for await (const chunk of chunks) {
+      if (chunk.byteLength === 0) continue
+      batch.push(chunk)
+      size += chunk.byteLength
+      isLarge ||= size >= BATCH && large.take()
+      if (size < (isLarge ? LARGE_BATCH : BATCH) && batch.length < BATCH_CHUNKS) continue
+      yield batch
+      begin()
+    }
+    if (batch.length > 0) yield batch
+  } finally {
+    begin()
+  }
 }
 
 /** What the blob store asks of the file system, as values, so that a test can make any single call fail. */

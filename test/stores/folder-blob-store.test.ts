@@ -247,7 +247,7 @@ test('a write that fails leaves a blob of the same key as it was', async () => {
 
 test('files of any size are read to their end, whole and in part', async () => {
   const store = await FolderBlobStore.open(await inFolder())
-  for (const size of [0, 1, 65_535, 65_536, 65_537, 65_536 + 262_144, 1_000_000]) {
+  for (const size of [0, 1, 65_535, 65_536, 65_537, 65_536 + 262_144, 65_536 + 524_288, 2_000_000]) {
     const [key, content] = [newKey(), randomBytes(size)]
     async function* whole(): AsyncGenerator<Uint8Array> {
       yield new Uint8Array(content)
@@ -277,7 +277,7 @@ test('a blob that is deleted while it is listed is left out; any other failure e
   await assert.rejects(list(), { code: 'EIO' })
 })
 
-test('small chunks are written together: up to 256 of them, or 256 KiB', async () => {
+test('small chunks are written together: up to 256 of them, or 1 MiB', async () => {
   const written: number[] = []
   const files: FileCalls = {
     ...nodeFileCalls,
@@ -290,9 +290,9 @@ test('small chunks are written together: up to 256 of them, or 256 KiB', async (
   for (const [count, size, expected] of [
     [256, 1, [256]],
     [257, 1, [256, 1]],
-    [3, 2 ** 18, [1, 1, 1]],
-    [3, 2 ** 18 - 1, [2, 1]],
-    [4, 2 ** 17, [2, 2]],
+    [3, 2 ** 20, [1, 1, 1]],
+    [3, 2 ** 20 - 1, [2, 1]],
+    [4, 2 ** 19, [2, 2]],
     [3, 0, []],
   ] as const) {
     written.length = 0
@@ -318,4 +318,78 @@ test('a store that is only read creates nothing', async () => {
   const none = FolderBlobStore.at(join(folder, 'none'))
   await assert.rejects(none.read(key), BlobMissing)
   await assert.rejects(stat(join(folder, 'none')), { code: 'ENOENT' })
+})
+
+const KIB = 1024
+
+test('a few files at a time are written in large batches and read in large pieces, others in smaller ones', async () => {
+  const written: number[] = []
+  const store = await FolderBlobStore.open(await inFolder(), {
+    ...nodeFileCalls,
+    write: (handle, chunks) => {
+      written.push(chunks.reduce((sum, { length }) => sum + length, 0) / KIB)
+      return nodeFileCalls.write(handle, chunks)
+    },
+  })
+  const key = newKey()
+  async function* large(): AsyncGenerator<Uint8Array> {
+    for (let n = 0; n < 20; n++) yield randomBytes(64 * KIB)
+  }
+  const sizesReadNow = async (): Promise<readonly number[]> => {
+    const sizes: number[] = []
+    for await (const chunk of await store.read(key)) sizes.push((chunk as Buffer).length / KIB)
+    return sizes
+  }
+  await store.write(key, large(), neverAborted)
+  assert.deepEqual(written, [1024, 256])
+  assert.deepEqual(await sizesReadNow(), [64, 512, 512, 192])
+
+  // These stop in the middle of a batch, and of a piece.
+  let goOn = (): void => {}
+  const stopped = new Promise<void>(resolve => (goOn = resolve))
+  let waiting = 0
+  async function* stopping(): AsyncGenerator<Uint8Array> {
+    yield randomBytes(300 * KIB)
+    waiting++
+    await stopped
+  }
+  const writes = Array.from({ length: 20 }, () => store.write(newKey(), stopping(), new AbortController().signal))
+  const reads = await Promise.all(Array.from({ length: 20 }, () => store.read(key)))
+  while (waiting < 20) await new Promise(resolve => setImmediate(resolve))
+  written.length = 0
+  await store.write(newKey(), large(), neverAborted)
+  assert.deepEqual(written, [256, 256, 256, 256, 256])
+  assert.deepEqual(await sizesReadNow(), [64, 256, 256, 256, 256, 192])
+
+  goOn()
+  await Promise.all(writes)
+  await Promise.all(reads.map(read => new Promise(resolve => read.destroy().on('close', resolve))))
+  written.length = 0
+  await store.write(newKey(), large(), neverAborted)
+  assert.deepEqual(written, [1024, 256])
+  assert.deepEqual(await sizesReadNow(), [64, 512, 512, 192])
+})
+
+test('a file that cannot be written gives back its place among those with large batches', async () => {
+  const written: number[] = []
+  const store = await FolderBlobStore.open(await inFolder(), {
+    ...nodeFileCalls,
+    write: (handle, chunks) => {
+      written.push(chunks.length)
+      return nodeFileCalls.write(handle, chunks)
+    },
+  })
+  async function* failing(): AsyncGenerator<Uint8Array> {
+    yield randomBytes(300 * KIB)
+    throw new Error('lost')
+  }
+  for (let n = 0; n < 20; n++) {
+    await assert.rejects(store.write(newKey(), failing(), neverAborted), { message: 'lost' })
+  }
+  async function* large(): AsyncGenerator<Uint8Array> {
+    for (let n = 0; n < 16; n++) yield randomBytes(64 * KIB)
+  }
+  written.length = 0
+  await store.write(newKey(), large(), neverAborted)
+  assert.deepEqual(written, [16])
 })
