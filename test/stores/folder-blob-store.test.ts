@@ -347,15 +347,13 @@ test('a few files at a time are written in large batches and read in large piece
   // These stop in the middle of a batch, and of a piece.
   let goOn = (): void => {}
   const stopped = new Promise<void>(resolve => (goOn = resolve))
-  let waiting = 0
-  async function* stopping(): AsyncGenerator<Uint8Array> {
+  const stopping = async function* (tell: () => void): AsyncGenerator<Uint8Array> {
     yield randomBytes(300 * KIB)
-    waiting++
+    tell()
     await stopped
   }
   const writes = Array.from({ length: 20 }, () => store.write(newKey(), stopping(), new AbortController().signal))
   const reads = await Promise.all(Array.from({ length: 20 }, () => store.read(key)))
-  while (waiting < 20) await new Promise(resolve => setImmediate(resolve))
   written.length = 0
   await store.write(newKey(), large(), neverAborted)
   assert.deepEqual(written, [256, 256, 256, 256, 256])
