@@ -352,7 +352,12 @@ test('a few files at a time are written in large batches and read in large piece
     tell()
     await stopped
   }
-  const writes = Array.from({ length: 20 }, () => store.write(newKey(), stopping(), new AbortController().signal))
+  const writes: Array<Promise<unknown>> = []
+  for (let n = 0; n < 20; n++) {
+    await new Promise<void>(tell => {
+      writes.push(store.write(newKey(), stopping(tell), new AbortController().signal))
+    })
+  }
   const reads = await Promise.all(Array.from({ length: 20 }, () => store.read(key)))
   written.length = 0
   await store.write(newKey(), large(), neverAborted)
