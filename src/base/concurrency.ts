@@ -106,6 +106,40 @@ export class Limiter {
   }
 }
 
+/**
+ * A call that covers what was done before it, so that callers can share it: those who come while one for the same key is under way share
+ * the next.
+ */
+export class SharedCalls {
+  readonly #call: (key: string) => Promise<void>
+  readonly #running = new Map<string, Promise<void>>()
+  readonly #next = new Map<string, Promise<void>>()
+
+  constructor(call: (key: string) => Promise<void>) {
+    this.#call = call
+  }
+
+  /** Settles like a call that begins after this. */
+  run(key: string): Promise<void> {
+    const next = this.#next.get(key) ?? this.#begin(key)
+    this.#next.set(key, next)
+    return next
+  }
+
+  async #begin(key: string): Promise<void> {
+    await this.#running.get(key)
+    this.#next.delete(key)
+    const call = this.#call(key)
+    const ended = call.then(ignore, ignore)
+    this.#running.set(key, ended)
+    try {
+      await call
+    } finally {
+      if (this.#running.get(key) === ended) this.#running.delete(key)
+    }
+  }
+}
+
 /** A limited number of places, for what may be done in a better way by a few at a time: who finds none does without. */
 export class Places {
   #free: number

@@ -3,7 +3,7 @@ import { FileUnreadable, StoreUnavailable, TooLarge } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import { type Bytes, UNLIMITED } from '../base/units.ts'
-import { BlobMissing, type BlobStore, type ByteRange, newBlobKey } from '../stores/blob-store.ts'
+import { BlobMissing, type BlobStore, BlobKeys, type ByteRange } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import {
   discardBlob,
@@ -89,7 +89,7 @@ export class Files {
   readonly #blobs: BlobStore
   readonly #ledger: Ledger
   readonly #garbage: Garbage
-  readonly #system: System
+  readonly #keys: BlobKeys
   readonly #log: Log
   readonly #options: FilesOptions
   #taken = { count: 0, bytes: 0 }
@@ -105,7 +105,7 @@ export class Files {
     this.#blobs = stores.blobs
     this.#ledger = books.ledger
     this.#garbage = books.garbage
-    this.#system = machine.system
+    this.#keys = new BlobKeys(count => machine.system.randomBytes(count))
     this.#log = machine.log
     this.#options = options
   }
@@ -166,7 +166,7 @@ export class Files {
   ): Promise<T> {
     const { declaredSize, signal, sender } = incoming
     this.#options.requireSpace?.(declaredSize ?? 0)
-    const blob = newBlobKey(count => this.#system.randomBytes(count))
+    const blob = this.#keys.next()
     const reservation = await this.#ledger.reserve(context, blob, declaredSize ?? 0, replaced)
     const heartbeat = keepAlive(this.#ledger, this.#log, reservation)
     try {

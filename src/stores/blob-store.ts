@@ -56,6 +56,26 @@ export function newBlobKey(random: (count: number) => Uint8Array): string {
   return Buffer.from(random(20)).toString('hex')
 }
 
+/** Makes keys of which a number in succession begin alike: files that are stored at the same time lie in the same folder. */
+export class BlobKeys {
+  readonly #random: (count: number) => Uint8Array
+  #start = ''
+  #left = 0
+
+  constructor(random: (count: number) => Uint8Array) {
+    this.#random = random
+  }
+
+  next(): string {
+    const key = newBlobKey(this.#random)
+    if (this.#left === 0) [this.#start, this.#left] = [key.slice(0, 2), ALIKE]
+    this.#left--
+    return this.#start + key.slice(2)
+  }
+}
+
+const ALIKE = 64
+
 /** Whether this program created the key (`newBlobKey`): only such a key becomes part of a path or of an object's name. */
 export const isBlobKey = (text: string): boolean => /^[0-9a-f]{40}$/.test(text)
 

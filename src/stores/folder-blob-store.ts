@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
-import { Places } from '../base/concurrency.ts'
+import { Places, SharedCalls } from '../base/concurrency.ts'
 import { notePassing } from '../base/passing-bytes.ts'
 import type { Bytes } from '../base/units.ts'
 import {
@@ -45,6 +45,8 @@ export class FolderBlobStore implements BlobStore {
   readonly #files: FileCalls
   /** Sub-folders that have been synchronised to the disk. */
   readonly #subfolders = new Set<string>()
+  /** Uploads that end at the same time share them: their keys begin alike (`BlobKeys`), so they lie in one folder. */
+  readonly #syncs = new SharedCalls((path: string) => this.#syncFolder(path))
   readonly #digests = new Digests()
   readonly #largeBatches = new Places(FEW)
   readonly #largeReads = new Places(FEW)
@@ -85,7 +87,7 @@ export class FolderBlobStore implements BlobStore {
       signal.throwIfAborted()
       renamed = true
       await this.#files.rename(incoming, final)
-      await this.#syncFolder(dirname(final))
+      await this.#syncs.run(dirname(final))
       return blob
     } catch (error) {
       // `list` finds what cannot be removed now; the first error is more useful than this one.

@@ -137,6 +137,45 @@ test('everything is synchronised before the name it is found by', async () => {
   assert.deepEqual(made, [...fill, 'rename', ...folderSync])
 })
 
+test('files that end together share the synchronisation of their folder, which begins when all have their names (D40.7)', async () => {
+  let [begun, renamed] = [0, 0]
+  /** How many had their names when each synchronisation of the folder began. */
+  const covered: number[] = []
+  const [start] = newKey().match(/^../) ?? []
+  const folders = new Set<unknown>()
+  let goOn = (): void => {}
+  const stopped = new Promise<void>(resolve => (goOn = resolve))
+  const store = await FolderBlobStore.open(await inFolder(), {
+    ...nodeFileCalls,
+    async open(path, flags) {
+      const handle = await nodeFileCalls.open(path, flags)
+      if (path.endsWith(`/${start}`)) folders.add(handle)
+      return handle
+    },
+    async rename(from, to) {
+      await nodeFileCalls.rename(from, to)
+      if (++renamed === 10) goOn()
+    },
+    async sync(handle) {
+      if (folders.has(handle)) {
+        covered.push(renamed)
+        if (++begun === 1) await stopped
+      }
+      await nodeFileCalls.sync(handle)
+    },
+  })
+  const writes: Array<Promise<unknown>> = []
+  for (let n = 0; n < 10; n++) {
+    async function* content(): AsyncGenerator<Uint8Array> {
+      yield randomBytes(100)
+    }
+    writes.push(store.write(`${start}${newKey().slice(2)}`, content(), new AbortController().signal))
+  }
+  await Promise.all(writes)
+  assert.ok(covered.length <= 3, `synchronised ${covered.length} times`)
+  assert.equal(covered.at(-1), 10)
+})
+
 test('what a crash has left half-written is listed and can be deleted, but not read', async () => {
   const folder = await inFolder()
   const store = await FolderBlobStore.open(folder)
