@@ -175,7 +175,7 @@ else {
   })
 
   test('a reader outlives a restart of the server in the middle of a blob', async t => {
-    const store = await S3BlobStore.open(newPlace(), { timeout: 2000 })
+    const store = await S3BlobStore.open(newPlace(), { timeout: 60_000 })
     t.after(() => store.close())
     const key = newKey()
     const { sha256 } = await store.write(key, mebibytes(40), neverAborted)

@@ -1,5 +1,6 @@
-import type { S3Client } from '@aws-sdk/client-s3'
+import { NoSuchKey, type S3Client } from '@aws-sdk/client-s3'
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { PassThrough, Readable } from 'node:stream'
 import { test } from 'node:test'
 import { StoreUnavailable } from '../../src/base/errors.ts'
@@ -15,15 +16,16 @@ interface Answer {
 }
 
 /** A client that gives one answer after the other, and the ranges it was asked for. */
-function clientOf(...answers: readonly Answer[]) {
+function clientOf(...answers: ReadonlyArray<Answer | Error>) {
   const left = [...answers]
   const asked: (string | undefined)[] = []
   const client = {
     send: async ({ input }: { input: { Bucket: string; Key: string; Range?: string } }) => {
       assert.deepEqual({ Bucket: input.Bucket, Key: input.Key }, object)
       asked.push(input.Range)
-      const { bytes, size } = left.shift() ?? assert.fail('asked once more')
-      return { Body: bytes, ContentLength: size }
+      const answer = left.shift() ?? assert.fail('asked once more')
+      if (answer instanceof Error) throw answer
+      return { Body: answer.bytes, ContentLength: answer.size }
     },
   }
   return { client: client as unknown as S3Client, asked }
@@ -84,6 +86,38 @@ test('a store that breaks three times in a row without a byte is unavailable; a 
   const reading = textOf(await readObject(many.client, object, undefined, TIMEOUT))
   assert.equal(await causeOf(reading), 'the object ended after 1 of 3 bytes')
   assert.deepEqual(many.asked, [undefined, 'bytes=1-2', 'bytes=1-2'])
+})
+
+const refusal = (): Error => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+
+test('a server that cannot be reached in the middle of an object is asked again, as at a restart', async () => {
+  const { client, asked } = clientOf(whole('ab', 3), refusal(), refusal(), whole('c', 1))
+  assert.equal(await textOf(await readObject(client, object, undefined, 60_000)), 'abc')
+  assert.deepEqual(asked, [undefined, 'bytes=2-2', 'bytes=2-2', 'bytes=2-2'])
+})
+
+test('a server that cannot be reached for the timeout is unavailable, and at the beginning of an object at once', async () => {
+  const refusing = clientOf(whole('ab', 3), ...Array.from({ length: 100 }, refusal))
+  const reading = textOf(await readObject(refusing.client, object, undefined, 500))
+  assert.equal(await causeOf(reading), 'connect ECONNREFUSED')
+  assert.ok(refusing.asked.length > 2)
+  const first = clientOf(refusal())
+  assert.equal(await causeOf(readObject(first.client, object, undefined, 60_000).then(textOf)), 'connect ECONNREFUSED')
+})
+
+test('nobody is asked again for a reader that has left, or for an object that is gone', async () => {
+  const { client, asked } = clientOf(whole('ab', 3), refusal())
+  const stream = await readObject(client, object, undefined, 60_000)
+  stream.resume()
+  await eventually('the server has refused', () => asked.length === 2)
+  stream.destroy()
+  await once(stream, 'close')
+  await turns()
+  assert.equal(asked.length, 2)
+
+  const gone = new NoSuchKey({ message: 'gone', $metadata: {} })
+  const missing = clientOf(whole('ab', 3), gone)
+  await assert.rejects(textOf(await readObject(missing.client, object, undefined, 60_000)), gone)
 })
 
 test('a connection that is silent for the timeout is given up, and another one continues', async t => {

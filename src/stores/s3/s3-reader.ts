@@ -1,6 +1,9 @@
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
+import { StoreUnavailable } from '../../base/errors.ts'
 import { notePassing } from '../../base/passing-bytes.ts'
+import { realSystem } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { ByteRange } from '../blob-store.ts'
 import { filesUnavailable, s3Call } from './s3-client.ts'
@@ -8,6 +11,8 @@ import type { S3Object } from './s3-multipart.ts'
 
 /** How often in a row a connection may break without a byte in between. */
 const ATTEMPTS = 3
+/** Between two questions to a server that cannot be reached. */
+const PAUSE: Milliseconds = 250
 
 interface Body {
   readonly bytes: Readable
@@ -16,7 +21,7 @@ interface Body {
 
 /**
  * The bytes of an object. If a connection breaks, or is silent for longer than `timeout` while the reader waits, a new one
- * continues at the same position.
+ * continues at the same position; for as long, a server that cannot be reached is asked again.
  */
 export async function readObject(
   client: S3Client,
@@ -36,6 +41,20 @@ export async function readObject(
   let body = await ask(start, range?.last)
   const end = start + body.size
 
+  /** A server that restarts refuses connections for a while. */
+  const askAgain = async (first: number): Promise<Body> => {
+    const until = realSystem.monotonic() + timeout
+    for (;;) {
+      try {
+        return await ask(first, end - 1)
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable) || realSystem.monotonic() >= until) throw error
+        await pause(PAUSE)
+        if (stream.destroyed) throw error
+      }
+    }
+  }
+
   async function* bytes(): AsyncGenerator<Uint8Array> {
     let position = start
     let failures = 0
@@ -53,7 +72,7 @@ export async function readObject(
         if (stream.destroyed) throw error
         if (++failures === ATTEMPTS) throw filesUnavailable(error)
       }
-      body = await ask(position, end - 1)
+      body = await askAgain(position)
     }
   }
   const stream = Readable.from(bytes(), { objectMode: false })
