@@ -56,7 +56,10 @@ export function newBlobKey(random: (count: number) => Uint8Array): string {
   return Buffer.from(random(20)).toString('hex')
 }
 
-/** Makes keys of which a number in succession begin alike: files that are stored at the same time lie in the same folder. */
+/** So many keys in succession begin alike. */
+const ALIKE = 64
+
+/** Makes keys of which some in succession begin alike: files that are stored at the same time lie in the same folder. */
 export class BlobKeys {
   readonly #random: (count: number) => Uint8Array
   #start = ''
@@ -73,8 +76,6 @@ export class BlobKeys {
     return this.#start + key.slice(2)
   }
 }
-
-const ALIKE = 64
 
 /** Whether this program created the key (`newBlobKey`): only such a key becomes part of a path or of an object's name. */
 export const isBlobKey = (text: string): boolean => /^[0-9a-f]{40}$/.test(text)

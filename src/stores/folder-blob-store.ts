@@ -292,10 +292,8 @@ async function* batches(chunks: AsyncIterable<Uint8Array>, large: Places): Async
   let batch: Uint8Array[] = []
   let size = 0
   let isLarge = false
-  const begin = (): void => {
+  const giveBack = (): void => {
     if (isLarge) large.giveBack()
-    batch = []
-    size = 0
     isLarge = false
   }
   try {
@@ -306,11 +304,13 @@ async function* batches(chunks: AsyncIterable<Uint8Array>, large: Places): Async
       isLarge ||= size >= BATCH && large.take()
       if (size < (isLarge ? LARGE_BATCH : BATCH) && batch.length < BATCH_CHUNKS) continue
       yield batch
-      begin()
+      giveBack()
+      batch = []
+      size = 0
     }
     if (batch.length > 0) yield batch
   } finally {
-    begin()
+    giveBack()
   }
 }
 
