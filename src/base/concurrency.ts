@@ -1,7 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { Overloaded } from './errors.ts'
 
-/** What runs at once: one task at a time, a limited number of tasks, pauses in long work, and counters that threads share. */
+/**
+ * What runs at once: one task at a time, a limited number of tasks, calls that callers share, pauses in long work, and counters that threads
+ * share.
+ */
 
 /**
  * Runs one task at a time, in the order of the calls. Calls must not be nested: a task that calls `run` waits
@@ -112,7 +115,8 @@ export class Limiter {
  */
 export class SharedCalls {
   readonly #call: (key: string) => Promise<void>
-  readonly #running = new Map<string, Promise<void>>()
+  readonly #inTurn = new KeyedMutex()
+  /** The calls that have not begun. */
   readonly #next = new Map<string, Promise<void>>()
 
   constructor(call: (key: string) => Promise<void>) {
@@ -121,22 +125,14 @@ export class SharedCalls {
 
   /** Settles like a call that begins after this. */
   run(key: string): Promise<void> {
-    const next = this.#next.get(key) ?? this.#begin(key)
+    const next = this.#next.get(key) ?? this.#inTurn.run(key, () => this.#begin(key))
     this.#next.set(key, next)
     return next
   }
 
   async #begin(key: string): Promise<void> {
-    await this.#running.get(key)
     this.#next.delete(key)
-    const call = this.#call(key)
-    const ended = call.then(ignore, ignore)
-    this.#running.set(key, ended)
-    try {
-      await call
-    } finally {
-      if (this.#running.get(key) === ended) this.#running.delete(key)
-    }
+    await this.#call(key)
   }
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { BlobMissing, newBlobKey } from '../../src/stores/blob-store.ts'
+import { lengthOf } from '../../src/stores/digests.ts'
 import { type FileCalls, FolderBlobStore, nodeFileCalls } from '../../src/stores/folder-blob-store.ts'
 import { blobStoreSuite } from '../conformance/blob-store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -316,16 +317,21 @@ test('a blob that is deleted while it is listed is left out; any other failure e
   await assert.rejects(list(), { code: 'EIO' })
 })
 
-test('small chunks are written together: up to 256 of them, or 1 MiB', async () => {
+/** A store, and the chunks of each of its writes as `note` describes them. */
+async function storeNoting(note: (chunks: readonly Uint8Array[]) => number) {
   const written: number[] = []
-  const files: FileCalls = {
+  const store = await FolderBlobStore.open(await inFolder(), {
     ...nodeFileCalls,
     async write(handle, chunks) {
-      written.push(chunks.length)
+      written.push(note(chunks))
       await nodeFileCalls.write(handle, chunks)
     },
-  }
-  const store = await FolderBlobStore.open(await inFolder(), files)
+  })
+  return { store, written }
+}
+
+test('small chunks are written together: up to 256 of them, or 1 MiB', async () => {
+  const { store, written } = await storeNoting(chunks => chunks.length)
   for (const [count, size, expected] of [
     [256, 1, [256]],
     [257, 1, [256, 1]],
@@ -362,14 +368,7 @@ test('a store that is only read creates nothing', async () => {
 const KIB = 1024
 
 test('a few files at a time are written in large batches and read in large pieces, others in smaller ones', async () => {
-  const written: number[] = []
-  const store = await FolderBlobStore.open(await inFolder(), {
-    ...nodeFileCalls,
-    write: (handle, chunks) => {
-      written.push(chunks.reduce((sum, { length }) => sum + length, 0) / KIB)
-      return nodeFileCalls.write(handle, chunks)
-    },
-  })
+  const { store, written } = await storeNoting(chunks => lengthOf(chunks) / KIB)
   const key = newKey()
   async function* large(): AsyncGenerator<Uint8Array> {
     for (let n = 0; n < 20; n++) yield randomBytes(64 * KIB)
@@ -413,14 +412,7 @@ test('a few files at a time are written in large batches and read in large piece
 })
 
 test('a file that cannot be written gives back its place among those with large batches', async () => {
-  const written: number[] = []
-  const store = await FolderBlobStore.open(await inFolder(), {
-    ...nodeFileCalls,
-    write: (handle, chunks) => {
-      written.push(chunks.length)
-      return nodeFileCalls.write(handle, chunks)
-    },
-  })
+  const { store, written } = await storeNoting(chunks => chunks.length)
   async function* failing(): AsyncGenerator<Uint8Array> {
     yield randomBytes(300 * KIB)
     throw new Error('lost')
