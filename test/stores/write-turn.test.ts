@@ -44,6 +44,39 @@ test('those who wait get the turn in order of arrival, and a failure passes it o
   )
 })
 
+test('a thread that waits for commits sleeps until the last of them (D40.8)', async () => {
+  const { turn, task, asleep } = waitingThread(3)
+  await asleep()
+  turn.committed()
+  turn.committed()
+  await asleep()
+  turn.committed()
+  assert.deepEqual(await task, [3])
+})
+
+test('a thread that waits for commits goes on when its wait has ended', async () => {
+  const { turn, end, task, asleep } = waitingThread(1000)
+  await asleep()
+  Atomics.store(end, 0, 1)
+  turn.wake()
+  assert.deepEqual(await task, [1])
+})
+
+/** A thread that waits for so many commits. */
+function waitingThread(awaited: number) {
+  const turn = new WriteTurn()
+  const end = new SharedArrayBuffer(4)
+  const task = runTasks<number>([{ kind: 'await commits', turn: turn.shared, awaited, end }])
+  const commits = new Int32Array(turn.shared, 4, 1)
+  /** Who is woken before the time sleeps again. */
+  const asleep = (): Promise<unknown> =>
+    until(
+      () => Atomics.notify(commits, 0),
+      count => count === 1,
+    )
+  return { turn, end: new Int32Array(end), task, asleep }
+}
+
 test('what one connection has committed changes the revision of the other in the same turn of the event loop', async t => {
   const file = join(await temporaryFolder(), 'store.sqlite')
   const turn = new WriteTurn()

@@ -14,6 +14,12 @@ export type Task =
       readonly probe: SharedArrayBuffer
       readonly rounds: number
     }
+  | {
+      readonly kind: 'await commits'
+      readonly turn: SharedArrayBuffer
+      readonly awaited: number
+      readonly end: SharedArrayBuffer
+    }
 
 export const capacity = [{ prefix: 'few:', max: 50 }]
 const TTL = 1_000_000
@@ -55,6 +61,12 @@ async function work(task: Task): Promise<unknown> {
         })
       }
       return undefined
+    }
+    case 'await commits': {
+      const turn = new WriteTurn(task.turn)
+      const end = new Int32Array(task.end)
+      turn.waitForCommits(task.awaited, () => Atomics.load(end, 0) !== 0)
+      return turn.commits
     }
   }
 }

@@ -1,12 +1,13 @@
 import { realSystem } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 
-/** Words: the next ticket, the number of commits, the waiting time; then the places of waiting threads. */
+/** Words: the next ticket, the number of commits and the one that is awaited, the waiting time; then the places of waiting threads. */
 const TICKETS = 0
 const COMMITS = 1
-const WAITS = 2
-const WAITED_MICROSECONDS = 3
-const PLACES = 4
+const AWAITED = 2
+const WAITS = 3
+const WAITED_MICROSECONDS = 4
+const PLACES = 5
 /** More than there are threads: each waits with one ticket at most. */
 const PLACE_COUNT = 256
 /** Limits the delay after a missed wake-up, which would otherwise stop the thread for ever. */
@@ -45,12 +46,26 @@ export class WriteTurn {
   /** Must be called after each commit, before its callers are notified. */
   committed(): void {
     Atomics.add(this.#words, COMMITS, 1)
-    Atomics.notify(this.#words, COMMITS)
+    // Waking a thread takes longer than most statements of a commit.
+    if (this.commitsSince(Atomics.load(this.#words, AWAITED)) >= 0) Atomics.notify(this.#words, COMMITS)
   }
 
-  /** Blocks this thread until the number of commits is another one. */
-  waitForCommit(present: number): void {
-    Atomics.wait(this.#words, COMMITS, present)
+  /**
+   * Blocks this thread until the number of commits has come to `awaited`, or until `wake` is called and the wait has ended.
+   * Only one thread waits for commits.
+   */
+  waitForCommits(awaited: number, hasEnded: () => boolean): void {
+    // Before the number is read: whoever commits afterwards knows what is awaited.
+    Atomics.store(this.#words, AWAITED, awaited)
+    for (let { commits } = this; !hasEnded() && ((commits - awaited) | 0) < 0; { commits } = this) {
+      Atomics.wait(this.#words, COMMITS, commits)
+    }
+  }
+
+  /** Lets the thread that waits for commits see whether its wait has ended. */
+  wake(): void {
+    Atomics.add(this.#words, COMMITS, 1)
+    Atomics.notify(this.#words, COMMITS)
   }
 
   /** Runs the work while no other thread has the turn. A thread calls it for one piece of work at a time. */

@@ -9,7 +9,7 @@ export interface CheckpointThread {
   readonly path: string
   /** The turn to write, whose commits are counted. */
   readonly turn: SharedArrayBuffer
-  /** The thread ends at the next commit when its only number is not 0. */
+  /** The thread ends when it is woken and the only number is not 0. */
   readonly end: Int32Array
 }
 
@@ -19,17 +19,15 @@ const { DatabaseSync } = await loadSqlite()
 // Waits for no lock: a writer that copies the log itself needs no help.
 const handle = new DatabaseSync(path, { timeout: 0 })
 handle.exec('PRAGMA synchronous = NORMAL')
+const hasEnded = (): boolean => Atomics.load(end, 0) !== 0
 // What has been committed before is copied at once.
-let seen = turn.commits - COMMITS_TOGETHER
+let awaited = turn.commits
 for (;;) {
-  // Read before the end is looked at, which is set before a last commit is counted: otherwise a wait could miss both.
-  const { commits } = turn
-  if (Atomics.load(end, 0) !== 0) break
-  if (turn.commitsSince(seen) < COMMITS_TOGETHER) turn.waitForCommit(commits)
-  else {
-    seen = commits
-    copyLog()
-  }
+  turn.waitForCommits(awaited, hasEnded)
+  if (hasEnded()) break
+  // Commits that come while the log is copied count for the next time.
+  awaited = turn.commits + COMMITS_TOGETHER
+  copyLog()
 }
 handle.close()
 

@@ -35,7 +35,7 @@ export class Checkpoints {
   async close(): Promise<void> {
     clearInterval(this.#timer)
     Atomics.store(this.#end, 0, 1)
-    this.#turn.committed()
+    this.#turn.wake()
     this.#worker?.ref()
     await this.#ended
   }
