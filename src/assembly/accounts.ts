@@ -17,6 +17,7 @@ import type { Settings } from '../config/settings.ts'
 import { createFactors } from './factors.ts'
 import { openBreachedPasswords } from './breached-passwords.ts'
 import type { Machine } from './machine.ts'
+import type { Chore } from '../base/chores.ts'
 import type { EphemeralStores } from './ephemeral-stores.ts'
 import type { Database } from '../stores/database.ts'
 import type { DependencyCache } from '../stores/dependency-cache.ts'
@@ -126,12 +127,12 @@ export async function createAccounts(
     passwordReset,
     /** Open as long as passwords are set. */
     breachedPasswords,
-    /** Deletes what is kept for a limited time. */
-    async expire() {
-      await audit.expire()
-      await passwordReset?.expire()
-      await accessTokens?.expire()
-    },
+    /** Delete what is kept for a limited time. */
+    expiries: [
+      ['audit trail', () => audit.expire()],
+      ['password resets', () => passwordReset?.expire()],
+      ['access tokens', () => accessTokens?.expire()],
+    ] satisfies readonly Chore[],
   }
 }
 

@@ -5,7 +5,6 @@ import { ADMIN } from '../accounts/principals.ts'
 import { findUser } from '../accounts/users.ts'
 import { requireWhole } from '../backup/store-copy.ts'
 import { StartupError } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
 import { keepTickShape } from '../base/tick-shape.ts'
 import type { Settings } from '../config/settings.ts'
 import { Changes } from '../content/changes.ts'
@@ -28,6 +27,7 @@ import { Metrics } from '../http/metrics.ts'
 import { Readiness } from '../http/readiness.ts'
 import { BaseAddress } from '../http/base-address.ts'
 import { AnswerCache } from '../http/readers/answer-cache.ts'
+import { Chores, CHORES_INTERVAL } from '../base/chores.ts'
 import { createInsight } from './insight.ts'
 import { httpOptions } from './http-options.ts'
 import type { Machine } from './machine.ts'
@@ -52,7 +52,6 @@ import { DependencyCache } from '../stores/dependency-cache.ts'
 import type { DiskSpace } from '../stores/disk.ts'
 import { ping } from '../stores/sql.ts'
 
-const SWEEP_INTERVAL = 60_000
 /** For frequently requested users, access lists and entries, in each thread. */
 const CACHE_BYTES = 16 * 2 ** 20
 const ANSWER_CACHE_BYTES = 8 * 2 ** 20
@@ -129,7 +128,10 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
   const ledger = new Ledger(database, system, books)
   const garbage = new Garbage(database, blobs, ledger, system)
   // If no other process uses the store, a crash has interrupted every upload on record.
-  if (!other) await garbage.recover(stores.isExclusive)
+  if (!other) {
+    // What cannot be deleted now is tried again every minute.
+    await garbage.recover(stores.isExclusive).catch((err: unknown) => log.error({ err }, 'deleting old files failed'))
+  }
   const cache = new DependencyCache(database, CACHE_BYTES, system)
   const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database, cache, team })
   const virusScan = createVirusScan(settings, machine, { ...accounts, blobs, threads: team?.count ?? 1 })
@@ -172,7 +174,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
     settings,
     () => getBase().href,
     team,
-    new AnswerCache(new DependencyCache(database, ANSWER_CACHE_BYTES / (team?.count ?? 1), system)),
+    new AnswerCache(cache.partition(ANSWER_CACHE_BYTES / (team?.count ?? 1))),
     () => catchUp.isComplete,
   )
   const content = createContent(settings, {
@@ -240,25 +242,30 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
     httpOptions(settings, machine, getBase, base?.path ?? '/', team?.count ?? 1),
   )
   const admin = await findUser(database, ADMIN)
-  const sweep = other
-    ? undefined
-    : repeat(log, async () => {
-        await garbage.recover(false)
-        await garbage.collect()
-        await disk?.restoreReserve()
-        await node.watch()
-        await accounts.expire()
-        await content.trash.expire()
-        await content.links?.expire()
-        await content.search.tidy()
-        await pruneChangeLog(database)
-        await ephemeralStores.sweep()
-        await history.sample()
-        for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
-      })
-
-  const indexing = other ? undefined : repeat(log, () => catchUp.run())
-  const scrubbing = other ? undefined : repeat(log, () => scrubber.run(SWEEP_INTERVAL))
+  // Two that may take long do not delay the others.
+  const chores = other
+    ? []
+    : [
+        new Chores(log, [
+          ['interrupted uploads', () => garbage.recover(false)],
+          ['deleted files', () => garbage.collect()],
+          ['reserve on the disk', () => disk?.restoreReserve()],
+          ['state of the node', () => node.watch()],
+          ...accounts.expiries,
+          ['trash', () => content.trash.expire()],
+          ['public links', () => content.links?.expire()],
+          ['search index', () => content.search.tidy()],
+          ['change log', () => pruneChangeLog(database)],
+          ['expired sessions', () => ephemeralStores.sweep()],
+          ['history of figures', () => history.sample()],
+          [
+            'expiry of provider metadata',
+            () => sso.saml?.providers.forEach(({ provider }) => provider.metadata.warnOfExpiry()),
+          ],
+        ]),
+        new Chores(log, [['indexing', () => catchUp.run()]]),
+        new Chores(log, [['verification of files', () => scrubber.run(CHORES_INTERVAL)]]),
+      ]
 
   return {
     adminHasPassword: settings['service.auth.adminpw'] !== undefined || admin?.password !== undefined,
@@ -284,14 +291,13 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       readiness.drain()
       await first?.tell('drain')
       if (!other) await setTimeout(settings['service.http.drain-time'])
-      clearInterval(sweep)
-      clearInterval(scrubbing)
-      clearInterval(indexing)
+      const lastChores = Promise.all(chores.map(each => each.close()))
       scrubber.close()
       disk?.close()
       await Promise.all([app.close(), first?.tell('stop')])
       await first?.end()
       await catchUp.stop()
+      await lastChores
       await accounts.mails?.close()
       await sso.saml?.close()
       await sso.cas?.close()
@@ -334,12 +340,4 @@ async function listen(app: Pick<ReturnType<typeof createApp>, 'listen'>, host: s
     if (reason === undefined) throw error
     throw new StartupError(`Cannot listen on ${host} port ${port}: ${reason}.`, { cause: error })
   }
-}
-
-/** Runs the task every minute until the timer is cleared. */
-function repeat(log: Log, chore: () => Promise<unknown>): NodeJS.Timeout {
-  const run = (): void => {
-    chore().catch((error: unknown) => log.error({ err: error }, 'a periodic task failed'))
-  }
-  return setInterval(run, SWEEP_INTERVAL).unref()
 }

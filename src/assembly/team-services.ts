@@ -81,19 +81,24 @@ export const sharedMailer = (team: ThreadTeam): Mailer => ({
   close: async () => {},
 })
 
-/** How the first thread answers for `current`: a refusal would arrive as a plain error otherwise. */
-type Current<Known> = { readonly metadata: Known } | { readonly refused: FailedCheck }
+/** How the first thread answers: a refused sign-on would arrive as a plain error otherwise. */
+type Refusable<T> = { readonly result: T } | { readonly refused: FailedCheck }
 
-/** Runs work of the first thread so that a refusal reaches the other threads as one. */
-async function refusable<T>(
-  work: () => Promise<T>,
-): Promise<{ readonly result: T } | { readonly refused: FailedCheck }> {
+/** Runs work of the first thread so that a refused sign-on reaches the other threads as one. */
+async function refusable<T>(work: () => Promise<T>): Promise<Refusable<T>> {
   try {
     return { result: await work() }
   } catch (error) {
     if (error instanceof SsoRefused) return { refused: error.failed }
     throw error
   }
+}
+
+/** Calls the first thread, which answers with what {@link refusable} returns. @throws {SsoRefused} */
+async function callRefusable<T>(team: ThreadTeam, name: string, argument?: unknown): Promise<T> {
+  const outcome = await team.callFirst<Refusable<T>>(name, argument)
+  if ('refused' in outcome) throw new SsoRefused(outcome.refused)
+  return outcome.result
 }
 
 /**
@@ -116,14 +121,9 @@ export function shareFederation(team: ThreadTeam, name: string, source?: Federat
     team.answer(status, () => source.status())
     return source
   }
-  const ask = async (how: string, entityId: string): Promise<FederationEntity> => {
-    const answer = await team.callFirst<{ result: FederationEntity } | { refused: FailedCheck }>(how, entityId)
-    if ('refused' in answer) throw new SsoRefused(answer.refused)
-    return answer.result
-  }
   return {
-    find: entityId => ask(find, entityId),
-    findStored: entityId => ask(findStored, entityId),
+    find: entityId => callRefusable<FederationEntity>(team, find, entityId),
+    findStored: entityId => callRefusable<FederationEntity>(team, findStored, entityId),
     reloadForUnknownKey: entityId => team.callFirst(reload, entityId),
     search: question => team.callFirst(search, question),
     status: () => team.callFirst(status),
@@ -142,24 +142,13 @@ export function shareMetadata<Known extends ProviderMetadata>(
   if (!team) return source
   const [current, reload, status] = [`current metadata of ${name}`, `reload of ${name}`, `state of ${name}`]
   if (team.isFirst) {
-    team.answer(current, async (): Promise<Current<Known>> => {
-      try {
-        return { metadata: await source.current() }
-      } catch (error) {
-        if (error instanceof SsoRefused) return { refused: error.failed }
-        throw error
-      }
-    })
+    team.answer(current, () => refusable(() => source.current()))
     team.answer(reload, () => source.reloadForUnknownKey())
     team.answer(status, () => source.status())
     return source
   }
   return {
-    current: async () => {
-      const answer = await team.callFirst<Current<Known>>(current)
-      if ('refused' in answer) throw new SsoRefused(answer.refused)
-      return answer.metadata
-    },
+    current: () => callRefusable<Known>(team, current),
     reloadForUnknownKey: () => team.callFirst<boolean>(reload),
     status: () => team.callFirst<MetadataStatus<Known>>(status),
     // The first thread warns.

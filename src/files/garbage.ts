@@ -1,3 +1,4 @@
+import { StoreUnavailable } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
@@ -72,15 +73,30 @@ export class Garbage {
     if (isExclusive) for (const blob of await this.#blobs.unfinished()) await this.#blobs.delete(blob)
   }
 
+  /** @throws the first error of those that cannot be deleted; all others are */
   async #deleteDiscarded(): Promise<void> {
+    let last = ''
+    let failure: { readonly error: unknown } | undefined
     while (!(await areBlobsHeld(this.#database, this.#system))) {
       // After a power failure a file may have its old bytes again, unless its change was on the disk.
       const batch = await this.#database.settled(queries =>
-        queries.all<{ blob: string }>(sql`SELECT blob FROM discarded_blobs LIMIT ${BATCH}`),
+        queries.all<{ blob: string }>(
+          sql`SELECT blob FROM discarded_blobs WHERE blob > ${last} ORDER BY blob LIMIT ${BATCH}`,
+        ),
       )
-      if (batch.length === 0) return
-      for (const { blob } of batch) await this.delete(blob)
+      if (batch.length === 0) break
+      for (const { blob } of batch) {
+        try {
+          await this.delete(blob)
+        } catch (error) {
+          // The others would fail as well, each after the time that the store is waited for.
+          if (error instanceof StoreUnavailable) throw error
+          failure ??= { error }
+        }
+        last = blob
+      }
     }
+    if (failure) throw failure.error
   }
 }
 

@@ -62,8 +62,8 @@ export interface Database extends Queries {
    */
   transaction<T>(work: (tx: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>
   /**
-   * Reads only what a power failure does not undo: for decisions about something outside the database, such as the deletion of bytes.
-   * Other reads may see a commit that is still being written to the disk (D40.1).
+   * Reads only what a power failure does not undo, except the effects of relaxed transactions: for decisions about something outside the
+   * database, such as the deletion of bytes. Other reads may see a commit that is still being written to the disk (D40.1).
    */
   settled<T>(read: (queries: Queries) => Promise<T>): Promise<T>
   /**

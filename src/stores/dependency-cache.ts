@@ -1,34 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { LRUCache } from 'lru-cache'
 import type { Awaitable } from '../base/concurrency.ts'
 import type { System } from '../base/system.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
+import { type Cacheable, CachedValues } from './cached-values.ts'
 import { DELETED } from './change-log.ts'
 import type { Database, Queries } from './database.ts'
-import { Dependents } from './dependents.ts'
 import { sql } from './sql.ts'
-
-/** A value to cache, and what it was derived from. */
-interface Cacheable<T> {
-  readonly value: T
-  /** The value is dropped when one of these changes; see `change-log.ts` for their form. */
-  readonly subjects: readonly string[]
-  /** Approximate memory of the value. */
-  readonly bytes: Bytes
-}
 
 /** The subject of a value that depends on more than can be named: every change in the log drops it. */
 export const ANYTHING = '(anything)'
-
-interface Kept {
-  readonly value: unknown
-  readonly subjects: readonly string[]
-  readonly bytes: Bytes
-}
-
-/** Memory of one cache entry besides its value, with a subject or two. */
-const OVERHEAD: Bytes = 450
 
 /** The memory of a text: the engine takes one byte for each character, or two if a character needs them. */
 export const memoryOf = (text: string): Bytes => (/[\u0100-\uffff]/.test(text) ? 2 : 1) * text.length
@@ -51,8 +32,9 @@ const CONFIRMED_FOR: Milliseconds = 1000
 export class DependencyCache {
   readonly #database: Database
   readonly #system: Pick<System, 'monotonic'>
-  readonly #values: LRUCache<string, Kept>
-  readonly #dependents = new Dependents()
+  readonly #values: CachedValues
+  /** These and those of all partitions. */
+  readonly #all: CachedValues[]
   /** The revision of the database up to which the change log has been read. */
   #revision: number | undefined
   /** How far the change log has been read. */
@@ -69,16 +51,13 @@ export class DependencyCache {
   constructor(database: Database, maxBytes: Bytes, system: Pick<System, 'monotonic'>) {
     this.#database = database
     this.#system = system
-    this.#values = new LRUCache({
-      maxSize: maxBytes,
-      sizeCalculation: ({ bytes }, key) => bytes + 2 * key.length + OVERHEAD,
-      dispose: ({ subjects }, key) => this.#unlink(subjects, key),
-    })
+    this.#values = new CachedValues(maxBytes)
+    this.#all = [this.#values]
   }
 
   /** Number of cached values, and their approximate memory. */
   get load(): { readonly values: number; readonly bytes: Bytes } {
-    return { values: this.#values.size, bytes: this.#values.calculatedSize }
+    return this.#values.load
   }
 
   /** Whether the database server has to be asked what has changed. */
@@ -127,14 +106,29 @@ export class DependencyCache {
    * @param key begins with the kind of value, so that kinds do not collide
    */
   get<T>(key: string, load: () => Promise<Cacheable<T> | undefined>): Awaitable<T | undefined> {
+    return this.#get(this.#values, key, load)
+  }
+
+  /** Values that do not displace the others, in a memory of their own. What has changed is asked once for all. */
+  partition(maxBytes: Bytes): Pick<DependencyCache, 'get'> {
+    const values = new CachedValues(maxBytes)
+    this.#all.push(values)
+    return { get: (key, load) => this.#get(values, key, load) }
+  }
+
+  #get<T>(values: CachedValues, key: string, load: () => Promise<Cacheable<T> | undefined>): Awaitable<T | undefined> {
     const revision = this.present
     // Where the server has to be asked, nothing is known to be valid before its answer.
     const isKnown = revision !== undefined && (this.asks ? this.#isConfirmed(revision) : revision === this.#revision)
-    const kept = isKnown ? this.#values.get(key) : undefined
-    return kept ? (kept.value as T) : this.#getOrLoad(key, load)
+    const kept = isKnown ? values.get(key) : undefined
+    return kept ? (kept.value as T) : this.#getOrLoad(values, key, load)
   }
 
-  async #getOrLoad<T>(key: string, load: () => Promise<Cacheable<T> | undefined>): Promise<T | undefined> {
+  async #getOrLoad<T>(
+    values: CachedValues,
+    key: string,
+    load: () => Promise<Cacheable<T> | undefined>,
+  ): Promise<T | undefined> {
     const revision = this.present
     if (revision === undefined) return (await load())?.value
     if (!this.asks) {
@@ -143,13 +137,13 @@ export class DependencyCache {
       await this.#request.getStore()?.asking
       if (!this.#isConfirmed(revision)) await this.#confirm(revision)
     }
-    const kept = this.#values.get(key)
+    const kept = values.get(key)
     if (kept) return kept.value as T
     const readings = this.#readings
     const loaded = await load()
     // A row may have changed while the value was loaded, and the log may have been read since: then the value is only used
     // for this call.
-    if (loaded && readings === this.#readings) this.#keep(key, loaded)
+    if (loaded && readings === this.#readings) values.keep(key, loaded)
     return loaded?.value
   }
 
@@ -199,30 +193,18 @@ export class DependencyCache {
     // Read first, so that a later commit changes the revision again.
     const { revision } = this.#database
     const { position, subjects } = await changesSince(this.#database, this.#position)
-    if (subjects === undefined) this.#values.clear()
-    else for (const subject of subjects) this.#drop(subject)
-    if (subjects?.size !== 0) {
-      this.#drop(ANYTHING)
-      this.#readings++
-    }
+    for (const values of this.#all) dropChanged(values, subjects)
+    if (subjects?.size !== 0) this.#readings++
     this.#position = position
     this.#revision = revision
   }
+}
 
-  #keep(key: string, { value, subjects, bytes }: Kept): void {
-    this.#values.set(key, { value, subjects, bytes })
-    // The value was too large to cache.
-    if (!this.#values.has(key)) return
-    for (const subject of subjects) this.#dependents.add(subject, key)
-  }
-
-  #drop(subject: string): void {
-    for (const key of this.#dependents.of(subject)) this.#values.delete(key)
-  }
-
-  #unlink(subjects: readonly string[], key: string): void {
-    for (const subject of subjects) this.#dependents.remove(subject, key)
-  }
+/** @param subjects `undefined` when anything may have changed */
+function dropChanged(values: CachedValues, subjects: Changes['subjects']): void {
+  if (subjects === undefined) return values.clear()
+  for (const subject of subjects) values.drop(subject)
+  if (subjects.size > 0) values.drop(ANYTHING)
 }
 
 /** How far a reader has read the change log: on SQLite the number of a change, on PostgreSQL a snapshot of the transactions. */

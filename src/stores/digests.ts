@@ -59,7 +59,9 @@ export class Digests {
   #start(): DigestThread {
     const thread = new DigestThread({
       onIdle: () => {
-        if (thread === this.#thread) this.#idle = setTimeout(() => void this.close(), IDLE_TIMEOUT).unref()
+        if (thread !== this.#thread) return
+        clearTimeout(this.#idle)
+        this.#idle = setTimeout(() => void this.close(), IDLE_TIMEOUT).unref()
       },
       onEnd: () => {
         if (thread === this.#thread) this.#thread = undefined
@@ -95,7 +97,8 @@ class DigestThread {
     })
     this.#worker.on('message', ({ number, sha256 }: DigestResult) => {
       this.#open.get(number)?.resolve(sha256)
-      this.#remove(number)
+      // One that was dropped after its end is answered all the same.
+      if (this.#open.has(number)) this.#remove(number)
     })
     this.#worker.on('error', error => this.#fail(error))
     this.#worker.on('exit', code => this.#fail(new Error(`the thread for digests has ended with ${code}`)))

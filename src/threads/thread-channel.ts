@@ -1,4 +1,4 @@
-import { Overloaded } from '../base/errors.ts'
+import { type PlainRefusal, plainRefusal, refusalFrom } from '../base/refusals.ts'
 import type { Answer, CallOptions } from './team.ts'
 
 /** A result with memory that is moved to the caller's thread instead of copied. */
@@ -16,9 +16,16 @@ export type Message =
   | { readonly call: number; readonly name: string; readonly argument: unknown }
   | { readonly cancel: number }
   | { readonly reply: number; readonly value: unknown }
-  | { readonly reply: number; readonly overloaded: string }
-  | { readonly reply: number; readonly error: unknown }
+  | { readonly reply: number; readonly refused: PlainRefusal }
+  | { readonly reply: number; readonly failed: PlainError }
   | typeof READY
+
+/** What is passed of an error: what else it has, or its cause, may be something that cannot be copied. */
+interface PlainError {
+  readonly name: string
+  readonly message: string
+  readonly stack: string | undefined
+}
 
 /** Sent once by a thread when it serves requests. */
 export const READY = { ready: true } as const
@@ -53,8 +60,7 @@ export class ThreadChannel {
   }
 
   /**
-   * Rejects when the other thread rejects: an {@link Overloaded} keeps its class, any other error keeps only
-   * its message.
+   * Rejects when the other thread rejects: a refusal arrives as one (`base/refusals.ts`), any other error with its message and stack.
    */
   async call<T>(name: string, argument?: unknown, { signal, moved = [] }: CallOptions = {}): Promise<T> {
     signal?.throwIfAborted()
@@ -67,8 +73,8 @@ export class ThreadChannel {
     signal?.addEventListener('abort', onAbort, { once: true })
     try {
       return await new Promise<T>((resolve, reject) => {
-        this.#waiting.set(call, { resolve: value => resolve(value as T), reject })
         this.#send({ call, name, argument }, moved)
+        this.#waiting.set(call, { resolve: value => resolve(value as T), reject })
       })
     } finally {
       signal?.removeEventListener('abort', onAbort)
@@ -85,10 +91,17 @@ export class ThreadChannel {
       if (result instanceof Moved) this.#send({ reply: call, value: result.value }, result.memory)
       else this.#send({ reply: call, value: result }, [])
     } catch (error) {
-      this.#send(error instanceof Overloaded ? { reply: call, overloaded: error.message } : { reply: call, error }, [])
+      this.#fail(call, error)
     } finally {
       this.#answering.delete(call)
     }
+  }
+
+  #fail(call: number, error: unknown): void {
+    const refused = plainRefusal(error)
+    if (refused) return this.#send({ reply: call, refused }, [])
+    const { name, message, stack } = error instanceof Error ? error : new Error(String(error))
+    this.#send({ reply: call, failed: { name, message, stack } }, [])
   }
 
   #settle(message: Extract<Message, { reply: number }>): void {
@@ -96,6 +109,7 @@ export class ThreadChannel {
     const waiting = this.#waiting.get(message.reply)
     this.#waiting.delete(message.reply)
     if ('value' in message) waiting?.resolve(message.value)
-    else waiting?.reject('overloaded' in message ? new Overloaded(message.overloaded) : message.error)
+    else if ('refused' in message) waiting?.reject(refusalFrom(message.refused))
+    else waiting?.reject(Object.assign(new Error(message.failed.message), message.failed))
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Conflict } from '../../src/base/errors.ts'
+import { Conflict, StoreUnavailable } from '../../src/base/errors.ts'
 import { areBlobsHeld, Garbage, holdBlobs } from '../../src/files/garbage.ts'
 import { RESERVATION_TTL, Ledger } from '../../src/files/quota-ledger.ts'
 import type { BlobStore } from '../../src/stores/blob-store.ts'
@@ -78,3 +78,35 @@ test('a sweep leaves the bytes of running uploads alone; a start on its own remo
   await garbage.recover(true)
   assert.deepEqual(deleted, ['running'])
 })
+
+for (const [what, failure, left] of [
+  ['a file that cannot be deleted keeps no other one', new Error('not permitted'), ['b1']],
+  [
+    'a store that cannot be reached is not asked for one file after the other',
+    new StoreUnavailable('S3'),
+    ['b1', 'b2', 'b3'],
+  ],
+] as const) {
+  test(what, async t => {
+    const database = await newDatabase(t)
+    const system = new FakeSystem()
+    const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 1000 })
+    const asked: string[] = []
+    const blobs = {
+      unfinished: async () => [],
+      async delete(key: string): Promise<void> {
+        asked.push(key)
+        if (key === 'b1') throw failure
+      },
+    }
+    for (const key of ['b2', 'b1', 'a0', 'b3'])
+      await database.run(sql`INSERT INTO discarded_blobs (blob) VALUES (${key})`)
+    await assert.rejects(new Garbage(database, blobs, ledger, system).collect(), error => error === failure)
+    const rows = await database.all<{ blob: string }>(sql`SELECT blob FROM discarded_blobs ORDER BY blob`)
+    assert.deepEqual(
+      rows.map(({ blob }) => blob),
+      left,
+    )
+    assert.equal(asked.filter(key => key === 'b1').length, 1)
+  })
+}

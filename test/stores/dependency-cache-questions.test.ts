@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { Awaitable } from '../../src/base/concurrency.ts'
 import type { Database } from '../../src/stores/database.ts'
-import { DependencyCache, memoryOf } from '../../src/stores/dependency-cache.ts'
+import { ANYTHING, DependencyCache, memoryOf } from '../../src/stores/dependency-cache.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -103,6 +104,45 @@ test('a request asks once in a second, and again after this process has written'
   })
   await cache.during(() => get('a'))
   assert.equal(questions(), 4, 'another request knows nothing yet')
+})
+
+test('a request asks once for the values of all partitions, and a change drops them in each (D37.8)', async () => {
+  const { server, cache, loads, get } = serverWith()
+  const partition = cache.partition(100_000)
+  const getThere = (name: string): Awaitable<string | undefined> =>
+    partition.get(name, async () => {
+      loads.push(`there ${name}`)
+      return { value: `there ${name}`, subjects: [name === 'any' ? ANYTHING : name], bytes: 10 }
+    })
+  const request = () =>
+    cache.during(async () => [await get('a'), await getThere('a'), await getThere('b'), await getThere('any')])
+  assert.deepEqual(await request(), ['A', 'there a', 'there b', 'there any'])
+  await request()
+  assert.equal(server.known.length, 2)
+  assert.deepEqual(loads, ['a', 'there a', 'there b', 'there any'])
+  server.answers.push([{ subject: 'a' }])
+  await request()
+  assert.equal(server.known.length, 3)
+  assert.deepEqual(loads.slice(4), ['a', 'there a', 'there any'])
+})
+
+test('values of a partition displace no others', async () => {
+  const { cache, loads, get } = serverWith()
+  const partition = cache.partition(1000)
+  await get('a')
+  for (const name of ['b', 'c', 'd']) {
+    await partition.get(name, async () => ({ value: name, subjects: [], bytes: 500 }))
+  }
+  await get('a')
+  assert.deepEqual(loads, ['a'])
+  let count = 0
+  const load = async () => {
+    count++
+    return { value: 'd', subjects: [], bytes: 500 }
+  }
+  await partition.get('d', load)
+  await partition.get('b', load)
+  assert.equal(count, 1)
 })
 
 test('a request that has something else to wait for asks ahead, and once (D37.7)', async () => {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import { array, assert as assertProperty, asyncProperty, integer } from 'fast-check'
 import { Digests, MAX_AHEAD } from '../../src/stores/digests.ts'
 import { after } from '../support/after.ts'
+import { eventually } from '../support/waiting.ts'
 
 const LARGE = 2 ** 18
 const sha256 = (pieces: readonly Uint8Array[]): string =>
@@ -75,4 +77,21 @@ test('what is open when the thread is closed rejects, and the next digest gets a
   await next.update([new Uint8Array(5)])
   assert.equal(await next.end(), sha256([new Uint8Array(5)]))
   await own.close()
+})
+
+test('a digest that is dropped after its end does not end the thread under a later one', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const replies = t.mock.method(Worker.prototype, 'emit')
+  const own = new Digests()
+  t.after(() => own.close())
+  const dropped = own.begin(LARGE)
+  void dropped.end()
+  dropped.drop()
+  await eventually('the reply to it', () =>
+    replies.mock.calls.some(({ arguments: [event] }) => (event as string) === 'message'),
+  )
+  const later = own.begin(LARGE)
+  t.mock.timers.tick(3_600_000)
+  await later.update([new Uint8Array(10)])
+  assert.equal(await later.end(), sha256([new Uint8Array(10)]))
 })

@@ -2,7 +2,17 @@ import assert from 'node:assert/strict'
 import { createServer, Server } from 'node:http'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
-import { Overloaded } from '../../src/base/errors.ts'
+import {
+  FileUnreadable,
+  LockedOut,
+  Overloaded,
+  StorageFull,
+  StorageReadOnly,
+  StoreUnavailable,
+  TooLarge,
+  UpstreamSilent,
+} from '../../src/base/errors.ts'
+import { problemOf } from '../../src/http/problem.ts'
 import { LoadBoard } from '../../src/threads/load-board.ts'
 import { MainThread } from '../../src/threads/main-thread.ts'
 import type { Answer } from '../../src/threads/team.ts'
@@ -100,6 +110,42 @@ test('calls between threads carry results and errors in both directions', async 
   await assert.rejects(one.call('busy'), error => error instanceof Overloaded && error.message === 'Too many.')
   await assert.rejects(one.call('broken'), { message: 'broken' })
   await assert.rejects(one.call('nothing'), /nothing/)
+})
+
+test('refusals keep their class, code and time to wait on the way to another thread', async () => {
+  const refusals = [
+    new Overloaded('Too many.', 3),
+    new StoreUnavailable('the database', { retryAfter: 7 }),
+    new StorageReadOnly(),
+    new FileUnreadable('file-damaged'),
+    new StorageFull(),
+    new LockedOut(90),
+    new TooLarge('quota-exceeded', 'Too large.', { extra: { quota: 5 } }),
+    new UpstreamSilent('upstream-silent', 'No answer.'),
+  ]
+  const [one] = channels({}, { refuse: (index: number) => Promise.reject(refusals[index]) })
+  for (const [index, refusal] of refusals.entries()) {
+    await assert.rejects(one.call('refuse', index), error => {
+      assert.deepEqual(problemOf(error, 'id'), problemOf(refusal, 'id'))
+      return true
+    })
+  }
+})
+
+test('an error that has something which cannot be copied arrives with its message, and so does a result', async () => {
+  const [one] = channels(
+    {},
+    {
+      error: () => Promise.reject(new TypeError('broken', { cause: { work: () => {} } })),
+      result: () => ({ work: () => {} }),
+    },
+  )
+  await assert.rejects(one.call('error'), { name: 'TypeError', message: 'broken' })
+  await assert.rejects(one.call('result'), /could not be cloned/)
+  await assert.rejects(
+    one.call('error', () => {}),
+    /could not be cloned/,
+  )
 })
 
 test('only a busy thread with more connections than its share gives some up, and only while another one is idle', () => {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from '../../accounts/caller.ts'
-import type { PlainRefusal } from '../../workers/refusals.ts'
+import type { PlainRefusal } from '../../base/refusals.ts'
 
 /** A GET, or a HEAD, which has the same response without the body. */
 export interface ReadTask {

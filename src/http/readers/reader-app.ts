@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import type { Caller } from '../../accounts/caller.ts'
 import { withMoved } from '../../workers/moved.ts'
-import { plainRefusal } from '../../workers/refusals.ts'
+import { plainRefusal } from '../../base/refusals.ts'
 import type { RouteDefinition } from '../interface/route.ts'
 import { compress, isCompressible } from '../protocol/negotiate.ts'
 import { noSchemas } from '../protocol/no-schemas.ts'

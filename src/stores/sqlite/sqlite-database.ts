@@ -177,12 +177,12 @@ class SqliteDatabase implements Database {
     return await this.#commits.run(work, options)
   }
 
-  /** The lock on the folder already excludes other processes. */
   /** No transaction begins before the commit before it is on the disk. */
   settled<T>(read: (queries: Queries) => Promise<T>): Promise<T> {
     return this.transaction(read, { durability: 'relaxed' })
   }
 
+  /** The lock on the folder already excludes other processes. */
   async withExclusiveLock<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   }
