@@ -8,7 +8,7 @@ import type { SettingsSources } from '../config/load.ts'
 export interface Machine {
   readonly system: System
   readonly log: Log
-  /** `SERVICE_ADMIN_PASSWORD`; used only when the store is new (D5.5). */
+  /** `SERVICE_ADMIN_PASSWORD`; used only while admin has no password (D5.5). */
   readonly adminPassword: string | undefined
   /** `SERVICE_AUTH_TOKEN_KEY`: seals tokens outside memory, instead of a key file; not checked yet. */
   readonly tokenKey?: string | undefined

@@ -36,7 +36,7 @@ export const serve: Command = {
     const source = file === undefined ? 'built-in settings' : `settings from ${file}`
     print(`Stowage ${version} serves ${base} with ${source} and keeps its data in ${server.dataPlace}`)
     if (!server.adminHasPassword) {
-      print('admin has no password yet; on a fresh data folder, give it one with: SERVICE_ADMIN_PASSWORD=… npm start')
+      print('admin has no password yet; to set one, stop the service and start it with SERVICE_ADMIN_PASSWORD=…')
     }
     const end = await Promise.race([stopped, server.failure])
     if (end instanceof Error) {

@@ -2,7 +2,7 @@
 export interface Environment {
   /** `SERVICE_CONFIG`: path of the configuration file (D10.1). */
   readonly configFile: string | undefined
-  /** `SERVICE_ADMIN_PASSWORD`: used only when the store is first initialised; not yet checked (D5.5). */
+  /** `SERVICE_ADMIN_PASSWORD`: used only while admin has no password; not yet checked (D5.5). */
   readonly adminPassword: string | undefined
   /** `SERVICE_AUTH_TOKEN_KEY`: replaces `service.auth.token.key-file`, with the same content; not yet checked. */
   readonly tokenKey: string | undefined

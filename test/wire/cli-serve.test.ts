@@ -48,7 +48,7 @@ for (const signal of ['SIGTERM', 'SIGHUP'] as const)
     assert.equal((await (await again.admin()).get(`${context}/resource/${id}`)).text, 'first-last')
   })
 
-test('SERVICE_ADMIN_PASSWORD counts for a new store only (D5.5)', async t => {
+test('SERVICE_ADMIN_PASSWORD is ignored once admin has a password (D5.5)', async t => {
   const first = await startProcess(t, { env: { SERVICE_ADMIN_PASSWORD: 'eightchr' } })
   assert.equal((await first.visitor().signIn('admin', 'eightchr')).status, 200)
   assert.equal(await first.stop(), 0)
@@ -56,7 +56,7 @@ test('SERVICE_ADMIN_PASSWORD counts for a new store only (D5.5)', async t => {
   assert.equal((await second.visitor().signIn('admin', 'another-password')).status, 401)
   assert.equal((await second.visitor().signIn('admin', 'eightchr')).status, 200)
   assert.equal(await second.stop(), 0)
-  // Too short for a new store, but this one has been initialised.
+  // Too short for a first password, but admin has one.
   const third = await startProcess(t, { folder: first.folder, env: { SERVICE_ADMIN_PASSWORD: 'short' } })
   assert.equal((await third.visitor().signIn('admin', 'eightchr')).status, 200)
 })
