@@ -304,6 +304,56 @@ test('every room has a README of at most ten lines after its title', () => {
   assert.deepEqual(long, [])
 })
 
+/** Pages whose paths lead into the tree as it is. CHANGELOG.md is not among them: it also names files that are gone. */
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(join(repository, 'docs'))
+    .filter(name => name.endsWith('.md'))
+    .map(name => `docs/${name}`),
+  ...[...rooms.keys()].map(room => `src/${room}/README.md`),
+]
+
+/** Files and folders of the repository, without build output and packages. */
+const tree = ['.ci', 'bench', 'bin', 'deploy', 'docs', 'lists', 'scripts', 'src', 'test', 'ui'].flatMap(folder => [
+  folder,
+  ...readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' }).map(
+    path => `${folder}/${slashed(path)}`,
+  ),
+])
+
+/** May be the end of a path, and may have a `*` for part of a name. */
+const SOURCE_FILE = /^[\w.*-]+(?:\/[\w.*-]+)*\.(?:ts|tsx|mjs)$/
+/** A whole path. `ui/`, `bin/` and `files/` are left out, because addresses and folders of data begin like this too. */
+const IN_FOLDER = /^(?:\.ci|bench|deploy|docs|lists|scripts|src|test)\/[\w./-]*$/
+const ROOM = /^(?!files\/)[a-z]+\/(?:[a-z]+\/)*$/
+/** `npm run bench` makes it. */
+const REPORT = 'bench/report/'
+
+/** Whether a name in backticks is that of a file or folder that does not exist. The README of a room names files of its own. */
+function isBroken(name: string, page: string): boolean {
+  if (SOURCE_FILE.test(name)) {
+    if (name.startsWith('../')) return !tree.includes(posix.join(dirname(page), name))
+    const end = new RegExp(`(?:^|/)${name.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`)
+    const own = page.startsWith('src/') ? [`${dirname(page)}/`, `src/${name}`, name] : ['']
+    return !tree.some(path => end.test(path) && own.some(start => path.startsWith(start)))
+  }
+  const path = name.replace(/\/$/, '')
+  // A test file may be named as `scripts/test.mjs` takes it.
+  if (IN_FOLDER.test(name)) return ![path, `${path}.test.ts`].some(known => tree.includes(known)) && name !== REPORT
+  return ROOM.test(name) && rooms.has(path.split('/')[0] ?? '') && !tree.includes(`src/${path}`)
+}
+
+test('every path in backticks on the pages for developers and operators leads to a file or folder', () => {
+  const named = pages.flatMap(page => {
+    const text = readFileSync(join(repository, page), 'utf8').replaceAll(/^ *```[^]*?^ *```$/gm, '')
+    return [...text.matchAll(/`([^`\n]+)`/g)].map(([, name = '']) => ({ page, name }))
+  })
+  assert.ok(named.filter(({ name }) => SOURCE_FILE.test(name)).length > 200, 'the paths were not found')
+  const broken = named.filter(({ page, name }) => isBroken(name, page)).map(({ page, name }) => `${page}: ${name}`)
+  assert.deepEqual(broken, [])
+})
+
 test('every setting is read outside config/ (D10.1)', () => {
   const outside = sources.filter(({ path }) => !path.startsWith('config/')).map(({ text }) => text)
   const unread = Object.keys(keys).filter(key => !isRead(key, outside))

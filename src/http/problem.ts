@@ -31,7 +31,7 @@ import { errorPage } from './pages/error-page.ts'
 import { wordsForProblem } from './pages/messages.ts'
 import type { Uses } from './services.ts'
 
-/** The one place where a class of refusal becomes a status (house rules, section 6). */
+/** The one place where a class of refusal becomes a status. */
 const statuses = [
   [InvalidInput, 400],
   [Unauthenticated, 401],

@@ -36,7 +36,7 @@ function make(name: string): errors.ServiceError {
   return new type('bad-request', 'Told.')
 }
 
-test('every class of refusal has a status of its own, none of them 500 (house rules, section 6)', () => {
+test('every class of refusal has a status of its own, none of them 500', () => {
   // A refused sign-on is one kind of not being signed in, a store that is away one kind of not now.
   const notNow = ['StoreUnavailable', 'StorageReadOnly', 'StoreDamaged', 'FileUnreadable']
   const own = refusals.filter(([name]) => !['SsoRefused', ...notNow].includes(name))
