@@ -30,7 +30,7 @@ const ignore = (): void => {}
 export class KeyedMutex {
   readonly #inUse = new Map<string, { readonly mutex: Mutex; users: number }>()
 
-  /** Settles like `work`. A key without waiting work takes no memory. */
+  /** Settles like `work`. A key without waiting or running work takes no memory. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const held = this.#inUse.get(key) ?? { mutex: new Mutex(), users: 0 }
     this.#inUse.set(key, held)
@@ -136,7 +136,7 @@ export class SharedCalls {
   }
 }
 
-/** A limited number of places, for what may be done in a better way by a few at a time: who finds none does without. */
+/** A counter of permits. A caller that gets none uses the slower way. */
 export class Places {
   #free: number
 

@@ -75,7 +75,10 @@ export interface Reader {
   readonly contexts?: readonly string[] | undefined
 }
 
-/** Answers requests from the index. All parts of an answer reflect the same state. */
+/**
+ * Answers requests from the index. All parts of an answer reflect the same state, with one exception: SQLite tries again when the index
+ * has changed meanwhile, and returns the third answer even if it has changed once more, so that a search also ends while others write.
+ */
 export interface Finder {
   answer(reader: Reader, request: SearchRequest): Promise<Answer>
 }

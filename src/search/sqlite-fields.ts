@@ -169,7 +169,7 @@ function addChanges(
 
 const keyOf = ([field, value]: StringRow): string => `${field} ${value}`
 
-/** Whoever finds two texts with the same 72 bits of SHA-256 has an entry of their own that is found by its former text. */
+/** 72 bits of SHA-256. A collision affects only the entry of the user who made it: its old text is still found. */
 const digestOf = (text: string): string => hash('sha256', text, 'base64').slice(0, 12)
 
 /** In portions, so that other work gets its turn between them. */

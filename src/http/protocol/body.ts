@@ -41,7 +41,7 @@ export class Bodies {
     this.#memory = new BodyMemory(limits.memory)
   }
 
-  /** Says whose request this is: a user, or the address of a guest. */
+  /** Records the caller whose memory limit the body of this request counts against: a user, or the address of a guest. */
   belongs(request: IncomingMessage, owner: string): void {
     this.#memory.belongs(request, owner)
   }
@@ -257,8 +257,8 @@ export interface BodyReservation {
 
 /**
  * Counts the memory of bodies that are read as a whole, from their first byte until the response has ended: in between they wait for
- * more bytes, for a thread that parses them, or for the turn to write. What a caller announces counts against their own limit at once, so
- * that of many bodies the first ones are read to the end. Against the limit of all counts only what has come, so that nobody takes
+ * more bytes, for a thread that parses them, or for the turn to write. Announced bytes count against the caller's own limit at once, so
+ * that the first of many bodies are read to their end. Only received bytes count against the common limit, so that a caller cannot take
  * memory from others by announcing much.
  */
 export class BodyMemory {
@@ -271,7 +271,7 @@ export class BodyMemory {
     this.#limits = limits
   }
 
-  /** Says whose request this is: a user, or the address of a guest. */
+  /** Records the caller whose memory limit the body of this request counts against: a user, or the address of a guest. */
   belongs(request: IncomingMessage, owner: string): void {
     this.#owners.set(request, owner)
   }
