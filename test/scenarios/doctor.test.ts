@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -12,6 +12,7 @@ import { serviceResponse, startFakeCas } from '../support/fake-cas.ts'
 import { listen } from '../support/listener.ts'
 import { freePort } from '../support/peers/peer-process.ts'
 import { certificateOf, selfSigned } from '../support/self-signed.ts'
+import { repository } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const metadata = (): string =>
@@ -67,6 +68,22 @@ test('the doctor prints the effective addresses, cookie flags and certificates, 
     assert.ok(isSaid, `${String(line)} is missing in:\n${stdout}`)
   }
   assert.doesNotMatch(stdout, /^(problem|warning):/m)
+})
+
+test('the output of the doctor in docs/operations.md has the lines that it prints with built-in settings', async () => {
+  const page = await readFile(join(repository, 'docs/operations.md'), 'utf8')
+  const [, shown = ''] = /stowage\.js doctor\n```\n\n```\n([^]+?)\n```/.exec(page) ?? []
+  const { stdout } = await stowage(await temporaryFolder(), ['doctor', '--set', 'service.data.folder=.'])
+  // Values belong to the machine, which may also deserve a warning.
+  const titles = (text: string): string[] =>
+    text
+      .trim()
+      .split('\n')
+      .map(line => line.replace(/^warning: /, '').replace(/^\d+ MiB of \d+/, 'N MiB of N'))
+      .map(line => line.split(': ')[0] ?? '')
+      // Only Linux says how many there may be.
+      .filter(title => title !== 'open files')
+  assert.deepEqual(titles(stdout), titles(shown))
 })
 
 test('the doctor finds answers of the provider that would go elsewhere', async () => {

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { type Measured, Metrics } from '../../src/http/metrics.ts'
+import { FakeSystem } from '../support/fake-system.ts'
+import { repository } from '../support/service.ts'
+
+const measured: Measured = {
+  audit: { counts: new Map([['login', 1]]) },
+  files: { taken: { count: 1, bytes: 1 } },
+  disk: { free: 1, size: 2, state: 'ok' },
+  scrubber: { report: async () => ({ unverified: 1, missing: 1, damaged: 1 }) },
+  storageUsage: {
+    measure: async () => ({
+      total: 1,
+      contexts: [{ context: '1', used: 1 }],
+      filled: [{ percent: 80, count: 1 }],
+    }),
+  },
+  virusScan: { counts: { clean: 1, infected: 0, 'too-large': 0, failed: 0 } },
+  passwords: { load: { running: 1, waiting: 1 } },
+  sessions: { count: async () => 1 },
+  system: new FakeSystem(),
+}
+
+interface Described {
+  readonly name: string
+  readonly values: ReadonlyArray<{ readonly labels: Readonly<Record<string, unknown>> }>
+}
+
+/** Each metric of the first of several threads, which has them all, with its labels. */
+async function registered(): Promise<ReadonlyMap<string, string>> {
+  const turn = { waits: { count: 1, microseconds: 1 } }
+  const metrics = new Metrics(measured, { isFirst: true, turn, collect: async () => [] })
+  metrics.answered({ method: 'GET', route: '/', status: 200, seconds: 1 })
+  metrics.refused('not-found')
+  const all = (await metrics.ofThread()) as readonly Described[]
+  const own = all.filter(({ name }) => name.startsWith('stowage_'))
+  const labelsOf = ({ values }: Described): string[] => Object.keys(values[0]?.labels ?? assert.fail('no value'))
+  return new Map(
+    own.map(metric => [
+      metric.name,
+      labelsOf(metric)
+        .filter(label => label !== 'le')
+        .sort()
+        .join(),
+    ]),
+  )
+}
+
+/** The same of the table in docs/operations.md. */
+function documented(): ReadonlyMap<string, string> {
+  const page = readFileSync(join(repository, 'docs/operations.md'), 'utf8')
+  const namesIn = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
+  return new Map(
+    [...page.matchAll(/^\| (`stowage_[^|]+)\|([^|]*)\|/gm)].flatMap(([, names = '', labels = '']) =>
+      namesIn(names).map(name => [name, namesIn(labels).sort().join()] as const),
+    ),
+  )
+}
+
+test('the table of metrics in docs/operations.md has every metric of the service with its labels, and no other', async () => {
+  const found = await registered()
+  assert.ok(found.size > 15, 'the metrics were not found')
+  assert.deepEqual(Object.fromEntries(documented()), Object.fromEntries(found))
+})
