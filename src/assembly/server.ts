@@ -31,7 +31,7 @@ import { Chores, CHORES_INTERVAL } from '../base/chores.ts'
 import { createInsight } from './insight.ts'
 import { httpOptions } from './http-options.ts'
 import type { Machine } from './machine.ts'
-import { createAccounts } from './accounts.ts'
+import { type Accounts, createAccounts } from './accounts.ts'
 import { type EphemeralStores, openEphemeralStores } from './ephemeral-stores.ts'
 import { joinAsNode, type Node } from './node.ts'
 import { createSso } from './sso.ts'
@@ -49,6 +49,7 @@ import { type FirstThread, type ThreadTeam, threadCount } from '../threads/team.
 import { loadUi } from './ui.ts'
 import { pruneChangeLog } from '../stores/change-log.ts'
 import { DependencyCache } from '../stores/dependency-cache.ts'
+import type { Database } from '../stores/database.ts'
 import type { DiskSpace } from '../stores/disk.ts'
 import { ping } from '../stores/sql.ts'
 
@@ -96,7 +97,7 @@ export async function createServer(
     ephemeralStores = await openEphemeralStores(settings, machine, stores.database, team)
     const node = await joinAsNode(settings, machine, stores, ephemeralStores)
     const disk = await openDisk(settings, machine.log, team)
-    return await assemble(settings, machine, { stores, ephemeralStores, team, node, disk })
+    return serverOf(settings, machine, await assemble(settings, machine, { stores, ephemeralStores, team, node, disk }))
   } catch (error) {
     if (team?.isFirst === true) await team.end()
     await ephemeralStores?.close()
@@ -115,10 +116,10 @@ interface Opened {
   readonly disk: DiskSpace | undefined
 }
 
-async function assemble(settings: Settings, machine: Machine, opened: Opened): Promise<Server> {
-  const { stores, ephemeralStores, team, node, disk } = opened
-  const first = team?.isFirst === true ? team : undefined
-  const other = team?.isFirst === false ? team : undefined
+type Parts = Awaited<ReturnType<typeof assemble>>
+
+async function assemble(settings: Settings, machine: Machine, opened: Opened) {
+  const { stores, ephemeralStores, team, disk } = opened
   const { database, blobs } = stores
   const { system, log } = machine
   const books = {
@@ -127,52 +128,23 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
   }
   const ledger = new Ledger(database, system, books)
   const garbage = new Garbage(database, blobs, ledger, system)
-  // If no other process uses the store, a crash has interrupted every upload on record.
-  if (!other) {
-    // What cannot be deleted now is tried again every minute.
-    await garbage.recover(stores.isExclusive).catch((err: unknown) => log.error({ err }, 'deleting old files failed'))
-  }
   const cache = new DependencyCache(database, CACHE_BYTES, system)
   const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database, cache, team })
-  const virusScan = createVirusScan(settings, machine, { ...accounts, blobs, threads: team?.count ?? 1 })
-  const fileOptions: FilesOptions = {
-    maxFileSize: settings['service.data.max-file-size'],
-    verifyOnRead: settings['service.data.verify-on-read'],
-    // Files in a bucket take no space on the disk.
-    requireSpace: bytes => (settings['service.data.store'] === 'folder' ? disk?.requireSpace(bytes) : undefined),
-    virusScan,
-    onThreshold: reached => accounts.audit.record({ event: 'quota-threshold', detail: { ...reached } }),
-  }
-  const files = new Files({ database, blobs }, { ledger, garbage }, machine, fileOptions)
-  const stagedImports = new StagedImports({ database, blobs, ledger, garbage, system, log }, fileOptions)
+  const { virusScan, files, stagedImports } = createFiles(settings, machine, opened, { ...accounts, ledger, garbage })
   const catchUp = new CatchUp(database, entrySource, log)
   const revisions = new Revisions(settings['service.repository.provenance'])
   const changes = new Changes({ database, system, audit: accounts.audit, revisions })
-  const prepare = async (): Promise<void> => {
-    const adminHash = await hashFirstAdminPassword(database, accounts.passwords, machine.adminPassword)
-    await initialise({
-      database,
-      changes,
-      ledger,
-      testHashes: async () =>
-        settings['service.repository.store.init-with-test-data']
-          ? await hashTestPasswords(password => accounts.passwords.hash(password))
-          : undefined,
-    })
-    if (adminHash !== undefined) await setFirstAdminPassword(database, adminHash)
-    await database.transaction(buildMissingRelations, { noTimeout: true })
-    await catchUp.begin()
+  if (team?.isFirst !== false) {
+    // If no other process uses the store, a crash has interrupted every upload on record. What cannot be deleted now is tried again.
+    await garbage.recover(stores.isExclusive).catch((err: unknown) => log.error({ err }, 'deleting old files failed'))
+    await database.withExclusiveLock(() =>
+      prepareStore(settings, machine, { ...accounts, database, changes, ledger, catchUp }),
+    )
   }
-  if (!other) await database.withExclusiveLock(prepare)
-  const configuredBase = other?.base ?? settings['service.baseurl.folder']
-  let base = configuredBase === undefined ? undefined : new BaseAddress(configuredBase)
-  const getBase = (): BaseAddress => {
-    if (!base) throw new Error('the base address is known only after the server has started to listen')
-    return base
-  }
+  const address = new Address(team?.isFirst === false ? team.base : settings['service.baseurl.folder'])
   const { readers, readPage } = createReaders(
     settings,
-    () => getBase().href,
+    () => address.base.href,
     team,
     new AnswerCache(cache.partition(ANSWER_CACHE_BYTES / (team?.count ?? 1))),
     () => catchUp.isComplete,
@@ -189,16 +161,14 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
     system,
     readPage,
   })
-
   const sso = await createSso(settings, machine, {
     ...accounts,
     ...ephemeralStores,
     database,
     changes,
-    base: getBase,
+    base: () => address.base,
     team,
   })
-  const ui = await loadUi()
   const graphs = new GraphReader({
     limits: {
       maxStatements: settings['service.repository.max-statements'],
@@ -233,42 +203,155 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       // Rows on a database server take no space on this disk.
       requireSpace: () => (settings['service.repository.store.url'] === undefined ? disk?.requireSpace() : undefined),
       checkDisk: () => void disk?.check(),
-      ui,
+      ui: await loadUi(),
       proxy: createProxy(settings, machine),
       contentOrigin: createContentOrigin(settings, machine, { ...ephemeralStores, team }),
       system,
       log,
     },
-    httpOptions(settings, machine, getBase, base?.path ?? '/', team?.count ?? 1),
+    httpOptions(settings, machine, () => address.base, address.path, team?.count ?? 1),
   )
   const admin = await findUser(database, ADMIN)
-  // Two that may take long do not delay the others.
-  const chores = other
-    ? []
-    : [
-        new Chores(log, [
-          ['interrupted uploads', () => garbage.recover(false)],
-          ['deleted files', () => garbage.collect()],
-          ['reserve on the disk', () => disk?.restoreReserve()],
-          ['state of the node', () => node.watch()],
-          ...accounts.expiries,
-          ['trash', () => content.trash.expire()],
-          ['public links', () => content.links?.expire()],
-          ['search index', () => content.search.tidy()],
-          ['change log', () => pruneChangeLog(database)],
-          ['expired sessions', () => ephemeralStores.sweep()],
-          ['history of figures', () => history.sample()],
-          [
-            'expiry of provider metadata',
-            () => sso.saml?.providers.forEach(({ provider }) => provider.metadata.warnOfExpiry()),
-          ],
-        ]),
-        new Chores(log, [['indexing', () => catchUp.run()]]),
-        new Chores(log, [['verification of files', () => scrubber.run(CHORES_INTERVAL)]]),
-      ]
-
+  const adminHasPassword = settings['service.auth.adminpw'] !== undefined || admin?.password !== undefined
   return {
-    adminHasPassword: settings['service.auth.adminpw'] !== undefined || admin?.password !== undefined,
+    ...opened,
+    accounts,
+    content,
+    sso,
+    app,
+    address,
+    readers,
+    graphs,
+    files,
+    garbage,
+    scrubber,
+    catchUp,
+    readiness,
+    history,
+    adminHasPassword,
+  }
+}
+
+/** The address of the service. Unless it is configured, it is known only when the server listens. */
+class Address {
+  #base: BaseAddress | undefined
+
+  constructor(configured: string | undefined) {
+    this.#base = configured === undefined ? undefined : new BaseAddress(configured)
+  }
+
+  get base(): BaseAddress {
+    if (!this.#base) throw new Error('the base address is known only after the server has started to listen')
+    return this.#base
+  }
+
+  get path(): string {
+    return this.#base?.path ?? '/'
+  }
+
+  listensOn(port: number): void {
+    this.#base ??= new BaseAddress(`http://127.0.0.1:${port}/`)
+  }
+}
+
+function createFiles(
+  settings: Settings,
+  machine: Machine,
+  { stores: { database, blobs }, disk, team }: Opened,
+  { audit, ledger, garbage }: Pick<Accounts, 'audit'> & { readonly ledger: Ledger; readonly garbage: Garbage },
+) {
+  const virusScan = createVirusScan(settings, machine, { audit, blobs, threads: team?.count ?? 1 })
+  const options: FilesOptions = {
+    maxFileSize: settings['service.data.max-file-size'],
+    verifyOnRead: settings['service.data.verify-on-read'],
+    // Files in a bucket take no space on the disk.
+    requireSpace: bytes => (settings['service.data.store'] === 'folder' ? disk?.requireSpace(bytes) : undefined),
+    virusScan,
+    onThreshold: reached => audit.record({ event: 'quota-threshold', detail: { ...reached } }),
+  }
+  const files = new Files({ database, blobs }, { ledger, garbage }, machine, options)
+  return {
+    virusScan,
+    files,
+    stagedImports: new StagedImports({ ...machine, database, blobs, ledger, garbage }, options),
+  }
+}
+
+interface Unprepared extends Pick<Accounts, 'passwords'> {
+  readonly database: Database
+  readonly changes: Changes
+  readonly ledger: Ledger
+  readonly catchUp: CatchUp
+}
+
+/** Fills a new store, and brings what is derived from its rows up to date. */
+async function prepareStore(
+  settings: Settings,
+  { adminPassword }: Machine,
+  { database, changes, ledger, passwords, catchUp }: Unprepared,
+): Promise<void> {
+  const adminHash = await hashFirstAdminPassword(database, passwords, adminPassword)
+  await initialise({
+    database,
+    changes,
+    ledger,
+    testHashes: async () =>
+      settings['service.repository.store.init-with-test-data']
+        ? await hashTestPasswords(password => passwords.hash(password))
+        : undefined,
+  })
+  if (adminHash !== undefined) await setFirstAdminPassword(database, adminHash)
+  await database.transaction(buildMissingRelations, { noTimeout: true })
+  await catchUp.begin()
+}
+
+/** What the first thread does every minute. Two chores that may take long do not delay the others. */
+function beginChores({ log }: Machine, parts: Parts): readonly Chores[] {
+  const { accounts, catchUp, content, disk, ephemeralStores, garbage, history, node, scrubber, sso, stores } = parts
+  const warnOfExpiry = (): void => {
+    for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
+  }
+  return [
+    new Chores(log, [
+      ['interrupted uploads', () => garbage.recover(false)],
+      ['deleted files', () => garbage.collect()],
+      ['reserve on the disk', () => disk?.restoreReserve()],
+      ['state of the node', () => node.watch()],
+      ...accounts.expiries,
+      ['trash', () => content.trash.expire()],
+      ['public links', () => content.links?.expire()],
+      ['search index', () => content.search.tidy()],
+      ['change log', () => pruneChangeLog(stores.database)],
+      ['expired sessions', () => ephemeralStores.sweep()],
+      ['history of figures', () => history.sample()],
+      ['expiry of provider metadata', warnOfExpiry],
+    ]),
+    new Chores(log, [['indexing', () => catchUp.run()]]),
+    new Chores(log, [['verification of files', () => scrubber.run(CHORES_INTERVAL)]]),
+  ]
+}
+
+function serverOf(settings: Settings, machine: Machine, parts: Parts): Server {
+  const {
+    accounts,
+    address,
+    app,
+    catchUp,
+    disk,
+    ephemeralStores,
+    files,
+    node,
+    readiness,
+    scrubber,
+    sso,
+    stores,
+    team,
+  } = parts
+  const first = team?.isFirst === true ? team : undefined
+  const other = team?.isFirst === false ? team : undefined
+  const chores = other ? [] : beginChores(machine, parts)
+  return {
+    adminHasPassword: parts.adminHasPassword,
     dataPlace: dataPlace(settings, stores.folder),
     failure: first?.failure ?? new Promise(() => {}),
     drain: () => readiness.drain(),
@@ -280,12 +363,12 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       }
       first?.share(app.server)
       await listen(app, settings['service.http.host'], settings['service.http.port'])
-      const { port } = app.server.address() as AddressInfo
-      base ??= new BaseAddress(`http://127.0.0.1:${port}/`)
-      await first?.start({ base: base.href, version: machine.version, tokenKey: machine.tokenKey })
+      address.listensOn((app.server.address() as AddressInfo).port)
+      const { href } = address.base
+      await first?.start({ base: href, version: machine.version, tokenKey: machine.tokenKey })
       void files.collectGarbage()
-      catchUp.run().catch((error: unknown) => log.error({ err: error }, 'indexing failed'))
-      return base.href
+      catchUp.run().catch((err: unknown) => machine.log.error({ err }, 'indexing failed'))
+      return href
     },
     async close() {
       readiness.drain()
@@ -301,8 +384,8 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened): P
       await accounts.mails?.close()
       await sso.saml?.close()
       await sso.cas?.close()
-      await graphs.close()
-      await readers.close()
+      await parts.graphs.close()
+      await parts.readers.close()
       await files.settled()
       if (!other) await files.collectGarbage()
       await accounts.sessions.close()
