@@ -25,7 +25,7 @@ import { createApp } from '../http/app.ts'
 import { History } from '../http/history.ts'
 import { Metrics } from '../http/metrics.ts'
 import { Readiness } from '../http/readiness.ts'
-import { BaseAddress } from '../http/base-address.ts'
+import { ServiceAddress } from '../http/base-address.ts'
 import { AnswerCache } from '../http/readers/answer-cache.ts'
 import { Chores, CHORES_INTERVAL } from '../base/chores.ts'
 import { createInsight } from './insight.ts'
@@ -66,10 +66,7 @@ export interface Server {
   drain(): void
   /** Drains, lets requests in progress finish, then closes everything. */
   close(): Promise<void>
-  /**
-   * Resolves when a thread has ended by itself; the process should then end. With a single thread it never
-   * resolves.
-   */
+  /** Resolves when a thread has ended by itself; the process should then end. Never with a single thread. */
   readonly failure: Promise<Error>
   /** False while admin has no way to sign in. */
   readonly adminHasPassword: boolean
@@ -141,7 +138,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
       prepareStore(settings, machine, { ...accounts, database, changes, ledger, catchUp }),
     )
   }
-  const address = new Address(team?.isFirst === false ? team.base : settings['service.baseurl.folder'])
+  const address = new ServiceAddress(team?.isFirst === false ? team.base : settings['service.baseurl.folder'])
   const { readers, readPage } = createReaders(
     settings,
     () => address.base.href,
@@ -229,28 +226,6 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
     readiness,
     history,
     adminHasPassword,
-  }
-}
-
-/** The address of the service. Unless it is configured, it is known only when the server listens. */
-class Address {
-  #base: BaseAddress | undefined
-
-  constructor(configured: string | undefined) {
-    this.#base = configured === undefined ? undefined : new BaseAddress(configured)
-  }
-
-  get base(): BaseAddress {
-    if (!this.#base) throw new Error('the base address is known only after the server has started to listen')
-    return this.#base
-  }
-
-  get path(): string {
-    return this.#base?.path ?? '/'
-  }
-
-  listensOn(port: number): void {
-    this.#base ??= new BaseAddress(`http://127.0.0.1:${port}/`)
   }
 }
 
@@ -401,8 +376,7 @@ function serverOf(settings: Settings, machine: Machine, parts: Parts): Server {
 
 /** `undefined` with a single thread. */
 function createTeam(settings: Settings, { sources }: Machine): FirstThread | undefined {
-  // On other platforms threads cannot share a listening socket. With a database server, several processes
-  // share the work.
+  // On Windows threads cannot share a listening socket. With a database server, several processes share the work.
   const isPossible = sources && process.platform !== 'win32' && !settings['service.repository.store.url']
   const count = isPossible ? threadCount(settings['service.http.threads']) : 1
   return count > 1 ? new MainThread(count, servingThread, sources) : undefined

@@ -7,7 +7,7 @@ export interface CreationBody {
   readonly metadata?: Graph
   readonly cachedExternalMetadata?: Graph
   readonly info?: Graph
-  /** Its shape depends on the graph type. */
+  /** Its shape depends on the graph type: a {@link Graph} where the entry holds one. */
   readonly resource?: unknown
 }
 
@@ -27,8 +27,6 @@ export interface CreationRequest {
   readonly templateUri: string | undefined
   /** Fetches the body. The result is a function that reads it with every `_newId` replaced; it is called more than once. */
   readonly body: Read<(newId: string) => Promise<CreationBody>>
-  /** Reads the `resource` of a graph. */
-  readonly readGraph: (value: unknown) => Graph
 }
 
 /** The placeholder that clients write for the new id (W1.6). */

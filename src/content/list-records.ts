@@ -77,10 +77,13 @@ export async function appendToList(tx: Queries, list: EntryAddress, member: stri
   await insertMembers(tx, list, [{ member, position: (row?.last ?? 0) + 1 }])
 }
 
+/** How many rows one statement deletes: some milliseconds. */
+const MAX_DELETED = 1000
+
 /** Replaces the members, all of which must exist. @throws {Conflict} when one is in another list or would contain itself */
 export async function replaceListMembers(tx: Queries, list: EntryAddress, members: readonly string[]): Promise<void> {
   await requireNoCircle(tx, list, new Set(members))
-  await tx.run(sql`DELETE FROM list_members WHERE context = ${list.context} AND list = ${list.id}`)
+  await forgetList(tx, list)
   const rows = members.map((member, index) => ({ member, position: index + 1 }))
   for (const some of portionsOf(rows)) await insertMembers(tx, list, some)
 }
@@ -90,8 +93,16 @@ export async function leaveList(tx: Queries, { context, id }: EntryAddress): Pro
   await tx.run(sql`DELETE FROM list_members WHERE context = ${context} AND member = ${id}`)
 }
 
-/** Removes all members of a list that is being deleted. */
+/** Removes all members of a list. */
 export async function forgetList(tx: Queries, { context, id }: EntryAddress): Promise<void> {
+  // Each row that is deleted writes others into the change log, so one statement for all of them would hold up other requests.
+  for (;;) {
+    const next = await tx.get<{ position: number }>(sql`SELECT position FROM list_members
+      WHERE context = ${context} AND list = ${id} ORDER BY position LIMIT 1 OFFSET ${MAX_DELETED}`)
+    if (!next) break
+    await tx.run(sql`DELETE FROM list_members
+      WHERE context = ${context} AND list = ${id} AND position < ${next.position}`)
+  }
   await tx.run(sql`DELETE FROM list_members WHERE context = ${context} AND list = ${id}`)
 }
 

@@ -7,6 +7,7 @@ import { threadModule } from '../workers/thread-pool.ts'
 import { TaskLimitExceeded, type TaskPool, WorkerPool } from '../workers/worker-pool.ts'
 import { type Graph, graphInside, type GraphText, parseGraph } from './graph.ts'
 import { defaultGraphLimits, type GraphLimits, requireGraphSize } from './graph-size.ts'
+import type { GraphMembers } from './graph-members.ts'
 import type { ReadOutcome, ReadTask } from './read-worker.ts'
 import type { Syntax } from './syntaxes.ts'
 
@@ -95,6 +96,20 @@ export class GraphReader {
     const stored = await this.#readLong({ ...this.#task(syntax, text, base), relativeTo }, options)
     notePassing(stored.length)
     return parseGraph(stored)
+  }
+
+  /**
+   * Reads the graphs in a long JSON object on a worker thread.
+   * @returns the text of an object with these members only, its graphs as {@link read} would return them
+   * @throws {InvalidInput} `invalid-json`, `invalid-graph` @throws {TooLarge} @throws {Overloaded}
+   */
+  async readMembers(syntax: Syntax, text: string, members: GraphMembers, options: ReadingOptions): Promise<string> {
+    const read = await this.#readLong(
+      { ...this.#task(syntax, text, ''), members, relativeTo: options.relativeTo },
+      options,
+    )
+    notePassing(read.length)
+    return read
   }
 
   /** Checks whether {@link read} would read the graph, and throws what it would throw. */

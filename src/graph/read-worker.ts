@@ -6,7 +6,8 @@ import { serveTasks } from '../workers/serve-tasks.ts'
 import { type PlainRefusal, plainRefusal } from '../base/refusals.ts'
 import { type Graph, relativeText } from './graph.ts'
 import { type GraphLimits, requireGraphSize } from './graph-size.ts'
-import { findSyntax } from './syntaxes.ts'
+import { type GraphMembers, graphMembersText } from './graph-members.ts'
+import { findSyntax, type Syntax } from './syntaxes.ts'
 
 export interface ReadTask {
   readonly mediaType: string
@@ -18,6 +19,8 @@ export interface ReadTask {
   readonly limits: GraphLimits
   /** Only whether the graph can be read. */
   readonly isCheck: boolean
+  /** The text is a JSON object in which these members are graphs of that media type. */
+  readonly members?: GraphMembers
 }
 
 /**
@@ -49,7 +52,8 @@ async function read(task: ReadTask): Promise<ReadOutcome> {
 
 /** The text of the graph; `undefined` if it is only checked. */
 async function bytesOf(task: ReadTask): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const { text, relativeTo, isCheck } = task
+  const { text, relativeTo, isCheck, members } = task
+  if (members) return encodeInto(new Uint8Array(text.length), await textOfMembers(task, members))
   const graph = await graphIn(task)
   if (isCheck) return undefined
   // The decoded text is no longer needed, and that of the graph takes as much.
@@ -58,10 +62,24 @@ async function bytesOf(task: ReadTask): Promise<Uint8Array<ArrayBuffer> | undefi
   return encodeInto(typeof text === 'string' ? new Uint8Array(text.length) : text, pieces)
 }
 
+/** @throws {InvalidInput} @throws {TooLarge} */
+async function textOfMembers(
+  { mediaType, text, relativeTo = '', limits }: ReadTask,
+  members: GraphMembers,
+): Promise<Iterable<string>> {
+  const decoded = typeof text === 'string' ? text : decodeUtf8(text)
+  return await graphMembersText(decoded, members, syntaxOf(mediaType), relativeTo, limits)
+}
+
 /** A function of its own, so that nothing refers to the decoded text any longer. */
 async function graphIn({ mediaType, text, base, limits }: ReadTask): Promise<Graph> {
-  const syntax = findSyntax(mediaType)
-  if (!syntax) throw new Error(`There is no syntax for ${mediaType}.`)
+  const syntax = syntaxOf(mediaType)
   const decoded = typeof text === 'string' ? text : decodeUtf8(text)
   return requireGraphSize(await syntax.read(decoded, base, limits.maxStatements), limits)
+}
+
+function syntaxOf(mediaType: string): Syntax {
+  const syntax = findSyntax(mediaType)
+  if (!syntax) throw new Error(`There is no syntax for ${mediaType}.`)
+  return syntax
 }

@@ -96,3 +96,25 @@ export function readSuccessUrl(base: BaseAddress, successUrl: string | undefined
   if (isWeb && url.origin === base.origin && url.username === '' && url.password === '') return url.href
   throw new InvalidInput('invalid-form', '`successurl` is not an address of this service.')
 }
+
+/** The address of the service. Unless it is configured, it is known only when the server listens. */
+export class ServiceAddress {
+  #base: BaseAddress | undefined
+
+  constructor(configured: string | undefined) {
+    this.#base = configured === undefined ? undefined : new BaseAddress(configured)
+  }
+
+  get base(): BaseAddress {
+    if (!this.#base) throw new Error('the base address is known only after the server has started to listen')
+    return this.#base
+  }
+
+  get path(): string {
+    return this.#base?.path ?? '/'
+  }
+
+  listensOn(port: number): void {
+    this.#base ??= new BaseAddress(`http://127.0.0.1:${port}/`)
+  }
+}

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { shareOf } from '../accounts/caller.ts'
 import { InvalidInput, TooLarge } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
 import { turnAfter } from '../base/concurrency.ts'
@@ -10,8 +11,9 @@ import { isObject } from '../base/json.ts'
 import { type Graph, parseRdfJson, RELATIVE } from '../graph/graph.ts'
 import type { BaseAddress } from './base-address.ts'
 import { custom, flag, invalid, text, type ValuesOf } from './interface/inputs.ts'
+import { clientGoneSignal } from './protocol/body.ts'
 import type { Parameters } from './protocol/query.ts'
-import { graphsToRdfJson } from './embedded-rdf.ts'
+import { graphsToRdfJson, syntaxOfMembers } from './embedded-rdf.ts'
 import { pathPart } from './route.ts'
 import type { Uses } from './services.ts'
 
@@ -73,15 +75,49 @@ export function readCreation(
     body: async () => {
       const sent = await bodies.jsonText(request.raw, reply.raw)
       const bases = graphBases(base, pathPart(request, 'context'), graphType)
-      const text = await graphsToRdfJson(deps, request, sent, bases)
+      const isLong = sent.length > MAX_READ_HERE
+      const text = isLong
+        ? await readElsewhere(deps, request, reply, sent, bases)
+        : await graphsToRdfJson(deps, request, sent, bases)
+      const read = (text: string): Promise<CreationBody> =>
+        readBody(text, {
+          isGraph: query.entrytype === 'Local' && holdsGraph({ graphType }),
+          readGraph: isLong ? asRead : readGraph,
+        })
       // Most bodies do not contain the id: they are parsed once, and their text is dropped.
       return text.includes(NEW_ID)
-        ? async newId => await readBody(withNewId(text, newId, deps.options.body.maxJson), readGraph)
-        : bodyAsRead(await readBody(text, readGraph))
+        ? async newId => await read(withNewId(text, newId, deps.options.body.maxJson))
+        : bodyAsRead(await read(text))
     },
-    readGraph,
   }
 }
+
+/** What is longer is read on a worker thread: the client chooses how long that takes. */
+const MAX_READ_HERE = 65_536
+
+/** The body with its graphs read, as a text, because it is quicker to parse than to receive from another thread. */
+async function readElsewhere(
+  { base, graphs }: Uses<'base' | 'graphs'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  text: string,
+  bases: Readonly<Record<string, string>>,
+): Promise<string> {
+  const syntax = syntaxOfMembers(request)
+  const others = ['resource'].filter(member => !Object.hasOwn(bases, member))
+  return await graphs.readMembers(
+    syntax,
+    text,
+    { bases, others },
+    {
+      caller: shareOf(request.caller),
+      clientGone: () => clientGoneSignal(reply),
+      relativeTo: base.href,
+    },
+  )
+}
+
+const asRead = (value: unknown): Graph => value as Graph
 
 const bodyAsRead = (body: CreationBody) => (): Promise<CreationBody> => Promise.resolve(body)
 
@@ -111,7 +147,13 @@ function graphBases(base: BaseAddress, context: string, graphType: GraphType): R
   }
 }
 
-async function readBody(text: string, readGraph: (value: unknown) => Graph): Promise<CreationBody> {
+interface BodyReading {
+  /** Whether `resource` is one. */
+  readonly isGraph: boolean
+  readonly readGraph: (value: unknown) => Graph
+}
+
+async function readBody(text: string, { isGraph, readGraph }: BodyReading): Promise<CreationBody> {
   if (text.trim() === '') return {}
   await turnAfter(text)
   const json = parseJson(text)
@@ -127,7 +169,7 @@ async function readBody(text: string, readGraph: (value: unknown) => Graph): Pro
     ...(metadata === undefined ? {} : { metadata: await read(metadata) }),
     ...(cached === undefined ? {} : { cachedExternalMetadata: await read(cached) }),
     ...(info === undefined ? {} : { info: await read(info) }),
-    ...(resource === undefined ? {} : { resource }),
+    ...(resource === undefined ? {} : { resource: isGraph ? await read(resource) : resource }),
   }
 }
 

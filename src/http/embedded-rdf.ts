@@ -3,7 +3,7 @@ import { shareOf } from '../accounts/caller.ts'
 import { InvalidInput, UnsupportedType } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
 import { isObject } from '../base/json.ts'
-import { findSyntax } from '../graph/syntaxes.ts'
+import { findSyntax, type Syntax } from '../graph/syntaxes.ts'
 import { mediaTypeParameter } from './rdf.ts'
 import type { Uses } from './services.ts'
 
@@ -19,11 +19,8 @@ export async function graphsToRdfJson(
   text: string,
   bases: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const format = mediaTypeParameter(request, 'rdfFormat')
-  if (format === undefined || text.trim() === '') return text
-  const syntax = findSyntax(format)
-  if (!syntax)
-    throw new UnsupportedType('unsupported-type', `\`rdfFormat\` is not a syntax of RDF: ${format.slice(0, 200)}.`)
+  if (text.trim() === '') return text
+  const syntax = syntaxOfMembers(request)
   if (syntax.name === 'json') return text
   const body = parseJson(text)
   if (!isObject(body)) return text
@@ -35,6 +32,14 @@ export async function graphsToRdfJson(
     })
   }
   return written(body)
+}
+
+/** The syntax that `rdfFormat` names, by default RDF/JSON. @throws {UnsupportedType} */
+export function syntaxOfMembers(request: FastifyRequest): Syntax {
+  const format = mediaTypeParameter(request, 'rdfFormat') ?? 'application/rdf+json'
+  const syntax = findSyntax(format)
+  if (syntax) return syntax
+  throw new UnsupportedType('unsupported-type', `\`rdfFormat\` is not a syntax of RDF: ${format.slice(0, 200)}.`)
 }
 
 function written(value: unknown): string {

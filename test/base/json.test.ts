@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isTooDeep, MAX_JSON_DEPTH, parseJson } from '../../src/base/json.ts'
+import { TooLarge } from '../../src/base/errors.ts'
+import { isTooDeep, MAX_JSON_COST, MAX_JSON_DEPTH, parseJson } from '../../src/base/json.ts'
 
 const nested = (depth: number, inner = ''): string => '['.repeat(depth) + inner + ']'.repeat(depth)
 
@@ -16,4 +17,15 @@ test('brackets inside strings, and brackets side by side, do not count as levels
   assert.equal(isTooDeep(nested(400, JSON.stringify('['.repeat(1000)))), false)
   assert.equal(isTooDeep(nested(400, JSON.stringify(`\\"${'['.repeat(1000)}\\`))), false)
   assert.equal(isTooDeep(`["\\\\",${nested(600)}]`), true)
+})
+
+test('a body with more values than may be parsed in one step is refused before it is parsed (D35.12)', () => {
+  const list = (count: number): string => JSON.stringify(Array.from({ length: count }, (_, n) => `e,[{:${n}`))
+  const names = (count: number): string =>
+    JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, n) => [`n"${n}\\`, 'a'])))
+  const objects = (count: number): string => `[${'{},'.repeat(count)}1]`
+  for (const text of ['1', list(149_000), names(13_000), objects(74_000), JSON.stringify(',[:'.repeat(500_000))])
+    assert.doesNotThrow(() => parseJson(text, { maxCost: MAX_JSON_COST }))
+  for (const text of [list(150_000), names(14_000), objects(75_000), '"a":'.repeat(20_000)])
+    assert.throws(() => parseJson(text, { maxCost: MAX_JSON_COST }), TooLarge)
 })

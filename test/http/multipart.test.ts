@@ -31,3 +31,20 @@ for (const [what, header] of Object.entries(skipped)) {
     }
   })
 }
+
+test('a form may have 200 parts before its file, and no more', async () => {
+  const form = (parts: number): Buffer =>
+    Buffer.from(
+      `${'--xX\r\nContent-Disposition: form-data; name="a"; filename="a"\r\n\r\n1\r\n'.repeat(parts)}--xX--\r\n`,
+    )
+  const read = async (body: Buffer): Promise<string> => {
+    const file = await firstFile(request, inPieces(body, 16_384))
+    const chunks: Uint8Array[] = []
+    for await (const chunk of file.bytes) chunks.push(chunk)
+    return Buffer.concat(chunks).toString()
+  }
+  assert.equal(await read(form(200)), '1')
+  for (const parts of [201, 100_000]) {
+    await assert.rejects(read(form(parts)), { code: 'invalid-form', message: 'The form has more than 200 parts.' })
+  }
+})

@@ -25,9 +25,8 @@ export class GraphKind implements ResourceKind {
     this.#changes = changes
   }
 
-  async create(_writer: EntryWriter, { entry, body, request }: Making): Promise<Entry> {
-    const graph = body.resource === undefined ? {} : request.readGraph(body.resource)
-    return { ...entry, content: JSON.stringify(graph) }
+  async create(_writer: EntryWriter, { entry, body }: Making): Promise<Entry> {
+    return { ...entry, content: JSON.stringify(body.resource ?? {}) }
   }
 
   async view(_caller: Caller, { entry }: EntryInContext): Promise<ResourceView> {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput } from '../../base/errors.ts'
 import type { Bytes } from '../../base/units.ts'
-import { type Bodies, mediaTypeOf } from '../protocol/body.ts'
+import { type Bodies, MAX_FORM_BYTES, mediaTypeOf } from '../protocol/body.ts'
 import { isFlagSet, type Parameters } from '../protocol/query.ts'
 import { anything, type JsonSchema, type Schema } from './schema.ts'
 
@@ -139,10 +139,10 @@ export interface RequestBody<T = unknown> extends Content {
   readonly read: (bodies: Bodies, request: FastifyRequest, reply: FastifyReply) => Promise<T>
 }
 
-/** A JSON body with this schema. @throws {InvalidInput} `invalid-json` */
+/** A JSON body with this schema, small unless `limit` says otherwise. @throws {InvalidInput} `invalid-json` */
 export const jsonBody = <T>(
   schema: Schema<T>,
-  { example, limit }: { example?: unknown; limit?: Bytes } = {},
+  { example, limit = MAX_FORM_BYTES }: { example?: unknown; limit?: Bytes } = {},
 ): RequestBody<T> => ({
   types: ['application/json'],
   schema,
@@ -162,7 +162,7 @@ export const checkedBelow = (schema: Schema, { example }: { example?: unknown } 
   schema,
   example,
   isRequired: true,
-  read: async (bodies, request, reply) => await bodies.json(request.raw, reply.raw),
+  read: async (bodies, request, reply) => await bodies.json(request.raw, reply.raw, MAX_FORM_BYTES),
 })
 
 type Fields = Readonly<

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { InvalidInput, Overloaded, TooLarge, TooSlow, UnsupportedType } from '../../base/errors.ts'
-import { parseJson } from '../../base/json.ts'
+import { MAX_JSON_COST, parseJson } from '../../base/json.ts'
 import { notePassing } from '../../base/passing-bytes.ts'
 import { decodeUtf8 } from '../../base/text.ts'
 import type { System } from '../../base/system.ts'
@@ -127,9 +127,10 @@ export class Bodies {
     return await this.text(request, response, limit)
   }
 
-  /** Returns a JSON value. @throws {InvalidInput} `invalid-json`, also for an empty body */
+  /** Returns a JSON value. @throws {InvalidInput} `invalid-json`, also for an empty body @throws {TooLarge} `body-too-large` */
   async json(request: IncomingMessage, response: ServerResponse, limit?: Bytes): Promise<unknown> {
-    return parseJson(await this.jsonText(request, response, limit))
+    const text = await this.jsonText(request, response, limit)
+    return parseJson(text, { maxCost: MAX_JSON_COST })
   }
 
   /** Returns the fields of a form (D2.1). @throws {UnsupportedType} @throws {InvalidInput} `invalid-form` */

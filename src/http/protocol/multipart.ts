@@ -11,6 +11,9 @@ import type { Bytes } from '../../base/units.ts'
  */
 const PIECE: Bytes = 262_144
 
+/** Each part costs as much as a hundred bytes or so; forms of browsers have a few. */
+const MAX_PARTS = 200
+
 /** A part of a form that contains a file. */
 export interface FilePart {
   readonly fileName: string | undefined
@@ -51,6 +54,10 @@ export async function firstFile(request: IncomingMessage, body: AsyncIterable<Ui
       resolve({ fileName: name === '' ? undefined : name, mediaType, bytes: file })
     }
     parser.on('file', onFile)
+    parser.on('partsLimit', () => {
+      fail(new InvalidInput('invalid-form', `The form has more than ${MAX_PARTS} parts.`))
+      stop.abort()
+    })
     pipeline(Readable.from(body, { objectMode: false }), parser, { signal: stop.signal }).then(
       () => (bytes ? bytes.end() : fail(new InvalidInput('missing-file', 'No part of the form is a file.'))),
       fail,
@@ -61,7 +68,11 @@ export async function firstFile(request: IncomingMessage, body: AsyncIterable<Ui
 function openParser(request: IncomingMessage): BusboyInstance {
   try {
     const headers = request.headers as BusboyHeaders
-    return new Busboy({ headers, fileHwm: PIECE, limits: { fieldSize: 65_536, fields: 100, headerPairs: 100 } })
+    return new Busboy({
+      headers,
+      fileHwm: PIECE,
+      limits: { fieldSize: 65_536, fields: 100, parts: MAX_PARTS, headerPairs: 100 },
+    })
   } catch (error) {
     throw asRefusal(error)
   }

@@ -8,8 +8,10 @@ import type { ByteRange } from '../../stores/blob-store.ts'
  * @throws {RangeNotSatisfiable}
  */
 export function parseRange(header: string | undefined, size: Bytes): ByteRange | undefined {
-  const match = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header ?? '')
-  const [first, last] = [match?.[1] ?? '', match?.[2] ?? '']
+  // Divided without one pattern for all: blanks around optional digits would let it try every division of a long run of blanks.
+  const [, range] = /^\s*bytes\s*=(.*)$/i.exec(header ?? '') ?? []
+  const [first, last, ...rest] = (range ?? '').split('-').map(end => end.trim())
+  if (first === undefined || last === undefined || rest.length > 0 || ![first, last].every(isDigits)) return undefined
   if (first === '' && last === '') return undefined
   if (first === '') {
     const length = Math.min(Number(last), size)
@@ -22,3 +24,5 @@ export function parseRange(header: string | undefined, size: Bytes): ByteRange |
   if (start >= size) throw new RangeNotSatisfiable(size)
   return { first: start, last: end }
 }
+
+const isDigits = (text: string): boolean => /^\d*$/.test(text)

@@ -8,7 +8,6 @@ import { jsonBody } from '../interface/inputs.ts'
 import { route } from '../interface/route.ts'
 import { integer, list, named, object, openObject, optional, text } from '../interface/schema.ts'
 import { CurrentUser } from '../interface/schemas.ts'
-import { MAX_FORM_BYTES } from '../protocol/body.ts'
 import type { Uses } from '../services.ts'
 import { type CompletionServices, endSignIn, pendingCookie, requireComplete } from '../sign-in-completion.ts'
 import { AddedFactor } from './factors.ts'
@@ -139,7 +138,7 @@ export const passkeyRoutes = [
     details:
       '`passkey` is what `navigator.credentials.get()` has returned. The authenticator must have verified the user. ' +
       'Failures count towards the lockout. Users who may not sign in with a password may not do so with a passkey either.',
-    body: jsonBody(object({ passkey: Assertion, auth_maxage: optional(integer(1)) }), { limit: MAX_FORM_BYTES }),
+    body: jsonBody(object({ passkey: Assertion, auth_maxage: optional(integer(1)) })),
     answers: { 200: json('The user information.', CurrentUser, { headers: { 'Set-Cookie': '`auth_token`' } }) },
     refusals: {
       401: ['passkey-refused'],

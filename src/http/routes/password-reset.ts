@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PasswordReset } from '../../accounts/password-reset.ts'
 import { InvalidInput } from '../../base/errors.ts'
-import { MAX_FORM_BYTES } from '../protocol/body.ts'
 import { empty, page } from '../interface/answer.ts'
 import { formBody, formOrJson, jsonBody, text as textParameter } from '../interface/inputs.ts'
 import { route } from '../interface/route.ts'
@@ -21,7 +20,7 @@ const asForm = formBody({
   password: { description: 'The new password.' },
 })
 // Any client can send this without a session, so the limit is as small as for a form.
-const asJson = jsonBody(ResetRequest, { limit: MAX_FORM_BYTES })
+const asJson = jsonBody(ResetRequest)
 
 const resetBody = formOrJson(asForm, asJson, { email: 'anna@example.org' })
 

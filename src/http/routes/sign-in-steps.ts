@@ -2,7 +2,6 @@ import type { NextStep, PendingLogin } from '../../accounts/factors/pending-logi
 import { isWaiting, type SignedIn, type WaitingSignIn } from '../../accounts/factors/sign-in.ts'
 import type { FactorAnswer, ProofKind } from '../../accounts/factors/second-factors.ts'
 import { InvalidInput, LockedOut, ServiceError, Unauthenticated } from '../../base/errors.ts'
-import { MAX_FORM_BYTES } from '../protocol/body.ts'
 import { json, page, redirect } from '../interface/answer.ts'
 import { formBody, formOrJson, jsonBody, type RequestBody } from '../interface/inputs.ts'
 import { type Exchange, route } from '../interface/route.ts'
@@ -39,7 +38,7 @@ const answerForm: RequestBody<TypeOf<typeof Answer>> = {
   },
 }
 // Any client can send this, so the limit is as small as for a form.
-const answerBody = formOrJson(answerForm, jsonBody(Answer, { limit: MAX_FORM_BYTES }), { code: '123456' })
+const answerBody = formOrJson(answerForm, jsonBody(Answer), { code: '123456' })
 
 export const factorKinds = ['totp', 'passkey', 'recovery'] as const
 
@@ -147,11 +146,9 @@ function parseAssertion(text: string): unknown {
 }
 
 const Chosen = openObject({ password: optional(text()) })
-const passwordBody = formOrJson(
-  formBody({ password: { description: 'The new password.' } }),
-  jsonBody(Chosen, { limit: MAX_FORM_BYTES }),
-  { password: 'Autumn-Wind-2026' },
-)
+const passwordBody = formOrJson(formBody({ password: { description: 'The new password.' } }), jsonBody(Chosen), {
+  password: 'Autumn-Wind-2026',
+})
 
 /** The step of a sign-in that replaces a temporary password (D33.2). */
 export const newPasswordRoutes = [
