@@ -12,6 +12,9 @@ export interface Validators {
   readonly modified: Milliseconds
 }
 
+/** A state that may have no date: what is built into the program has only a tag. */
+type Dateless = Pick<Validators, 'etag'> & Partial<Validators>
+
 /**
  * An entry's versions differ in their modification time, which never repeats (W3.0.5).
  * @param variant of the syntax, unless it is JSON: one strong tag must not stand for different bytes (RFC 9110 8.8.3).
@@ -62,16 +65,16 @@ export function requirePreconditions(headers: IncomingHttpHeaders, state: Valida
  * `If-Unmodified-Since`.
  * @throws {PreconditionFailed}
  */
-export function isUnchanged(headers: IncomingHttpHeaders, state: Validators): boolean {
+export function isUnchanged(headers: IncomingHttpHeaders, state: Dateless): boolean {
   requireMatch(headers, state)
   const ifNoneMatch = headers['if-none-match']
   if (ifNoneMatch !== undefined) return matches(ifNoneMatch, state.etag, 'weak')
   const since = parseDate(headers['if-modified-since'])
-  return since !== undefined && Math.floor(state.modified / 1000) * 1000 <= since
+  return since !== undefined && state.modified !== undefined && Math.floor(state.modified / 1000) * 1000 <= since
 }
 
 /** The date counts only without a tag (RFC 9110 13.1.4). @throws {PreconditionFailed} */
-function requireMatch(headers: IncomingHttpHeaders, { etag, modified }: Validators): void {
+function requireMatch(headers: IncomingHttpHeaders, { etag, modified }: Dateless): void {
   const ifMatch = headers['if-match']
   if (ifMatch === undefined) {
     if (isOlder(headers['if-unmodified-since'], modified)) throw failed('If-Unmodified-Since')
@@ -87,9 +90,9 @@ export function isRangeCurrent(ifRange: string | undefined, state: Validators): 
   return parseDate(ifRange) === Math.floor(state.modified / 1000) * 1000
 }
 
-const isOlder = (header: string | undefined, modified: Milliseconds): boolean => {
+const isOlder = (header: string | undefined, modified: Milliseconds | undefined): boolean => {
   const since = parseDate(header)
-  return since !== undefined && modified - since >= SLACK
+  return since !== undefined && modified !== undefined && modified - since >= SLACK
 }
 
 /** Unparsable dates are ignored, as the standard asks; a client of ours sends "Invalid Date" (W3.0.2). */

@@ -81,6 +81,16 @@ for (const [headers, unchanged] of reads) {
   })
 }
 
+test('a state without a date is judged by its tag alone (RFC 9110 13.1.3, 13.1.4)', () => {
+  const dateless = { etag: '"v2"' }
+  for (const date of [at(-5000), at(5000)]) {
+    assert.equal(isUnchanged({ 'if-modified-since': date }, dateless), false)
+    assert.equal(isUnchanged({ 'if-unmodified-since': date }, dateless), false)
+    assert.equal(isUnchanged({ 'if-unmodified-since': date, 'if-none-match': '"v2"' }, dateless), true)
+  }
+  assert.throws(() => isUnchanged({ 'if-match': '"v1"' }, dateless), PreconditionFailed)
+})
+
 test('a range is current for the same strong tag or the very date, and for nothing else (RFC 9110 13.1.5)', () => {
   assert.equal(isRangeCurrent(undefined, state), true)
   assert.equal(isRangeCurrent('"v2"', state), true)

@@ -86,14 +86,32 @@ test('each list of media types, and each header, has a preference of its own, al
   }
 })
 
-test('the coding is the first of those preferred here that the client accepts', () => {
-  const coding = (header?: string, preferred?: readonly ('br' | 'gzip')[]): string | undefined =>
-    acceptedCoding({ headers: { 'accept-encoding': header } } as FastifyRequest, preferred)
+const coding = (header?: string, available?: readonly ('br' | 'gzip')[]): string | undefined =>
+  acceptedCoding({ headers: { 'accept-encoding': header } } as FastifyRequest, available)
+
+test('the coding is the one with the highest quality that there is; the order here decides between equal ones (D14.7)', () => {
   for (let round = 0; round < 2; round++) {
     assert.equal(coding(), undefined)
+    assert.equal(coding(''), undefined)
     assert.equal(coding('gzip, deflate, br'), 'br')
     assert.equal(coding('gzip, deflate, br', ['gzip', 'br']), 'gzip')
     assert.equal(coding('gzip;q=0, br'), 'br')
-    assert.equal(coding('identity'), undefined)
+    assert.equal(coding('br;q=0.1, gzip;q=1.0'), 'gzip')
+    assert.equal(coding('br;q=0.1, gzip;q=1.0', ['br']), 'br')
+    assert.equal(coding('gzip;q=0.1, br;q=0.2', ['gzip', 'br']), 'br')
+    assert.equal(coding('*'), 'br')
+    assert.equal(coding('*;q=0.5, br;q=0.1'), 'gzip')
+    assert.equal(coding('*', ['gzip']), 'gzip')
   }
+})
+
+test('an uncompressed body is one of the choices: it has the lowest quality unless the client states one (D14.7)', () => {
+  assert.equal(coding('identity'), undefined)
+  assert.equal(coding('identity;q=1, gzip;q=0.1'), undefined)
+  assert.equal(coding('identity;q=0.5, gzip;q=0.6, br;q=0.4'), 'gzip')
+  assert.equal(coding('identity, gzip'), 'gzip')
+  assert.equal(coding('gzip;q=0.001'), 'gzip')
+  assert.equal(coding('*;q=0.5, gzip;q=0.1', ['gzip']), undefined)
+  assert.equal(coding('br, gzip', []), undefined)
+  assert.equal(coding('*, identity;q=0', []), undefined)
 })

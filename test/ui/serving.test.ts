@@ -41,6 +41,35 @@ test('a cached copy of the page that is still current is not sent again', async 
   assert.equal((await ui('', { 'if-none-match': etag, 'accept-language': 'sv' })).status, 200)
 })
 
+test('any form of If-None-Match that names the page or a built file is understood (RFC 9110 13.1.2)', async () => {
+  const page = `${service.base}ui/`
+  const [script = ''] = assetsIn((await ui()).text)
+  for (const url of [page, script]) {
+    const { etag = '' } = (await ask(url)).headers
+    for (const tags of [etag, `W/${etag}`, `"x", ${etag}`, `"x",W/${etag}, "y"`, '*']) {
+      const again = await ask(url, { headers: { 'if-none-match': tags } })
+      assert.deepEqual([again.status, again.text, again.headers.etag], [304, '', etag], `${url} ${tags}`)
+    }
+    for (const headers of [{ 'if-none-match': '"x"' }, { 'if-modified-since': new Date().toUTCString() }])
+      assert.equal((await ask(url, { headers })).status, 200, `${url} ${JSON.stringify(headers)}`)
+  }
+})
+
+test('a built file comes in the coding that the client prefers, and 304 names the tag of that form', async () => {
+  const [script = ''] = assetsIn((await ui()).text).filter(url => url.endsWith('.js'))
+  for (const [accepted, sent] of [
+    ['gzip, br', 'br'],
+    ['br;q=0.1, gzip;q=1.0', 'gzip'],
+    ['identity;q=1, gzip;q=0.1', undefined],
+  ] as const) {
+    const headers = { 'accept-encoding': accepted }
+    const { headers: first } = await ask(script, { headers })
+    assert.equal(first['content-encoding'], sent, accepted)
+    const again = await ask(script, { headers: { ...headers, 'if-none-match': `W/${first.etag}` } })
+    assert.deepEqual([again.status, again.headers.etag], [304, first.etag], accepted)
+  }
+})
+
 test('built files are cached forever, also for signed-in users: changed content has another name', async () => {
   const someone = await service.admin()
   const assets = assetsIn((await ui()).text)

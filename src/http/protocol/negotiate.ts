@@ -80,17 +80,31 @@ const MAX_BYTES: Bytes = 16 * 2 ** 20
 const MAX_AT_ONCE = 2
 const textTypes = /^(?:text\/(?!html)|application\/(?:json|ld\+json|rdf\+json|rdf\+xml|trig|n-triples|n-quads|xml)\b)/
 
-const codingsIn = remembering(header =>
-  new Negotiator({ headers: { 'accept-encoding': header } }).encodings([...codings]),
-)
+/** The types of the package lack the order that decides between codings of the same quality. */
+type Encodings = (available: readonly string[], options: { readonly preferred: readonly string[] }) => string[]
 
-/** The coding that the client prefers; `undefined` means uncompressed (RFC 9110 12.5.3). */
-export function acceptedCoding(request: FastifyRequest, preferred: readonly Coding[] = codings): Coding | undefined {
+/** Names a body as it is, for the client to weigh against the codings. */
+const UNCODED = 'identity'
+
+/** There are few lists of codings. A list is a text here, because the cache compares keys. */
+const choiceAmong = remembering(list => {
+  const available = list.split(',')
+  return remembering(header => {
+    const negotiator: { readonly encodings: Encodings } = new Negotiator({ headers: { 'accept-encoding': header } })
+    const [first] = negotiator.encodings(available, { preferred: available })
+    return { coding: codings.find(coding => coding === first) }
+  })
+})
+
+/**
+ * The coding of these that the client prefers; of equal ones the first. `undefined` means uncompressed, which the client may prefer too
+ * (RFC 9110 12.5.3).
+ */
+export function acceptedCoding(request: FastifyRequest, available: readonly Coding[] = codings): Coding | undefined {
   const header = request.headers['accept-encoding']
   // Programs mostly send none.
   if (header === undefined) return undefined
-  const accepted = codingsIn(header)
-  return preferred.find(coding => accepted.includes(coding))
+  return choiceAmong([...available, UNCODED].join(','))(header).coding
 }
 
 /** A strong ETag must not stand for different bytes (RFC 9110 8.8.3). */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { NotFound } from '../../base/errors.ts'
+import { isUnchanged } from '../conditional.ts'
 import { acceptedCoding, addVary, codedTag } from '../protocol/negotiate.ts'
 import { assetPath, pageContext, preloadsOf } from '../page.ts'
 import { pageHeaders } from '../pages/html.ts'
@@ -49,9 +50,10 @@ export const uiRoutes = [
       if (base.isOtherNameOfLoopback(request.raw.headers.host)) return await reply.redirect(base.at('ui/'), 303)
       const page = applicationPage(deps, request, params['*'])
       const etag = `"${createHash('sha256').update(page).digest('base64url')}"`
+      const isKnown = isUnchanged(request.headers, { etag })
       addVary(reply, 'accept-language')
       reply.headers({ ...pageHeaders, 'content-security-policy': uiPolicy, 'cache-control': 'no-cache', etag })
-      if (request.headers['if-none-match'] === etag) return await reply.status(304).send()
+      if (isKnown) return await reply.status(304).send()
       return await reply.type('text/html; charset=utf-8').send(page)
     },
   }),
@@ -73,14 +75,17 @@ export const uiRoutes = [
       const asset = ui.files.get(name)
       if (!asset) throw new NotFound('not-found', 'There is nothing at this address.')
       // The name of the file contains a hash of its content.
-      reply.headers({ 'cache-control': 'public, max-age=31536000, immutable', etag: `"${name}"` })
+      const etag = `"${name}"`
+      const isKnown = isUnchanged(request.headers, { etag })
+      const coding = acceptedCoding(request, asset.codings)
+      reply.headers({
+        'cache-control': 'public, max-age=31536000, immutable',
+        etag: coding ? codedTag(etag, coding) : etag,
+      })
       addVary(reply, 'accept-encoding')
-      if (request.headers['if-none-match'] === `"${name}"`) return await reply.status(304).send()
-      const coding = acceptedCoding(request)
-      reply.type(asset.mediaType)
-      if (!coding || !asset.codings.includes(coding)) return await reply.send(await asset.read())
-      reply.headers({ 'content-encoding': coding, etag: codedTag(`"${name}"`, coding) })
-      return await reply.send(await asset.read(coding))
+      if (isKnown) return await reply.status(304).send()
+      if (coding) reply.header('content-encoding', coding)
+      return await reply.type(asset.mediaType).send(await asset.read(coding))
     },
   }),
 ]
