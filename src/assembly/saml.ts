@@ -11,6 +11,7 @@ import {
   type IdpMetadata,
   type KeyPair,
   type LogoutMode,
+  MessageChecks,
   type RequestedAuthnContext,
   requestScheme,
   SamlProvider,
@@ -30,7 +31,7 @@ import {
 } from './federations.ts'
 import type { Machine } from './machine.ts'
 import { samlRules } from './mapping.ts'
-import { shareMetadata } from './team-services.ts'
+import { shareMessageChecks, shareMetadata } from './team-services.ts'
 
 /** The settings of one SAML provider, from the new settings or the deprecated ones. */
 interface SamlSettings {
@@ -81,8 +82,8 @@ export function createSamlProviders(
 ): SamlProviders | undefined {
   const all = samlSettings(settings)
   if (all.length === 0) return undefined
-  const verifier = new Verifier()
   const team = deps?.team
+  const verifier = new Verifier(shareMessageChecks(team, () => new MessageChecks()))
   const copies = deps && new MetadataCopies<IdpMetadata>(deps.database)
   const clockSkew = settings['service.auth.saml.clock-skew']
   const signing = readKeyPair(

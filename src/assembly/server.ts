@@ -235,7 +235,7 @@ function createFiles(
   { stores: { database, blobs }, disk, team }: Opened,
   { audit, ledger, garbage }: Pick<Accounts, 'audit'> & { readonly ledger: Ledger; readonly garbage: Garbage },
 ) {
-  const virusScan = createVirusScan(settings, machine, { audit, blobs, threads: team?.count ?? 1 })
+  const virusScan = createVirusScan(settings, machine, { audit, blobs, team })
   const options: FilesOptions = {
     maxFileSize: settings['service.data.max-file-size'],
     verifyOnRead: settings['service.data.verify-on-read'],

@@ -4,7 +4,7 @@ import type { MailQueue } from '../accounts/mail-queue.ts'
 import type { Limiter, Turn } from '../base/concurrency.ts'
 import type { Metadata, MetadataStatus, ProviderMetadata } from '../sso/metadata-source.ts'
 import { type FailedCheck, SsoRefused } from '../sso/refusal.ts'
-import type { DirectoryQuestion, Federation, FederationEntity } from '../sso/saml/provider.ts'
+import type { DirectoryQuestion, Federation, FederationEntity, MessageChecks } from '../sso/saml/provider.ts'
 import type { Mail, Mailer } from '../stores/mailer.ts'
 import type { ThreadTeam } from '../threads/team.ts'
 import { Moved } from '../threads/thread-channel.ts'
@@ -30,6 +30,31 @@ export const sharedHashing = (team: ThreadTeam): Hasher => ({
 })
 
 type TaskOutcome<Result> = { readonly result: Result } | { readonly exceeded: string }
+
+/**
+ * One limiter for all serving threads: the first one has the permits and the queue, so the limits and the turns are those of the process.
+ * Work runs on the thread that has asked. If a thread ends, so does the process (D16.7): no permit has to be taken back.
+ */
+export function shareLimiter(team: ThreadTeam | undefined, name: string, open: () => Limiter): Pick<Limiter, 'run'> {
+  const [acquire, release] = [`permit for ${name}`, `end of ${name}`]
+  if (team?.isFirst === false) {
+    return {
+      run: async (work, turn) => {
+        // Without a signal: a permit on its way to a caller who has just left would be lost.
+        await team.callFirst(acquire, turn)
+        try {
+          return await work()
+        } finally {
+          await team.callFirst(release)
+        }
+      },
+    }
+  }
+  const limiter = open()
+  team?.answer(acquire, (turn: Turn | undefined) => limiter.acquire(turn))
+  team?.answer(release, () => limiter.release())
+  return limiter
+}
 
 /**
  * One pool of worker threads for all serving threads: each worker needs memory for the program, and a caller's fair share counts for the
@@ -68,6 +93,18 @@ export function sharePool<Task, Result>(
     },
     close: async () => {},
   }
+}
+
+/** Checks SAML messages: the first thread has the threads for it, and one limit on all messages that wait. */
+export function shareMessageChecks(
+  team: ThreadTeam | undefined,
+  open: () => MessageChecks,
+): Pick<MessageChecks, 'run' | 'close'> {
+  const name = 'check a SAML message'
+  if (team?.isFirst === false) return { run: task => team.callFirst(name, task), close: async () => {} }
+  const checks = open()
+  team?.answer(name, (task: Parameters<MessageChecks['run']>[0]) => checks.run(task))
+  return checks
 }
 
 /** Sends what the other threads hand over. */

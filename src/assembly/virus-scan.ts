@@ -3,28 +3,31 @@ import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
 import type { Machine } from './machine.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Milliseconds } from '../base/units.ts'
-import { VirusScan } from '../files/virus-scan.ts'
+import { scanLimiter, VirusScan } from '../files/virus-scan.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
 import { Clamd, type ClamdAddress, ScannerFailure } from '../stores/clamd.ts'
+import type { ThreadTeam } from '../threads/team.ts'
+import { shareLimiter } from './team-services.ts'
 
 interface Dependencies extends Pick<Accounts, 'audit'> {
   readonly blobs: BlobStore
-  /** Threads of this process, which share the number of scans at once. */
-  readonly threads: number
+  readonly team: ThreadTeam | undefined
 }
 
 /** `undefined` where files are not scanned. */
 export function createVirusScan(
   settings: Settings,
   { system, log }: Machine,
-  { blobs, audit, threads }: Dependencies,
+  { blobs, audit, team }: Dependencies,
 ): VirusScan | undefined {
   const clamd = clamdOf(settings)
   if (!clamd) return undefined
+  const concurrency = settings['service.data.virus-scan.concurrency']
   return new VirusScan(
     {
       blobs,
       clamd,
+      limiter: shareLimiter(team, 'virus scans', () => scanLimiter(concurrency)),
       system,
       log,
       onInfected: ({ sender, context, entry, signature, size, sha256 }) =>
@@ -39,7 +42,6 @@ export function createVirusScan(
       maxSize: settings['service.data.virus-scan.max-size'],
       large: settings['service.data.virus-scan.large-files'],
       failure: settings['service.data.virus-scan.failure'],
-      concurrency: Math.max(1, Math.floor(settings['service.data.virus-scan.concurrency'] / threads)),
     },
   )
 }

@@ -82,15 +82,16 @@ export class Limiter {
 
   /** @throws {Overloaded} when the queue is full, or `work` is displaced from it; `work` has not started then */
   async run<T>(work: () => Promise<T>, turn?: Turn): Promise<T> {
-    await this.#acquire(turn)
+    await this.acquire(turn)
     try {
       return await work()
     } finally {
-      this.#release()
+      this.release()
     }
   }
 
-  #acquire(turn: Turn | undefined): Promise<void> {
+  /** For work of another thread, which must {@link release} the permit once; otherwise use {@link run}. @throws {Overloaded} like `run` */
+  acquire(turn?: Turn): Promise<void> {
     if (this.#running < this.#options.concurrency) {
       this.#running++
       return Promise.resolve()
@@ -102,7 +103,7 @@ export class Limiter {
   }
 
   /** Passes the permit directly to the next waiting task, so that no new task can take it first. */
-  #release(): void {
+  release(): void {
     const next = this.#waiting.next()
     if (next) next.begin()
     else this.#running--

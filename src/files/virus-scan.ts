@@ -14,8 +14,6 @@ export interface VirusScanOptions {
   readonly large: 'reject' | 'store'
   /** What happens to files while the scanner fails. */
   readonly failure: 'reject' | 'store'
-  /** Files scanned at once. */
-  readonly concurrency: number
 }
 
 /** Who sends a file, for the audit trail. */
@@ -43,6 +41,8 @@ export interface InfectedFile extends Pick<ScannedFile, 'context' | 'entry' | 's
 interface Dependencies {
   readonly blobs: Pick<BlobStore, 'read'>
   readonly clamd: Clamd
+  /** Of the whole process, because clamd has so many threads ({@link scanLimiter}). */
+  readonly limiter: Pick<Limiter, 'run'>
   readonly system: System
   readonly log: Log
   /** Called before the file is rejected. Must not reject. */
@@ -54,6 +54,10 @@ type ScanOutcome = ScanResult['kind'] | 'failed'
 
 /** Uploads that may wait for a scan. */
 const MAX_WAITING = 1000
+
+export const scanLimiter = (concurrency: number): Limiter =>
+  new Limiter({ concurrency, queue: MAX_WAITING, what: 'virus scans' })
+
 /** After a timeout no scan is tried for this time, so that uploads that wait do not each wait for another one. */
 const PAUSE: Milliseconds = 5000
 
@@ -61,7 +65,6 @@ const PAUSE: Milliseconds = 5000
 export class VirusScan {
   readonly #deps: Dependencies
   readonly #options: VirusScanOptions
-  readonly #limiter: Limiter
   readonly #counts: Record<ScanOutcome, number> = { clean: 0, infected: 0, 'too-large': 0, failed: 0 }
   /** Monotonic time. */
   #pausedUntil: Milliseconds = 0
@@ -69,7 +72,6 @@ export class VirusScan {
   constructor(deps: Dependencies, options: VirusScanOptions) {
     this.#deps = deps
     this.#options = options
-    this.#limiter = new Limiter({ concurrency: options.concurrency, queue: MAX_WAITING, what: 'virus scans' })
   }
 
   /** How many scans ended how since the process started. */
@@ -101,7 +103,7 @@ export class VirusScan {
   async #scan({ blob, size, context, signal }: ScannedFile): Promise<ScanResult | undefined> {
     const { maxSize } = this.#options
     if (maxSize !== UNLIMITED && size > maxSize) return { kind: 'too-large' }
-    const { blobs, clamd, system, log } = this.#deps
+    const { blobs, clamd, limiter, system, log } = this.#deps
     const work = async (): Promise<ScanResult | undefined> => {
       signal.throwIfAborted()
       if (system.monotonic() < this.#pausedUntil) return undefined
@@ -117,7 +119,7 @@ export class VirusScan {
         bytes.destroy()
       }
     }
-    return await this.#limiter.run(work, { of: context })
+    return await limiter.run(work, { of: context })
   }
 
   #requireLarge({ context, entry, size }: ScannedFile): void {

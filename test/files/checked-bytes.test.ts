@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { createLog } from '../../src/base/log.ts'
 import { verified } from '../../src/files/verified-read.ts'
-import { VirusScan, type VirusScanOptions } from '../../src/files/virus-scan.ts'
+import { scanLimiter, VirusScan, type VirusScanOptions } from '../../src/files/virus-scan.ts'
 import { ScannerFailure, type ScanResult } from '../../src/stores/clamd.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 
@@ -60,9 +60,10 @@ function scanOf(reply: () => Promise<ScanResult>, options: Partial<VirusScanOpti
         return await reply()
       },
     },
+    limiter: scanLimiter(1),
     onInfected: async (found: unknown) => void infected.push(found),
   }
-  const all = { maxSize: 10, large: 'reject', failure: 'reject', concurrency: 1, ...options } as const
+  const all = { maxSize: 10, large: 'reject', failure: 'reject', ...options } as const
   const scan = new VirusScan(deps as never, all)
   const require = (given: object = {}) => scan.require({ ...scanned, signal: new AbortController().signal, ...given })
   return { scan, require, system, infected, lines, scans: () => scans, destroyed: () => destroyed }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stepsOf } from '../support/steps.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
-import { Verifier } from '../../src/sso/saml/provider.ts'
+import { MessageChecks, Verifier } from '../../src/sso/saml/provider.ts'
 import { verify } from '../../src/sso/saml/verify-worker.ts'
 import { encryptXml } from '../support/saml-encryption.ts'
 import { buildResponse, encode, EXCLUSIVE, expected, keyNamed, NAME, signResponse } from '../support/saml-idp.ts'
@@ -158,7 +158,7 @@ test('refusals come back from the threads with what was expected and received (D
 })
 
 test('responses beyond the queue are refused at once, the others are checked (D8.3)', async () => {
-  const small = new Verifier({ threads: 1, queue: 20, maxBytes: 1_000_000 })
+  const small = new Verifier(new MessageChecks({ threads: 1, queue: 20, maxBytes: 1_000_000 }))
   after(() => small.close())
   const outcomes = await Promise.allSettled(Array.from({ length: 30 }, () => small.verify(good, expected())))
   const refused = outcomes.filter(outcome => outcome.status === 'rejected')
@@ -168,7 +168,7 @@ test('responses beyond the queue are refused at once, the others are checked (D8
 })
 
 test('waiting responses have a common limit in bytes', async () => {
-  const small = new Verifier({ threads: 1, queue: 100, maxBytes: 3 * good.length })
+  const small = new Verifier(new MessageChecks({ threads: 1, queue: 100, maxBytes: 3 * good.length }))
   after(() => small.close())
   const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => small.verify(good, expected())))
   assert.deepEqual(
@@ -185,7 +185,7 @@ test('a verifier that was never used closes at once', async () => {
 test('a closed verifier leaves no thread behind', async () => {
   const threads = () => process.getActiveResourcesInfo().filter(name => name === 'MessagePort').length
   const before = threads()
-  const used = new Verifier({ threads: 1, queue: 1, maxBytes: 1_000_000 })
+  const used = new Verifier(new MessageChecks({ threads: 1, queue: 1, maxBytes: 1_000_000 }))
   await used.verify(good, expected())
   await used.close()
   assert.equal(threads(), before)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Overloaded } from '../../src/base/errors.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
 import { MetadataRefused, parseMetadata } from '../../src/sso/saml/metadata.ts'
-import { Verifier } from '../../src/sso/saml/verifier.ts'
+import { MessageChecks, Verifier } from '../../src/sso/saml/verifier.ts'
 import work from '../../src/sso/saml/verify-worker.ts'
 import { after } from '../support/after.ts'
 import { signFederation, singleXml } from '../support/federation.ts'
@@ -22,7 +22,7 @@ import { buildLogoutRequest, expectedLogout, posted, redirected } from '../suppo
 const response = encode(signResponse(buildResponse()))
 const [byRedirect, byForm] = [redirected(buildLogoutRequest()), posted(buildLogoutRequest())]
 const MAX = 100_000
-const verifier = new Verifier({ threads: 1, queue: 10, maxBytes: MAX })
+const verifier = new Verifier(new MessageChecks({ threads: 1, queue: 10, maxBytes: MAX }))
 after(() => verifier.close())
 const key = keyNamed('other').pem
 

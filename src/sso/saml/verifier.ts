@@ -6,81 +6,101 @@ import { afterTimeout, SsoRefused } from '../refusal.ts'
 import type { ExpectedLogout, ReceivedLogout, VerifiedLogout } from './logout-message.ts'
 import { type IdpMetadata, MetadataRefused } from './metadata.ts'
 import type { ExpectedResponse, VerifiedAssertion } from './response.ts'
-import type { Outcome, Task } from './verify-worker.ts'
+import type { MessageTask, Outcome, Task } from './verify-worker.ts'
 
-interface VerifierOptions {
-  /** Threads that check responses; they start when they are needed. */
+interface MessageCheckOptions {
+  /** Threads that check messages; they start when they are needed. */
   readonly threads: number
-  /** Responses that wait for a thread; the next one is refused. */
+  /** Messages that wait for a thread; the next one is refused. */
   readonly queue: number
-  /** Bytes of all responses that wait or are being checked. */
+  /** Bytes of all messages that wait or are being checked. */
   readonly maxBytes: Bytes
 }
 
 /** Two threads; a morning rush of 2,000 sign-ons waits its turn. */
-const defaultVerifierOptions: VerifierOptions = { threads: 2, queue: 2_000, maxBytes: 268_435_456 }
+const defaultMessageCheckOptions: MessageCheckOptions = { threads: 2, queue: 2_000, maxBytes: 268_435_456 }
 
 /** An honest response takes a hundredth of this. A response that takes longer loses its thread. */
 const CHECK_TIMEOUT: Milliseconds = 10_000
 /** Metadata of 8 MiB take about two seconds. */
 const METADATA_TIMEOUT: Milliseconds = 30_000
 
+const module = threadModule('verify-worker', import.meta.url)
+
 /**
- * Checks responses and parses metadata on worker threads, each with a limit of time (D8.3). Time spent waiting for a thread does
- * not count. Metadata have a thread of their own, so that a large document delays no sign-on.
+ * Checks messages of providers on worker threads, with limits on their number, their bytes and the time of each (D8.3). Time spent waiting
+ * for a thread does not count.
+ */
+export class MessageChecks {
+  readonly #options: MessageCheckOptions
+  readonly #limiter: Limiter
+  readonly #threads: Pool
+  #bytes: Bytes = 0
+
+  constructor(options: MessageCheckOptions = defaultMessageCheckOptions) {
+    this.#options = options
+    this.#limiter = new Limiter({ concurrency: options.threads, queue: options.queue, what: 'sign-ons' })
+    this.#threads = new ThreadPool({ module, threads: options.threads })
+  }
+
+  /** A refusal is an outcome, also one for the time that the check takes: an error would lose its class on the way to another thread. @throws {Overloaded} */
+  async run(task: MessageTask): Promise<Outcome> {
+    const bytes = sizeOf(task)
+    if (this.#bytes + bytes > this.#options.maxBytes) throw new Overloaded('Too many sign-ons at once.')
+    this.#bytes += bytes
+    try {
+      return await this.#limiter.run(() => run(this.#threads, task, CHECK_TIMEOUT))
+    } catch (error) {
+      if (error instanceof SsoRefused) return { failed: error.failed }
+      throw error
+    } finally {
+      this.#bytes -= bytes
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#threads.close()
+  }
+}
+
+/**
+ * Checks messages and parses metadata, each with a limit of time (D8.3). Metadata have a thread of their own, so that a large document
+ * delays no sign-on.
  */
 export class Verifier {
-  readonly #options: VerifierOptions
-  readonly #responses: Limiter
+  readonly #messages: Pick<MessageChecks, 'run' | 'close'>
   readonly #metadata = new Limiter({ concurrency: 1, queue: 1_000, what: 'metadata documents' })
-  #bytes: Bytes = 0
-  readonly #threads: { readonly responses: Pool; readonly metadata: Pool }
+  readonly #metadataThread: Pool = new ThreadPool({ module, threads: 1 })
 
-  constructor(options: VerifierOptions = defaultVerifierOptions) {
-    this.#options = options
-    this.#responses = new Limiter({ concurrency: options.threads, queue: options.queue, what: 'sign-ons' })
-    const module = threadModule('verify-worker', import.meta.url)
-    this.#threads = {
-      responses: new ThreadPool({ module, threads: options.threads }),
-      metadata: new ThreadPool({ module, threads: 1 }),
-    }
+  constructor(messages: Pick<MessageChecks, 'run' | 'close'> = new MessageChecks()) {
+    this.#messages = messages
   }
 
   /** @param encoded base64 as the form carries it. @throws {SsoRefused} @throws {Overloaded} */
   async verify(encoded: string, expected: ExpectedResponse): Promise<VerifiedAssertion> {
-    const outcome = await this.#check({ kind: 'response', encoded, expected }, encoded.length)
+    const outcome = await this.#messages.run({ kind: 'response', encoded, expected })
     if ('assertion' in outcome) return outcome.assertion
     throw refusalIn(outcome, 'an assertion')
   }
 
   /** @throws {SsoRefused} @throws {Overloaded} */
   async verifyLogout(received: ReceivedLogout, expected: ExpectedLogout): Promise<VerifiedLogout> {
-    const outcome = await this.#check({ kind: 'logout', received, expected }, sizeOf(received))
+    const outcome = await this.#messages.run({ kind: 'logout', received, expected })
     if ('logout' in outcome) return outcome.logout
     throw refusalIn(outcome, 'a message')
   }
 
   /** The provider that a message of single logout names; nothing is verified. @throws {SsoRefused} @throws {Overloaded} */
   async statedIssuer(received: ReceivedLogout): Promise<string> {
-    const outcome = await this.#check({ kind: 'logout-issuer', received }, sizeOf(received))
+    const outcome = await this.#messages.run({ kind: 'logout-issuer', received })
     if ('issuer' in outcome) return outcome.issuer
     throw refusalIn(outcome, 'a message')
-  }
-
-  async #check(task: Task, bytes: Bytes): Promise<Outcome> {
-    if (this.#bytes + bytes > this.#options.maxBytes) throw new Overloaded('Too many sign-ons at once.')
-    this.#bytes += bytes
-    try {
-      return await this.#responses.run(() => run(this.#threads.responses, task, CHECK_TIMEOUT))
-    } finally {
-      this.#bytes -= bytes
-    }
   }
 
   /** @param keys PEM, one of which must have signed the document; none: it need not be signed. @throws {MetadataRefused} @throws {SsoRefused} `time` */
   async parseMetadata(text: string, now: Milliseconds, keys: readonly string[]): Promise<IdpMetadata> {
     const outcome = await this.#metadata.run(() =>
-      run(this.#threads.metadata, { kind: 'metadata', text, now, keys }, METADATA_TIMEOUT),
+      run(this.#metadataThread, { kind: 'metadata', text, now, keys }, METADATA_TIMEOUT),
     )
     if ('metadata' in outcome) return outcome.metadata
     if ('refused' in outcome) throw new MetadataRefused(outcome.refused, { check: outcome.check })
@@ -88,12 +108,15 @@ export class Verifier {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#threads.responses.close(), this.#threads.metadata.close()])
+    await Promise.all([this.#messages.close(), this.#metadataThread.close()])
   }
 }
 
-const sizeOf = (received: ReceivedLogout): Bytes =>
-  received.binding === 'redirect' ? received.query.length : received.encoded.length
+function sizeOf(task: MessageTask): Bytes {
+  if (task.kind === 'response') return task.encoded.length
+  const { received } = task
+  return received.binding === 'redirect' ? received.query.length : received.encoded.length
+}
 
 /** The refusal that a thread reported in place of what was expected. */
 const refusalIn = (outcome: Outcome, expected: string): SsoRefused =>

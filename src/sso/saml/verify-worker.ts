@@ -12,17 +12,21 @@ import {
 import { parseSignedMetadata } from './signed-provider.ts'
 import { type ExpectedResponse, verifyResponse, type VerifiedAssertion } from './response.ts'
 
-export type Task =
+/** A message of a provider. */
+export type MessageTask =
   | { readonly kind: 'response'; readonly encoded: string; readonly expected: ExpectedResponse }
   | { readonly kind: 'logout'; readonly received: ReceivedLogout; readonly expected: ExpectedLogout }
   | { readonly kind: 'logout-issuer'; readonly received: ReceivedLogout }
-  | {
-      readonly kind: 'metadata'
-      readonly text: string
-      readonly now: Milliseconds
-      /** PEM; one of them must have signed the document. Empty: it need not be signed. */
-      readonly keys: readonly string[]
-    }
+
+interface MetadataTask {
+  readonly kind: 'metadata'
+  readonly text: string
+  readonly now: Milliseconds
+  /** PEM; one of them must have signed the document. Empty: it need not be signed. */
+  readonly keys: readonly string[]
+}
+
+export type Task = MessageTask | MetadataTask
 
 /** Errors lose their class on the way between threads, so refusals travel as values. */
 export type Outcome =
@@ -71,7 +75,7 @@ async function orFailed<T>(check: () => Promise<T>): Checked<T> {
   }
 }
 
-function readMetadata({ text, now, keys }: Extract<Task, { kind: 'metadata' }>): Outcome {
+function readMetadata({ text, now, keys }: MetadataTask): Outcome {
   try {
     return { metadata: keys.length > 0 ? parseSignedMetadata(text, keys, now) : parseMetadata(text, now) }
   } catch (error) {
