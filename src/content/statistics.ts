@@ -1,6 +1,6 @@
 import type { Caller } from '../accounts/caller.ts'
 import { NotFound } from '../base/errors.ts'
-import { Limiter, Turns } from '../base/concurrency.ts'
+import { Turns } from '../base/concurrency.ts'
 import type { Statement } from '../graph/graph.ts'
 import { statementsIn } from '../graph/graph-text.ts'
 import { rdf } from '../graph/vocabulary.ts'
@@ -67,8 +67,6 @@ const IDS = 500
 /** Counts the elements of the metadata in a context (W3.16). */
 export class Statistics {
   readonly #deps: Dependencies
-  // Limited, because each request reads everything in the context.
-  readonly #limiter = new Limiter({ concurrency: 1, queue: 20, what: 'statistics' })
 
   constructor(deps: Dependencies) {
     this.#deps = deps
@@ -76,7 +74,8 @@ export class Statistics {
 
   /**
    * Requires the right to read the context's resource, and counts the entries whose metadata the caller may read.
-   * @throws {NotFound} for another type @throws {Overloaded}
+   * Reads everything in the context, so requests come by the threads for heavy reads, which limit them.
+   * @throws {NotFound} for another type
    */
   async of(caller: Caller, contextKey: string, requested: string): Promise<ContextStatistics> {
     const type = Object.hasOwn(synonyms, requested) ? (synonyms[requested] ?? '') : requested
@@ -88,7 +87,7 @@ export class Statistics {
         `Statistics are of ${Object.keys(kinds).join(', ')}, not "${requested.slice(0, 40)}".`,
       )
     }
-    return await this.#limiter.run(() => this.#count(caller, context.entry.id, type))
+    return await this.#count(caller, context.entry.id, type)
   }
 
   async #count(caller: Caller, context: string, type: StatisticsType): Promise<ContextStatistics> {
