@@ -21,7 +21,7 @@ export function dataPlace(settings: Settings, folder: string): string {
 
 /**
  * Watches the disk of the data folder, and logs a warning when other users can read the folder. When one thread notices a change, all
- * measure at once. Returns `undefined` when the folder is not used.
+ * measure at once, and the first one logs it. Returns `undefined` when the folder is not used.
  */
 export async function openDisk(
   settings: Settings,
@@ -30,7 +30,8 @@ export async function openDisk(
 ): Promise<DiskSpace | undefined> {
   if (!usesFolder(settings)) return undefined
   const folder = resolve(settings['service.data.folder'])
-  for (const path of await exposedPaths(folder)) {
+  const reports = team?.isFirst !== false
+  for (const path of reports ? await exposedPaths(folder) : []) {
     log.warn({ path }, 'other users of this machine can read or change the data: run chmod go-rwx on this path')
   }
   const disk = await DiskSpace.open({
@@ -40,6 +41,7 @@ export async function openDisk(
     alarm: settings['service.data.low-space'],
     reserve: settings['service.data.reserved-space'],
     log,
+    reports,
   })
   team?.answer('check-disk', () => disk.check())
   return disk

@@ -74,7 +74,7 @@ export async function openEphemeralStores(
   const sealer = kind === 'memory' ? undefined : new KeyedTokenSealer(secrets, system)
   const inDatabase = new DatabaseEphemeralStore(database, system)
   const ofProcess = openInMemory(system, team)
-  const ephemeral = url === undefined ? ofProcess : await openInRedis(url, log, redisCertificate(settings))
+  const ephemeral = url === undefined ? ofProcess : await openInRedis(settings, url, log, team)
   return {
     ephemeral,
     ofProcess,
@@ -105,12 +105,15 @@ function openInMemory(system: System, team: ThreadTeam | undefined): EphemeralSt
 
 /** The client is loaded only where it is used, because it takes 8 MB in each thread. */
 async function openInRedis(
+  settings: Settings,
   url: string,
   log: Log,
-  certificate: ReturnType<typeof redisCertificate>,
+  team: ThreadTeam | undefined,
 ): Promise<EphemeralStore> {
   const { openRedisEphemeralStore } = await import('../stores/redis/redis-ephemeral-store.ts')
-  return await openRedisEphemeralStore(url, log, { capacity, certificate })
+  const certificate = redisCertificate(settings)
+  // All threads use the same server, so one of them warns.
+  return await openRedisEphemeralStore(url, log, { capacity, certificate, warnsOfEviction: team?.isFirst !== false })
 }
 
 /** What the service shows to Redis; the settings have been checked: both are set, or neither. */

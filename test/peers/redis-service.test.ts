@@ -45,6 +45,22 @@ const requireAway = (answer: Answer): void => {
   assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/)
 }
 
+test('a Redis that may drop logins is a warning of the process, not of each of its threads', async t => {
+  if (!requirePeer(t, redis)) return
+  const own = await startRedis(t, { args: ['--maxmemory-policy', 'allkeys-lru'] })
+  const service = await startProcess(t, {
+    settings: {
+      'service.cluster.redis.url': `${own.url}0`,
+      'service.auth.token.store': 'redis',
+      'service.http.threads': '4',
+    },
+    env: { SERVICE_AUTH_TOKEN_KEY: KEY },
+  })
+  assert.equal(await service.stop(), 0)
+  const warnings = service.output().match(/set its maxmemory-policy to noeviction/g)
+  assert.equal(warnings?.length, 1, service.output())
+})
+
 test('a session is valid on every node and ends on every node with the next request (D3.5)', async t => {
   if (!requirePeer(t, redis)) return
   const url = `${shared?.url}${databases++}`

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { createLog } from '../../src/base/log.ts'
 import { StorageFull, StorageReadOnly } from '../../src/base/errors.ts'
 import { DiskSpace, measureDisk } from '../../src/stores/disk.ts'
+import { keptLog } from '../support/kept-log.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const SIZE = 100_000_000
@@ -78,4 +79,17 @@ test('a folder is measured by the file system that holds it', async () => {
   const { size, free, isWritable } = await measureDisk(await temporaryFolder())
   assert.ok(size >= free && free > 0)
   assert.equal(isWritable, true)
+})
+
+test('of the threads that watch one disk only the one that reports logs its state', async t => {
+  const folder = await temporaryFolder()
+  const logs = [true, false].map(async reports => {
+    const { log, said } = keptLog()
+    const measure = async () => ({ size: SIZE, free: 9_999_999, isWritable: true })
+    const space = await DiskSpace.open({ folder, alarm: 10_000_000, reserve: 4_000_000, log, measure, reports })
+    t.after(() => space.close())
+    assert.equal(space.state, 'low')
+    return said().map(([level, text]) => [level, text])
+  })
+  assert.deepEqual(await Promise.all(logs), [[['warn', 'the disk of the data folder is getting full']], []])
 })

@@ -12,7 +12,9 @@ test('a certificate for Redis that cannot be read, or a key that others can read
   const [certificateFile, keyFile] = [join(folder, 'client.crt'), join(folder, 'client.key')]
   const refused = async (message: RegExp): Promise<void> => {
     // The files are read before the server is asked, so there need not be one.
-    const connecting = connectRedis('rediss://127.0.0.1:1', createLog('silent'), { certificateFile, keyFile })
+    const connecting = connectRedis('rediss://127.0.0.1:1', createLog('silent'), {
+      certificate: { certificateFile, keyFile },
+    })
     await assert.rejects(connecting, (error: Error) => {
       assert.ok(error instanceof StartupError)
       assert.ok(error.message.startsWith(folder), error.message)

@@ -18,16 +18,26 @@ const OLDEST_VERSION = 7
 type Client = ReturnType<typeof createClient>
 
 /** What the service shows to a server that asks for a certificate: paths of PEM files. */
-export interface ClientCertificate {
+interface ClientCertificate {
   readonly certificateFile: string
   readonly keyFile: string
+}
+
+export interface RedisConnectionOptions {
+  readonly certificate?: ClientCertificate | undefined
+  /** Whether to warn of a server that may drop logins; false where another thread of this process warns. */
+  readonly warnsOfEviction?: boolean
 }
 
 /**
  * Connects to `redis://` or `rediss://[user:password@]host[:port][/database]`.
  * @throws {StartupError} which names host and port, never the password
  */
-export async function connectRedis(url: string, log: Log, certificate?: ClientCertificate): Promise<RedisConnection> {
+export async function connectRedis(
+  url: string,
+  log: Log,
+  { certificate, warnsOfEviction = true }: RedisConnectionOptions = {},
+): Promise<RedisConnection> {
   const place = placeOf(url)
   const tls = certificate && (await readCertificate(certificate))
   // Loaded only where it is used.
@@ -51,7 +61,7 @@ export async function connectRedis(url: string, log: Log, certificate?: ClientCe
   let connection: RedisConnection | undefined
   try {
     connection = new RedisConnection(make, place, log)
-    await connection.open()
+    await connection.open(warnsOfEviction)
     isStarted = true
     return connection
   } catch (error) {
@@ -94,9 +104,9 @@ export class RedisConnection {
   }
 
   /** @throws {Error} at once when there is no server, or an unsuitable one */
-  async open(): Promise<void> {
+  async open(warnsOfEviction: boolean): Promise<void> {
     await this.#client.connect()
-    await this.#examine()
+    await this.#examine(warnsOfEviction)
   }
 
   /**
@@ -126,7 +136,7 @@ export class RedisConnection {
   }
 
   /** @throws {StartupError} when the server is too old */
-  async #examine(): Promise<void> {
+  async #examine(warnsOfEviction: boolean): Promise<void> {
     const info = String(await this.command('INFO', 'server', 'memory'))
     const version = /^redis_version:(\d+)[^\r\n]*/m.exec(info)
     if (Number(version?.[1]) < OLDEST_VERSION) {
@@ -135,7 +145,7 @@ export class RedisConnection {
       )
     }
     const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? 'noeviction'
-    if (policy === 'noeviction') return
+    if (policy === 'noeviction' || !warnsOfEviction) return
     this.#log.warn(
       { policy },
       'Redis may drop logins and lockouts when it is full: set its maxmemory-policy to noeviction',

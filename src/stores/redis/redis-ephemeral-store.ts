@@ -3,12 +3,11 @@ import type { Log } from '../../base/log.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { Overloaded } from '../../base/errors.ts'
 import type { Capacity, EphemeralStore, Kept } from '../ephemeral-store.ts'
-import { type ClientCertificate, connectRedis, type RedisConnection } from './redis-connection.ts'
+import { connectRedis, type RedisConnection, type RedisConnectionOptions } from './redis-connection.ts'
 import { RedisReads } from './redis-reads.ts'
 import { addScript, runScript, swapScript, takeScript } from './redis-scripts.ts'
 
-export interface RedisEphemeralStoreOptions {
-  readonly certificate?: ClientCertificate | undefined
+export interface RedisEphemeralStoreOptions extends RedisConnectionOptions {
   /** Limits for data that strangers can create in any number. The first matching prefix counts. */
   readonly capacity?: readonly Capacity[]
 }
@@ -32,7 +31,7 @@ export async function openRedisEphemeralStore(
   log: Log,
   options: RedisEphemeralStoreOptions = {},
 ): Promise<EphemeralStore> {
-  return new RedisEphemeralStore(await connectRedis(url, log, options.certificate), options)
+  return new RedisEphemeralStore(await connectRedis(url, log, options), options)
 }
 
 class RedisEphemeralStore implements EphemeralStore {
