@@ -143,7 +143,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
     settings,
     () => address.base.href,
     team,
-    new AnswerCache(cache.partition(ANSWER_CACHE_BYTES / (team?.count ?? 1))),
+    new AnswerCache(cache.partition(Math.floor(ANSWER_CACHE_BYTES / (team?.count ?? 1)))),
     () => catchUp.isComplete,
   )
   const content = createContent(settings, {

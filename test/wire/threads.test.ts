@@ -37,6 +37,12 @@ const present = () => {
 }
 const isGuest = (text: string): boolean => (JSON.parse(text) as { user: string }).user === 'guest'
 
+test('a number of threads that does not divide the shared memory into whole bytes serves as well', async t => {
+  const odd = await startProcess(t, { settings: { 'service.http.threads': '3' } })
+  assert.equal((await odd.visitor().get('management/status')).status, 200)
+  assert.equal(await odd.stop(), 0)
+})
+
 test(
   'a session is good on every thread at once, and on none from the next request after its end',
   embedded,
