@@ -72,7 +72,8 @@ export class Changes {
   }
 
   /**
-   * Runs work that changes entries in one transaction. Log lines of the audit trail follow the commit.
+   * Runs work that changes entries in one transaction. Log lines of the audit trail follow the commit. There is no way to make the changes
+   * in a transaction of others: a failed commit, or work that runs again, would leave lines about what did not happen.
    * @param caller looked up again inside the transaction; `undefined` for the service itself, as when it fills a new store
    * @param options.address of the client, for the audit trail, where there is no caller yet
    * @throws {Unauthenticated} when the caller's login has ended meanwhile
@@ -90,14 +91,9 @@ export class Changes {
     return result
   }
 
-  /**
-   * Like `run`, inside a transaction that the caller has begun, for instance for an upload that also updates the quota
-   * usage.
-   */
-  async within<T>(tx: Queries, caller: Caller, work: (writer: EntryWriter) => Promise<T>): Promise<T> {
-    const { result, recorded } = await this.#work(tx, caller, work)
-    for (const entry of recorded) this.#deps.audit.announce(entry)
-    return result
+  /** {@link run} for this caller, for a service that does more in the transaction: an upload also updates the quota usage. */
+  transactionOf(caller: Caller): <T>(work: (writer: EntryWriter) => Promise<T>) => Promise<T> {
+    return work => this.run(caller, work)
   }
 
   /** Changes one entry: `change` returns its new state. Resolves to the entry as written. */

@@ -76,14 +76,15 @@ export class Creation {
       throw new InvalidInput('invalid-type', 'Only a local entry of graph type None is created with a file.')
     }
     const prepared = await this.#prepare(caller, contextKey, request)
-    const { entry, file } = await this.#deps.files.putNew(prepared.context, upload, async (tx, file) => {
-      const entry = await this.#deps.changes.within(tx, caller, writer =>
-        this.#insert(writer, prepared, entry => {
+    const { entry, file } = await this.#deps.files.putNew(prepared.context, upload, {
+      transaction: this.#deps.changes.transactionOf(caller),
+      create: async (writer, file) => {
+        const entry = await this.#insert(writer, prepared, entry => {
           requireHoldsFile(entry)
           return { ...entry, statements: describeFile(entry, { ...upload.describe(), size: file.size }) }
-        }),
-      )
-      return { place: entry, entry, file }
+        })
+        return { place: entry, entry, file }
+      },
     })
     return { entry, file }
   }

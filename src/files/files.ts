@@ -72,15 +72,43 @@ interface Settled<T> {
   readonly growth: Bytes
 }
 
+/** What the transaction of an upload works with; callers may give their own work more than this. */
+interface Writer {
+  readonly tx: Queries
+}
+
+/**
+ * Runs the work in one transaction, like `Database.transaction`. The caller opens it, so that what has to follow the commit, such as log
+ * lines of the audit trail, is done by the one who knows of the commit.
+ */
+type Transact<W extends Writer> = <R>(work: (writer: W) => Promise<R>) => Promise<R>
+
 /** How a file takes the place of the present one. */
-interface Replacement<T> {
+interface Replacement<T, W extends Writer> {
   /** Checks the present file before the body is requested, and throws if the check fails. */
   readonly check?: (present: FileRecord | undefined) => void
+  readonly transaction: Transact<W>
   /**
    * Runs in the transaction that counts the size. When it throws, and on every error, abort and crash, the previous file stays as it was
    * and nothing remains reserved.
    */
-  readonly makeVisible: (tx: Queries, file: FileRecord, previous: FileRecord | undefined) => Promise<T>
+  readonly makeVisible: (writer: W, file: FileRecord, previous: FileRecord | undefined) => Promise<T>
+}
+
+/** How an entry comes into being together with its file. */
+interface NewFile<T, W extends Writer> {
+  readonly transaction: Transact<W>
+  /** Creates the entry in the transaction that commits the file: there is never one without the other. */
+  readonly create: (writer: W, file: FileRecord) => Promise<T>
+}
+
+/** An upload on its way to its place. */
+interface Arriving<W extends Writer> {
+  /** Without an id while the entry does not exist yet. */
+  readonly place: Pick<FilePlace, 'context'> & Partial<FilePlace>
+  readonly replaced: FileRecord | undefined
+  readonly incoming: Incoming
+  readonly transaction: Transact<W>
 }
 
 /** The files of entries: stores them within the quota, reads and removes them (D7). */
@@ -120,34 +148,40 @@ export class Files {
    * transaction, because it may have changed meanwhile.
    * @throws {TooLarge} `file-too-large` or `quota-exceeded`; before `open` is called if the declared size is too large
    */
-  async put<T>(place: FilePlace, incoming: Incoming, { check, makeVisible }: Replacement<T>): Promise<T> {
+  async put<T, W extends Writer>(
+    place: FilePlace,
+    incoming: Incoming,
+    { check, transaction, makeVisible }: Replacement<T, W>,
+  ): Promise<T> {
     const replaced = await findFile(this.#database, place)
     check?.(replaced)
     this.#requireDeclaredSize(incoming)
-    return await this.#receive(place, replaced, incoming, async (tx, file, reservation) => {
+    return await this.#receive({ place, replaced, incoming, transaction }, async (writer, file, reservation) => {
+      const { tx } = writer
       const previous = await findFile(tx, place)
       const growth = file.size - (previous?.size ?? 0)
       const quota = await this.#ledger.commit(tx, reservation, growth)
       await putFile(tx, place, file)
       if (previous) await discardBlob(tx, previous.blob)
-      return { result: await makeVisible(tx, file, previous), discarded: previous?.blob, quota, growth }
+      return { result: await makeVisible(writer, file, previous), discarded: previous?.blob, quota, growth }
     })
   }
 
   /**
-   * Stores the file of an entry that does not exist yet. `create` creates the entry in the transaction that commits the
-   * file: there is never one without the other.
-   * @throws {TooLarge} like `store`
+   * Stores the file of an entry that does not exist yet.
+   * @throws {TooLarge} like `put`
    */
-  async putNew<T extends { readonly place: FilePlace }>(
+  async putNew<T extends { readonly place: FilePlace }, W extends Writer>(
     context: string,
     incoming: Incoming,
-    create: (tx: Queries, file: FileRecord) => Promise<T>,
+    { transaction, create }: NewFile<T, W>,
   ): Promise<T> {
     this.#requireDeclaredSize(incoming)
-    return await this.#receive({ context }, undefined, incoming, async (tx, file, reservation) => {
+    const arriving = { place: { context }, replaced: undefined, incoming, transaction }
+    return await this.#receive(arriving, async (writer, file, reservation) => {
+      const { tx } = writer
       const quota = await this.#ledger.commit(tx, reservation, file.size)
-      const result = await create(tx, file)
+      const result = await create(writer, file)
       await putFile(tx, result.place, file)
       return { result, discarded: undefined, quota, growth: file.size }
     })
@@ -158,12 +192,11 @@ export class Files {
   }
 
   /** Reserves, writes the bytes, has them scanned, and commits with `settle`; undoes everything on failure. */
-  async #receive<T>(
-    { context, id: entry }: Pick<FilePlace, 'context'> & Partial<FilePlace>,
-    replaced: FileRecord | undefined,
-    incoming: Incoming,
-    settle: (tx: Queries, file: FileRecord, reservation: Reservation) => Promise<Settled<T>>,
+  async #receive<T, W extends Writer>(
+    { place, replaced, incoming, transaction }: Arriving<W>,
+    settle: (writer: W, file: FileRecord, reservation: Reservation) => Promise<Settled<T>>,
   ): Promise<T> {
+    const { context, id: entry } = place
     const { declaredSize, signal, sender } = incoming
     this.#options.requireSpace?.(declaredSize ?? 0)
     const blob = this.#keys.next()
@@ -174,7 +207,7 @@ export class Files {
       const stored = await this.#blobs.write(blob, bytes, signal)
       const file = { blob, ...stored }
       await this.#options.virusScan?.require({ ...file, context, entry, sender, signal })
-      const { result, discarded, quota, growth } = await this.#database.transaction(tx => settle(tx, file, reservation))
+      const { result, discarded, quota, growth } = await transaction(writer => settle(writer, file, reservation))
       this.#taken = { count: this.#taken.count + 1, bytes: this.#taken.bytes + file.size }
       await reportGrowth(this.#options, this.#ledger, context, { quota, growth })
       if (discarded !== undefined) await this.#deleteSoon(discarded)

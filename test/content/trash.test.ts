@@ -13,7 +13,7 @@ import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { changesOf, insertEntry } from '../support/entries.ts'
 import { FakeSystem } from '../support/fake-system.ts'
-import { newDatabase } from '../support/store.ts'
+import { newDatabase, transactionOf } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const DAY = 86_400_000
@@ -40,7 +40,10 @@ async function openTrash(t: TestContext, days: number) {
       },
       signal: new AbortController().signal,
     } // prettier-ignore
-    await files.put({ context: '3', id }, incoming, { makeVisible: async () => {} })
+    await files.put({ context: '3', id }, incoming, {
+      transaction: transactionOf(database),
+      makeVisible: async () => {},
+    })
     await insertEntry(database, newEntry({ context: '3', id, by: undefined, now: system.now() }))
     await database.run(sql`INSERT INTO trashed_entries
       SELECT ${id} AS root, CAST(${system.now()} AS BIGINT), '_admin', NULL, NULL, e.* FROM entries e WHERE id = ${id}`)

@@ -10,7 +10,7 @@ import { StagedImports } from '../../src/files/staged-import.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { FakeSystem } from '../support/fake-system.ts'
-import { newDatabase } from '../support/store.ts'
+import { newDatabase, transactionOf } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const CONTEXT = '3'
@@ -33,7 +33,7 @@ async function openStore(t: TestContext) {
 type Store = Awaited<ReturnType<typeof openStore>>
 
 /** An upload whose first byte has been asked for, and that ends when the test says so. */
-async function begin({ files }: Store, id: string, size: number, isDeclared = true) {
+async function begin({ files, database }: Store, id: string, size: number, isDeclared = true) {
   let end = (): void => {}
   const ended = new Promise<void>(resolve => (end = resolve))
   let begun = (): void => {}
@@ -45,7 +45,10 @@ async function begin({ files }: Store, id: string, size: number, isDeclared = tr
   }
   const declaredSize = isDeclared ? size : undefined
   const incoming = { declaredSize, open: bytes, signal: new AbortController().signal }
-  const stored = files.put(placeOf(id), incoming, { makeVisible: async () => undefined })
+  const stored = files.put(placeOf(id), incoming, {
+    transaction: transactionOf(database),
+    makeVisible: async () => undefined,
+  })
   stored.catch(() => {})
   await Promise.race([asked, stored])
   return async () => {

@@ -14,6 +14,7 @@ import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { type Fault, Faults, faultyDatabase, faultyFiles } from '../support/faults.ts'
+import { transactionOf } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const PLACE = { context: '3', id: '1' }
@@ -52,8 +53,11 @@ function incoming(bytes: Buffer, isDeclared: boolean): Incoming {
 }
 
 const put = (bytes: Buffer, isDeclared = true) => ({
-  run: async ({ files }: Store) =>
-    await files.put(PLACE, incoming(bytes, isDeclared), { makeVisible: async () => undefined }),
+  run: async ({ files, database }: Store) =>
+    await files.put(PLACE, incoming(bytes, isDeclared), {
+      transaction: transactionOf(database),
+      makeVisible: async () => undefined,
+    }),
   after: bytes,
 })
 const operations = {

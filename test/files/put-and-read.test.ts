@@ -15,7 +15,7 @@ import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { keptLog } from '../support/kept-log.ts'
 import { FakeSystem } from '../support/fake-system.ts'
-import { newDatabase } from '../support/store.ts'
+import { newDatabase, transactionOf } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { eventually } from '../support/waiting.ts'
 
@@ -46,6 +46,7 @@ async function openFiles(t: TestContext, options: Partial<FilesOptions> = {}, qu
       await folder.delete(key)
     },
   }
+  const transaction = transactionOf(database)
   const { log, said: saidWithFacts } = keptLog()
   const said = (): unknown[] => saidWithFacts().map(([level, message]) => [level, message])
   const machine = { system: new FakeSystem(), log }
@@ -61,7 +62,7 @@ async function openFiles(t: TestContext, options: Partial<FilesOptions> = {}, qu
       signal: new AbortController().signal,
       ...more,
     }
-    return files.put(place(id), incoming, { makeVisible: async (_tx, file) => file.blob })
+    return files.put(place(id), incoming, { transaction, makeVisible: async (_writer, file) => file.blob })
   }
   const remove = (id: string): Promise<boolean> => database.transaction(tx => files.remove(tx, place(id)))
   const spaces = async () => ({
@@ -69,7 +70,8 @@ async function openFiles(t: TestContext, options: Partial<FilesOptions> = {}, qu
     uploads: (await database.all(sql`SELECT blob FROM uploads`)).length,
     discarded: (await database.all(sql`SELECT blob FROM discarded_blobs`)).length,
   })
-  return { database, files, blobs, put, remove, spaces, failing, deleted, read, said, scrubber, system: machine.system }
+  const { system } = machine
+  return { database, transaction, files, blobs, put, remove, spaces, failing, deleted, read, said, scrubber, system }
 }
 
 test('what is stored is counted, and a file that is replaced or removed goes with its bytes', async t => {
@@ -107,17 +109,23 @@ test('a sender does not wait for the deletion of the file that theirs replaces, 
 })
 
 test('a file of a new entry is there together with the entry, or not at all', async t => {
-  const { files, spaces } = await openFiles(t)
+  const { files, transaction, spaces } = await openFiles(t)
   const incoming = {
     declaredSize: 4,
     open: () => Readable.from([Buffer.from('four')]),
     signal: new AbortController().signal,
   }
-  const result = await files.putNew('3', incoming, async (_tx, { size }) => ({ place: place('9'), size }))
+  const result = await files.putNew('3', incoming, {
+    transaction,
+    create: async (_writer, { size }) => ({ place: place('9'), size }),
+  })
   assert.deepEqual(result, { place: place('9'), size: 4 })
   const found = await files.read(place('9'), () => 'all')
   assert.equal(found?.bytes && (await text(found.bytes)), 'four')
-  const failing = files.putNew('3', incoming, async () => Promise.reject(new Error('no entry')))
+  const failing = files.putNew('3', incoming, {
+    transaction,
+    create: async () => Promise.reject(new Error('no entry')),
+  })
   await assert.rejects(failing, { message: 'no entry' })
   assert.deepEqual(await spaces(), { used: 4, reserved: 0, uploads: 0, discarded: 0 })
   assert.deepEqual(files.taken, { count: 1, bytes: 4 })
@@ -201,7 +209,7 @@ test('a file is too large exactly above the limit, whether its size was declared
 })
 
 test('the check of the present file comes first', async t => {
-  const { files, put } = await openFiles(t)
+  const { files, transaction, put } = await openFiles(t)
   const seen: unknown[] = []
   const incoming = {
     declaredSize: 10_000,
@@ -212,7 +220,7 @@ test('the check of the present file comes first', async t => {
     seen.push(present?.size)
     throw new Error('refused')
   }
-  const attempt = () => files.put(place('1'), incoming, { check, makeVisible: async () => {} })
+  const attempt = () => files.put(place('1'), incoming, { check, transaction, makeVisible: async () => {} })
   await assert.rejects(attempt(), { message: 'refused' })
   await put('1', 'abc')
   await assert.rejects(attempt(), { message: 'refused' })

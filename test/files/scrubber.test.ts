@@ -12,7 +12,7 @@ import { Scrubber } from '../../src/files/scrubber.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { FakeSystem } from '../support/fake-system.ts'
-import { newDatabase } from '../support/store.ts'
+import { newDatabase, transactionOf } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const HOUR = 3_600_000
@@ -33,7 +33,10 @@ async function openStore(t: TestContext) {
       for (let from = 0; from < content.length; from += 300_000) yield content.subarray(from, from + 300_000)
     }
     const incoming = { declaredSize: content.length, open: bytes, signal: new AbortController().signal }
-    const blob = await files.put({ context: '3', id }, incoming, { makeVisible: async (_tx, file) => file.blob })
+    const blob = await files.put({ context: '3', id }, incoming, {
+      transaction: transactionOf(database),
+      makeVisible: async (_writer, file) => file.blob,
+    })
     return join(folder, blob.slice(0, 2), blob)
   }
   const read = async (id: string): Promise<Buffer | undefined> => {

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { realSystem } from '../../src/base/system.ts'
-import type { Database } from '../../src/stores/database.ts'
+import type { Database, Queries } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { openPostgresDatabase } from '../../src/stores/postgres/postgres-database.ts'
 import { schema } from '../../src/assembly/schema.ts'
@@ -71,3 +71,9 @@ export async function twoConnections(t: Test): Promise<readonly [Database, Datab
   })
   return [one, other]
 }
+
+/** The transactions of this database as uploads run them. */
+export const transactionOf =
+  (database: Database) =>
+  <R>(work: (writer: { readonly tx: Queries }) => Promise<R>): Promise<R> =>
+    database.transaction(tx => work({ tx }))

@@ -56,15 +56,13 @@ export class FileKind implements ResourceKind {
     const upload = body.upload()
     return await this.#deps.files.put(entry, upload, {
       check: file => precondition(entry, file),
-      makeVisible: async (tx, file, previous) => {
-        const changed = await this.#deps.changes.within(tx, caller, async writer => {
-          const { entry: present } = await writer.recheck(target, uploading)
-          requireHoldsFile(present)
-          precondition(present, previous)
-          const statements = describeFile(present, { ...upload.describe(), size: file.size })
-          return await writer.update(present, { ...present, statements })
-        })
-        return { entry: changed, file }
+      transaction: this.#deps.changes.transactionOf(caller),
+      makeVisible: async (writer, file, previous) => {
+        const { entry: present } = await writer.recheck(target, uploading)
+        requireHoldsFile(present)
+        precondition(present, previous)
+        const statements = describeFile(present, { ...upload.describe(), size: file.size })
+        return { entry: await writer.update(present, { ...present, statements }), file }
       },
     })
   }
