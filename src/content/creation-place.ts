@@ -6,7 +6,8 @@ import type { Queries } from '../stores/database.ts'
 import { type Acl, aclSlots, type Entry, type EntryHead, isList, resourceOf } from '../model/entry.ts'
 import { CONTEXTS, entryUri, PRINCIPALS, principalUri, resourceUri } from '../model/addresses.ts'
 import { findAddress, type FoundContext, getContext } from './contexts.ts'
-import { findEntry } from './entry-records.ts'
+import { turnAfter } from '../base/concurrency.ts'
+import { findEntry, metadataText } from './entry-records.ts'
 import { withStatement } from './info.ts'
 import { may, requireRight } from '../model/rights.ts'
 
@@ -86,6 +87,8 @@ const notTaken = new Set<string>([dct.title, dct.description, dc.title, dc.descr
 export interface Template {
   readonly about: string
   readonly statements: readonly Statement[]
+  /** Characters of its metadata. */
+  readonly length: number
 }
 
 /** @throws {InvalidInput} unless the URI denotes an entry in this context */
@@ -99,8 +102,13 @@ export async function readTemplate(
   const entry = address?.context === context ? await findEntry(queries, address) : undefined
   if (!entry) throw new InvalidInput('invalid-value', '`template` is not an entry of this context.')
   requireRight(caller, 'readmetadata', { entry, contextEntry }, 'read the metadata of the template')
-  const statements = [...statementsOf(entry.metadata)].filter(({ predicate }) => !notTaken.has(predicate))
-  return { about: resourceOf(entry), statements }
+  const { length } = metadataText(entry)
+  await turnAfter({ length })
+  const { metadata } = entry
+  await turnAfter({ length })
+  const statements = [...statementsOf(metadata)].filter(({ predicate }) => !notTaken.has(predicate))
+  await turnAfter({ length })
+  return { about: resourceOf(entry), statements, length }
 }
 
 /** The metadata of a new entry together with those of its template, whose subject becomes the new entry's resource. */

@@ -8,7 +8,7 @@ import { WriteTurn } from '../../src/stores/shared/write-turn.ts'
 import { Checkpoints } from '../../src/stores/sqlite/checkpoints.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { eventually } from '../support/waiting.ts'
+import { eventually, until } from '../support/waiting.ts'
 
 const KIB = 1024
 
@@ -44,13 +44,32 @@ test('another thread copies what has been committed from the log into the databa
   await again.close()
 })
 
-test('the engine copies a log that has become long', async () => {
+test('the engine copies a log that has become very long because nothing else does', async () => {
   const { path, database } = await newDatabase()
-  for (let count = 0; count < 8; count++) await write(database, 3 * 1024)
-  assert.ok((await sizeOf(path)) < 1024 * KIB, 'the log of 24 MiB was copied')
-  for (let count = 0; count < 8; count++) await write(database, 3 * 1024)
-  assert.ok((await sizeOf(path)) > 24 * 1024 * KIB, 'the log of 48 MiB was not copied')
+  for (let count = 0; count < 60; count++) await write(database, 3 * KIB)
+  assert.ok((await sizeOf(path)) < KIB * KIB, 'the log of 180 MiB was copied')
+  for (let count = 0; count < 60; count++) await write(database, 3 * KIB)
+  assert.ok((await sizeOf(path)) > 100 * KIB * KIB, 'the log of 360 MiB was not copied')
   await database.close()
+})
+
+test('a large commit lets the thread begin, and a log that has become long begins anew (D40.9)', async t => {
+  const { path, turn, database } = await newDatabase()
+  const checkpoints = new Checkpoints(path, turn)
+  t.after(async () => {
+    await checkpoints.close()
+    await database.close()
+  })
+  await write(database, 5 * KIB)
+  await until(
+    () => turn.logPages,
+    pages => pages > 0,
+  )
+  for (let count = 0; count < 100; count++) {
+    await database.transaction(tx => tx.run(sql`INSERT INTO texts VALUES (${'x'.repeat(2 * KIB * KIB)})`))
+  }
+  const size = await sizeOf(`${path}-wal`)
+  assert.ok(size < 80 * KIB * KIB, `the log has ${size} bytes`)
 })
 
 test('a thread that cannot begin is reported, and commits go on', async t => {

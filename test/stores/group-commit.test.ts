@@ -171,7 +171,13 @@ async function onEngine(refused: readonly string[]) {
     },
   })
   let commits = 0
-  const turn = { run: <T>(work: () => Promise<T>): Promise<T> => work(), committed: () => void commits++ }
+  const turn = {
+    logPages: 0,
+    run: <T>(work: () => Promise<T>): Promise<T> => work(),
+    committed: () => void commits++,
+    askForCopy: () => {},
+    copyAll: () => Promise.resolve(),
+  }
   const connection = new SqliteConnection(engine, 10)
   return { group: new GroupCommit(connection, new Mutex(), turn), connection, told, commits: () => commits }
 }

@@ -6,7 +6,7 @@ import { WriteTurn } from '../../src/stores/shared/write-turn.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { runTasks } from '../support/thread-tasks.ts'
-import { until } from '../support/waiting.ts'
+import { turns, until } from '../support/waiting.ts'
 
 test('one thread has the turn at a time, and each gets it', async () => {
   const turn = new WriteTurn()
@@ -60,6 +60,22 @@ test('a thread that waits for commits goes on when its wait has ended', async ()
   Atomics.store(end, 0, 1)
   turn.wake()
   assert.deepEqual(await task, [1])
+})
+
+test('who waits until the log is copied goes on when it is, and when no thread copies it (D40.9)', async () => {
+  const turn = new WriteTurn()
+  turn.committed()
+  turn.copied(0, 9000)
+  assert.equal(turn.logPages, 9000)
+  let isCopied = false
+  const copying = turn.copyAll().then(() => (isCopied = true))
+  await turns()
+  assert.equal(isCopied, false)
+  turn.copied(1, 9001)
+  await copying
+  assert.equal(turn.logPages, 0)
+  turn.committed()
+  await turn.copyAll()
 })
 
 /** A thread that waits for so many commits. */

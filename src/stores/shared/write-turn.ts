@@ -1,21 +1,30 @@
 import { realSystem } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 
-/** Words: the next ticket, the number of commits and the one that is awaited, the waiting time; then the places of waiting threads. */
+/**
+ * Words: the next ticket; the number of commits, the one with which the log is copied next, the last one that was copied, and the length of
+ * the log; the waiting time; then the places of waiting threads.
+ */
 const TICKETS = 0
 const COMMITS = 1
 const AWAITED = 2
-const WAITS = 3
-const WAITED_MICROSECONDS = 4
-const PLACES = 5
+const COPIED = 3
+const LOG_PAGES = 4
+const WAITS = 5
+const WAITED_MICROSECONDS = 6
+const PLACES = 7
 /** More than there are threads: each waits with one ticket at most. */
 const PLACE_COUNT = 256
 /** Limits the delay after a missed wake-up, which would otherwise stop the thread for ever. */
 const LOOK_AGAIN: Milliseconds = 1000
+/** The same for a copy of the log, which takes less, if its thread still works. */
+const ASK_AGAIN: Milliseconds = 50
+const MAX_ASKED = 20
 
 /**
  * The right to write to the database file: one thread has it at a time, in order of arrival. A waiting thread continues to
- * answer requests, while waiting for the lock of the engine would block it.
+ * answer requests, while waiting for the lock of the engine would block it. Those who have it also tell the thread that copies the log of
+ * the database when there is something to copy, and wait for it when the log has become long (D40.9).
  */
 export class WriteTurn {
   readonly shared: SharedArrayBuffer
@@ -51,15 +60,55 @@ export class WriteTurn {
   }
 
   /**
-   * Blocks this thread until the number of commits has come to `awaited`, or until `wake` is called and the wait has ended.
-   * Only one thread waits for commits.
+   * Blocks this thread until the number of commits has come to `awaited`, until a copy is asked for, or until `wake` is called and the
+   * wait has ended. Only one thread waits for commits.
    */
   waitForCommits(awaited: number, hasEnded: () => boolean): void {
+    const words = this.#words
     // Before the number is read: whoever commits afterwards knows what is awaited.
-    Atomics.store(this.#words, AWAITED, awaited)
-    for (let { commits } = this; !hasEnded() && ((commits - awaited) | 0) < 0; { commits } = this) {
-      Atomics.wait(this.#words, COMMITS, commits)
+    Atomics.store(words, AWAITED, awaited)
+    for (
+      let { commits } = this;
+      !hasEnded() && ((commits - Atomics.load(words, AWAITED)) | 0) < 0;
+      { commits } = this
+    ) {
+      Atomics.wait(words, COMMITS, commits)
     }
+  }
+
+  /** Lets the waiting thread copy the log at once. */
+  askForCopy(): void {
+    Atomics.store(this.#words, AWAITED, this.commits)
+    Atomics.notify(this.#words, COMMITS)
+  }
+
+  /** Notes that the commits up to this one are copied, and how many pages the log has. */
+  copied(commits: number, pages: number): void {
+    Atomics.store(this.#words, LOG_PAGES, pages)
+    Atomics.store(this.#words, COPIED, commits)
+    Atomics.notify(this.#words, COPIED)
+  }
+
+  /** The length of the log when it was copied last; 0 before, and after {@link copyAll}. */
+  get logPages(): number {
+    return Atomics.load(this.#words, LOG_PAGES)
+  }
+
+  /** In turn: resolves when the whole log is copied, so that the next commit begins it anew, or after a second without an answer. */
+  async copyAll(): Promise<void> {
+    const words = this.#words
+    const { commits } = this
+    const timer = setInterval(() => {}, ASK_AGAIN)
+    for (let asked = 0; asked < MAX_ASKED; asked++) {
+      const copied = Atomics.load(words, COPIED)
+      if (((copied - commits) | 0) >= 0) break
+      // Asked again, because a thread that is about to wait overwrites what was asked for.
+      this.askForCopy()
+      const wait = Atomics.waitAsync(words, COPIED, copied, ASK_AGAIN)
+      if (wait.async) await wait.value
+    }
+    clearInterval(timer)
+    Atomics.store(words, LOG_PAGES, 0)
   }
 
   /** Lets the thread that waits for commits see whether its wait has ended. */

@@ -19,6 +19,7 @@ const { DatabaseSync } = await loadSqlite()
 // Waits for no lock: a writer that copies the log itself needs no help.
 const handle = new DatabaseSync(path, { timeout: 0 })
 handle.exec('PRAGMA synchronous = NORMAL')
+const copy = handle.prepare('PRAGMA wal_checkpoint(PASSIVE)')
 const hasEnded = (): boolean => Atomics.load(end, 0) !== 0
 // What has been committed before is copied at once.
 let awaited = turn.commits
@@ -26,15 +27,18 @@ for (;;) {
   turn.waitForCommits(awaited, hasEnded)
   if (hasEnded()) break
   // Commits that come while the log is copied count for the next time.
-  awaited = turn.commits + COMMITS_TOGETHER
-  copyLog()
+  const { commits } = turn
+  awaited = commits + COMMITS_TOGETHER
+  turn.copied(commits, copyLog())
 }
 handle.close()
 
-function copyLog(): void {
+/** Returns how many pages the log has. */
+function copyLog(): number {
   try {
-    handle.exec('PRAGMA wal_checkpoint(PASSIVE)')
+    return (copy.get() as { log: number }).log
   } catch {
     // Nothing is lost, and the next commits cause another attempt. A full or broken disk is reported to those who write.
+    return 0
   }
 }

@@ -1,18 +1,20 @@
 import { once } from 'node:events'
+import { stat } from 'node:fs/promises'
 import { Worker } from 'node:worker_threads'
-import type { Milliseconds } from '../../base/units.ts'
+import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { threadModule } from '../../workers/thread-pool.ts'
 import type { WriteTurn } from '../shared/write-turn.ts'
 import type { CheckpointThread } from './checkpoint-thread.ts'
 
 /** A service that writes little needs no thread for it: the log is short. */
 const FIRST_COMMITS = 200
+const FIRST_BYTES: Bytes = 4 * 2 ** 20
 const LOOK_EVERY: Milliseconds = 1000
 
 /**
  * Copies the write-ahead log into the database, in a thread of its own. The engine would do it at the end of a commit: it writes up to a
- * thousand pages and waits for the disk, and nothing else happens on its thread (D40.4). What the thread has left undone
- * when the log is `LONGEST_LOG` pages long, the engine still does.
+ * thousand pages and waits for the disk, and nothing else happens on its thread (D40.4). Writers wait for the thread when the log
+ * is long. What it has left undone when the log is `LONGEST_LOG` pages long, the engine still does.
  */
 export class Checkpoints {
   readonly #path: string
@@ -28,7 +30,7 @@ export class Checkpoints {
     this.#path = path
     this.#turn = turn
     this.#begun = turn.commits
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY).unref()
+    this.#timer = setInterval(() => void this.#look(), LOOK_EVERY).unref()
   }
 
   /** Before the database is closed. */
@@ -40,8 +42,12 @@ export class Checkpoints {
     await this.#ended
   }
 
-  #look(): void {
-    if (this.#turn.commitsSince(this.#begun) < FIRST_COMMITS) return
+  async #look(): Promise<void> {
+    if (this.#turn.commitsSince(this.#begun) < FIRST_COMMITS) {
+      const { size } = await stat(`${this.#path}-wal`).catch(() => ({ size: 0 }))
+      if (size < FIRST_BYTES) return
+    }
+    if (this.#worker || Atomics.load(this.#end, 0) !== 0) return
     clearInterval(this.#timer)
     const data: CheckpointThread = { path: this.#path, turn: this.#turn.shared, end: this.#end }
     const worker = new Worker(threadModule('checkpoint-thread', import.meta.url), {

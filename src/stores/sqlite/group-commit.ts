@@ -1,10 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
+import type { Milliseconds } from '../../base/units.ts'
+import { realSystem } from '../../base/system.ts'
 import type { Mutex } from '../../base/concurrency.ts'
 import type { Queries, TransactionOptions } from '../database.ts'
 import { CommitQueue } from './commit-queue.ts'
 import { type SqliteConnection, SqliteTransaction } from './sqlite-connection.ts'
 import type { WriteAheadLog } from './write-ahead-log.ts'
 
+/** A commit that takes so long has written thousands of pages. */
+const LARGE_COMMIT: Milliseconds = 10
+/** In pages of 4 KiB. */
+const LONG_LOG = 8000
 /** Maximum number of transactions that share a commit, because the first of them waits for the work of all. */
 const MAX_TOGETHER = 32
 
@@ -13,6 +19,12 @@ export interface Turn {
   run<T>(work: () => Promise<T>): Promise<T>
   /** Called when a commit can be read, before its callers are notified. */
   committed(): void
+  /** How many pages the log has, as far as the thread that copies it has said. */
+  readonly logPages: number
+  /** Asks that thread to copy the log, which is otherwise done after some commits. */
+  askForCopy(): void
+  /** Resolves when that thread has copied the whole log: with the next commit it begins anew. */
+  copyAll(): Promise<void>
 }
 
 interface Waiting {
@@ -82,8 +94,10 @@ export class GroupCommit {
         if (this.#waiting.length === 0) await setImmediate()
       }
       await this.#inTransaction(tx => queue.write(tx))
+      const begun = realSystem.monotonic()
       this.#connection.execute('COMMIT')
       this.#turn.committed()
+      if (realSystem.monotonic() - begun > LARGE_COMMIT) this.#turn.askForCopy()
     } catch (error) {
       if (this.#connection.inTransaction) this.#connection.execute('ROLLBACK')
       next?.reject(error)
@@ -97,6 +111,8 @@ export class GroupCommit {
       if (failure) one.reject(failure.error)
       else one.resolve()
     }
+    // New commits come while the log is copied, so it would never end unless those who write wait for that.
+    if (this.#turn.logPages >= LONG_LOG) await this.#turn.copyAll()
   }
 
   /** Adds the next transaction to the shared commit. */

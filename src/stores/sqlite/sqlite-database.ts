@@ -26,8 +26,8 @@ export interface SqliteOptions {
 
 const IN_MEMORY = ':memory:'
 const LOCK_TIMEOUT: Milliseconds = 2000
-/** In pages of 4 KiB. Until the log is so long, another thread copies it. The engine's own limit is 1000. */
-const LONGEST_LOG = 8000
+/** In pages of 4 KiB. Until the log is so long, only another thread copies it. The engine's own limit is 1000. */
+const LONGEST_LOG = 65_536
 const SECOND_CACHE: Bytes = 16 * 2 ** 20
 const SECOND_STATEMENTS = 200
 
@@ -264,7 +264,13 @@ class SqliteDatabase implements Database {
 }
 
 /** For a process with one thread: the mutex is enough. */
-const soleWriter: Turn = { run: work => work(), committed: () => {} }
+const soleWriter: Turn = {
+  logPages: 0,
+  run: work => work(),
+  committed: () => {},
+  askForCopy: () => {},
+  copyAll: async () => {},
+}
 
 /** Runs the work in a transaction that only reads. */
 async function readAt<T>(connection: SqliteConnection, work: (at: Queries) => Promise<T>): Promise<T> {
