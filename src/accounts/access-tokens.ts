@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { AddressRanges, isAddressRange } from '../base/address-ranges.ts'
-import { andThen, type Awaitable } from '../base/concurrency.ts'
+import { andThen, type Awaitable } from '../base/awaitable.ts'
 import { Conflict, InvalidInput, NotFound, Unauthenticated } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'

@@ -1,4 +1,4 @@
-import { Counters } from '../base/concurrency.ts'
+import { SharedCounters } from '../base/shared-counters.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
@@ -107,14 +107,14 @@ export class Audit {
   readonly #log: Log
   readonly #retention: Milliseconds
   readonly #counts = new Map<AuditEvent, number>()
-  readonly #counters: Counters
+  readonly #counters: SharedCounters
 
   /** @param counters those of the process, if several of its threads record events */
   constructor(
     database: Database,
     machine: { readonly system: System; readonly log: Log },
     retention: Milliseconds,
-    counters = new Counters(),
+    counters = new SharedCounters(),
   ) {
     this.#counters = counters
     this.#database = database

@@ -19,7 +19,7 @@ interface Verified {
   readonly epoch: number
 }
 
-type AccessCheck = Pick<Login, 'withPassword' | 'requireStillGood'>
+type PasswordLogin = Pick<Login, 'withPassword' | 'requireStillGood'>
 
 export interface Credentials {
   readonly name: string
@@ -34,7 +34,7 @@ export interface Credentials {
  */
 export class BasicCredentials {
   readonly #users: UserCache
-  readonly #login: AccessCheck
+  readonly #login: PasswordLogin
   readonly #store: EphemeralStore
   readonly #key: Uint8Array
   readonly #checking = new Map<string, Promise<KnownUser>>()
@@ -45,7 +45,7 @@ export class BasicCredentials {
    */
   constructor(
     users: UserCache,
-    login: AccessCheck,
+    login: PasswordLogin,
     { store, key }: { readonly store: EphemeralStore; readonly key: Uint8Array },
   ) {
     this.#users = users

@@ -75,7 +75,7 @@ const RESERVATION_TTL: Milliseconds = 60_000
 /** Failures that did not cause a lockout are forgotten after a day without another failure. */
 const MEMORY: Milliseconds = 86_400_000
 /** How often a waiting attempt polls the store for attempts that run on other nodes. */
-const LOOK_AGAIN: Milliseconds = 50
+const POLL_INTERVAL: Milliseconds = 50
 const MAX_WAITING = 500
 /** Pause after the store became unreachable before its reservations are released. */
 const RELEASE_PAUSE: Milliseconds = 1000
@@ -247,7 +247,7 @@ export class Lockout {
     if (waiting.size >= MAX_WAITING) throw new Overloaded('Too many logins of one user at once.')
     this.#waiting.set(key, waiting)
     await new Promise<void>(resolve => {
-      const timer = setTimeout(() => wake(), LOOK_AGAIN)
+      const timer = setTimeout(() => wake(), POLL_INTERVAL)
       const wake = (): void => {
         clearTimeout(timer)
         waiting.delete(wake)

@@ -174,8 +174,8 @@ export class Login {
   async #check(attempt: Attempt, user: User | undefined, name: string, stored: string | undefined): Promise<boolean> {
     const { counted, isTrusted } = await this.#counted(attempt, user, name)
     // A flood from one network delays others by one check at most, and users on their own devices hardly at all.
-    const turn = { of: networkOf(attempt.client.address), isPreferred: isTrusted }
-    const verify = (): Promise<boolean> => this.#deps.passwords.verify(attempt.password, stored, turn)
+    const share = { of: networkOf(attempt.client.address), isPreferred: isTrusted }
+    const verify = (): Promise<boolean> => this.#deps.passwords.verify(attempt.password, stored, share)
     const isLockable = user === undefined || (await this.#isLockable(user))
     // Attempts during a lock are not recorded one by one: they cost an attacker nothing and would fill the audit trail.
     const { right, locked } = isLockable

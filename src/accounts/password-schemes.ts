@@ -1,6 +1,6 @@
 import { pbkdf2, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import type { Turn } from '../base/concurrency.ts'
+import type { QueueShare } from '../base/limiter.ts'
 import { threadModule, ThreadPool } from '../workers/thread-pool.ts'
 import type { Argon2Cost, HashTask } from './hash-thread.ts'
 
@@ -8,8 +8,8 @@ import type { Argon2Cost, HashTask } from './hash-thread.ts'
 export interface PasswordScheme {
   understands(stored: string): boolean
   /** Returns false for a wrong password and for stored parameters outside the scheme's limits. Runs off the event loop. */
-  /** @param turn whom the check is for, where checks of several threads wait in one queue */
-  verify(password: string, stored: string, turn?: Turn): Promise<boolean>
+  /** @param share whom the check is for, where checks of several threads wait in one queue */
+  verify(password: string, stored: string, share?: QueueShare): Promise<boolean>
   /** True when the next login should store the password in the current form (D5.1). */
   outdated(stored: string): boolean
 }
@@ -34,10 +34,10 @@ export class Argon2id implements PasswordScheme {
     return stored.startsWith('$argon2id$')
   }
 
-  async verify(password: string, stored: string, turn?: Turn): Promise<boolean> {
+  async verify(password: string, stored: string, share?: QueueShare): Promise<boolean> {
     const cost = costOf(stored)
     if (!cost || exceeds(cost, MAX_COST)) return false
-    return await this.#hasher.verify(password, stored, turn)
+    return await this.#hasher.verify(password, stored, share)
   }
 
   outdated(stored: string): boolean {
@@ -112,11 +112,11 @@ export class WrappedPbkdf2 implements PasswordScheme {
     return true
   }
 
-  async verify(password: string, stored: string, turn?: Turn): Promise<boolean> {
+  async verify(password: string, stored: string, share?: QueueShare): Promise<boolean> {
     const [, salt, inner] = /^([A-Za-z0-9+/]{22}==)(\$argon2id\$.+)$/.exec(stored.slice(PREFIX.length)) ?? []
     if (salt === undefined || inner === undefined) return false
     const key = await derivePbkdf2(password, salt)
-    return await this.#argon2id.verify(key.toString('base64'), inner, turn)
+    return await this.#argon2id.verify(key.toString('base64'), inner, share)
   }
 
   /** @param stored `base64salt$base64key` @throws {TypeError} for anything else, without repeating it */
@@ -132,9 +132,9 @@ export interface Hasher {
   hash(password: string, cost: Argon2Cost): Promise<string>
   /**
    * Also returns false for a stored hash that the library cannot parse.
-   * @param turn whom the check is for, where checks of several threads wait in one queue
+   * @param share whom the check is for, where checks of several threads wait in one queue
    */
-  verify(password: string, stored: string, turn?: Turn): Promise<boolean>
+  verify(password: string, stored: string, share?: QueueShare): Promise<boolean>
   close(): Promise<void>
 }
 

@@ -1,5 +1,5 @@
 import { InvalidInput } from '../base/errors.ts'
-import type { Limiter, Turn } from '../base/concurrency.ts'
+import type { Limiter, QueueShare } from '../base/limiter.ts'
 import type { System } from '../base/system.ts'
 import type { Argon2Cost } from './hash-thread.ts'
 import {
@@ -67,19 +67,19 @@ export class Passwords {
   /**
    * Without a stored password it returns false after the same work, so that the response time does not reveal which users
    * exist (D2.2).
-   * @param turn whom the check is for: callers take turns
+   * @param share whom the check is for: callers take turns
    * @throws {Overloaded} when too many wait already.
    */
-  verify(password: string, stored: string | undefined, turn?: Turn): Promise<boolean> {
+  verify(password: string, stored: string | undefined, share?: QueueShare): Promise<boolean> {
     const target = stored ?? this.#dummy
     const scheme = this.#schemes.find(scheme => scheme.understands(target))
     return this.#limiter.run(async () => {
-      const right = scheme !== undefined && (await scheme.verify(password, target, turn))
+      const right = scheme !== undefined && (await scheme.verify(password, target, share))
       // A legacy check is fast. Without the usual work on top, the response time would reveal which users have not signed in
       // since the migration.
-      if (!right && scheme !== this.#argon2id) await this.#argon2id.verify(password, this.#dummy, turn)
+      if (!right && scheme !== this.#argon2id) await this.#argon2id.verify(password, this.#dummy, share)
       return right && stored !== undefined
-    }, turn)
+    }, share)
   }
 
   outdated(stored: string): boolean {

@@ -6,12 +6,12 @@ const listKey = (userId: string): string => `sessions-of:${userId}`
 /** The ids of each user's sessions, in the order of their logins. A session that expired stays in its list until the next login. */
 export class SessionLists {
   readonly #store: EphemeralStore
-  readonly #longestLife: Milliseconds
+  readonly #maxTtl: Milliseconds
 
-  /** @param longestLife of a session. A list lives as long, counted from its last change. */
-  constructor(store: EphemeralStore, longestLife: Milliseconds) {
+  /** @param maxTtl of a session. A list lives as long, counted from its last change. */
+  constructor(store: EphemeralStore, maxTtl: Milliseconds) {
     this.#store = store
-    this.#longestLife = longestLife
+    this.#maxTtl = maxTtl
   }
 
   async of(userId: string): Promise<readonly string[]> {
@@ -32,7 +32,7 @@ export class SessionLists {
   async #change(userId: string, change: (list: readonly string[]) => readonly string[]): Promise<readonly string[]> {
     const kept = await this.#store.update<readonly string[]>(listKey(userId), old => {
       const value = change(old ?? [])
-      return value.length === 0 ? undefined : { value, ttl: this.#longestLife }
+      return value.length === 0 ? undefined : { value, ttl: this.#maxTtl }
     })
     return kept ?? []
   }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { andThen, type Awaitable } from '../base/concurrency.ts'
+import { andThen, type Awaitable } from '../base/awaitable.ts'
 import { StoreUnavailable } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
@@ -90,7 +90,7 @@ export class Sessions {
   readonly #notes: AccessWriteBuffer
   readonly #logoutKeys: LogoutKeys
   readonly #lists: SessionLists
-  readonly #longestLife: Milliseconds
+  readonly #maxTtl: Milliseconds
   /** By what the store returned: while nothing has changed, Redis returns the same object as before (D37.6). */
   readonly #unsealed = new WeakMap<SealedSession, Session>()
   /** Shares one string for equal `User-Agent` values, because most sessions have one of a few. */
@@ -104,8 +104,8 @@ export class Sessions {
     this.#options = options
     this.#logoutKeys = new LogoutKeys(store, system)
     const { absoluteMaxAge } = options
-    this.#longestLife = absoluteMaxAge === UNLIMITED ? Number.MAX_SAFE_INTEGER : absoluteMaxAge * 1000
-    this.#lists = new SessionLists(store, this.#longestLife)
+    this.#maxTtl = absoluteMaxAge === UNLIMITED ? Number.MAX_SAFE_INTEGER : absoluteMaxAge * 1000
+    this.#lists = new SessionLists(store, this.#maxTtl)
     this.#notes = new AccessWriteBuffer(options.writeDelay, notes => this.#writeNotes(notes))
   }
 
@@ -142,7 +142,7 @@ export class Sessions {
     const id = this.#sealer?.idsOf(token)[0] ?? token
     await this.#store.add(sessionKey(id), this.#seal(session), session.expires - now)
     await this.#enlist(user.id, id)
-    for (const key of logoutKeys) await this.#logoutKeys.add(key, { id, userId: user.id }, this.#longestLife)
+    for (const key of logoutKeys) await this.#logoutKeys.add(key, { id, userId: user.id }, this.#maxTtl)
     return this.#sealer ? { ...session, id } : session
   }
 
@@ -220,7 +220,7 @@ export class Sessions {
   }
 
   /** Seconds until the cookie of the session should expire; `undefined` when it ends with the browser. */
-  cookieLife(session: Session): Seconds | undefined {
+  cookieMaxAge(session: Session): Seconds | undefined {
     return session.endsWithBrowser ? undefined : Math.max(0, Math.ceil((session.expires - this.#system.now()) / 1000))
   }
 

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../base/concurrency.ts'
+import type { Awaitable } from '../base/awaitable.ts'
 import type { Bytes } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import type { DependencyCache } from '../stores/dependency-cache.ts'

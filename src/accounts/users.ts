@@ -116,12 +116,12 @@ export interface UserChange {
 
 /**
  * Applies the change and returns the changed user. A new password or disabling raises the epoch, which ends every session
- * and cached credential made under the old epoch (D5.3, D4.3), except the session with the token `spared`.
+ * and cached credential made under the old epoch (D5.3, D4.3), except the session with the token `keptToken`.
  * @throws {Conflict} `name-taken`
  */
-export async function changeUser(tx: Queries, user: User, change: UserChange, spared?: string): Promise<User> {
+export async function changeUser(tx: Queries, user: User, change: UserChange, keptToken?: string): Promise<User> {
   const ends = change.password !== undefined || (change.disabled === true && !user.disabled)
-  const raised = { epoch: user.epoch + 1, keptSessionDigest: spared === undefined ? undefined : digestOf(spared) }
+  const raised = { epoch: user.epoch + 1, keptSessionDigest: keptToken === undefined ? undefined : digestOf(keptToken) }
   const hasTemporaryPassword =
     change.password === undefined ? user.hasTemporaryPassword : (change.hasTemporaryPassword ?? false)
   const changed: User = { ...user, ...change, hasTemporaryPassword, ...(ends ? raised : {}) }

@@ -1,7 +1,7 @@
 import type { Argon2Cost } from '../accounts/hash-thread.ts'
 import { type Hasher, HashThreads } from '../accounts/password-schemes.ts'
 import type { MailQueue } from '../accounts/mail-queue.ts'
-import type { Limiter, Turn } from '../base/concurrency.ts'
+import type { Limiter, QueueShare } from '../base/limiter.ts'
 import type { Metadata, MetadataStatus, ProviderMetadata } from '../sso/metadata-source.ts'
 import { type FailedCheck, SsoRefused } from '../sso/refusal.ts'
 import type { DirectoryQuestion, Federation, FederationEntity, MessageChecks } from '../sso/saml/provider.ts'
@@ -16,8 +16,8 @@ import { TaskLimitExceeded, type TaskPool } from '../workers/worker-pool.ts'
 export function shareHashing(team: ThreadTeam, limiter: Limiter): Hasher {
   const threads = new HashThreads(limiter.concurrency)
   team.answer('hash', ([password, cost]: [string, Argon2Cost]) => limiter.run(() => threads.hash(password, cost)))
-  team.answer('verify', ([password, stored, turn]: [string, string, Turn | undefined]) =>
-    limiter.run(() => threads.verify(password, stored), turn),
+  team.answer('verify', ([password, stored, share]: [string, string, QueueShare | undefined]) =>
+    limiter.run(() => threads.verify(password, stored), share),
   )
   return threads
 }
@@ -25,7 +25,7 @@ export function shareHashing(team: ThreadTeam, limiter: Limiter): Hasher {
 /** Has the first thread hash. It rejects with {@link Overloaded} when too many wait there. */
 export const sharedHashing = (team: ThreadTeam): Hasher => ({
   hash: (password, cost) => team.callFirst('hash', [password, cost]),
-  verify: (password, stored, turn) => team.callFirst('verify', [password, stored, turn]),
+  verify: (password, stored, share) => team.callFirst('verify', [password, stored, share]),
   close: async () => {},
 })
 
@@ -51,7 +51,7 @@ export function shareLimiter(team: ThreadTeam | undefined, name: string, open: (
     }
   }
   const limiter = open()
-  team?.answer(acquire, (turn: Turn | undefined) => limiter.acquire(turn))
+  team?.answer(acquire, (share: QueueShare | undefined) => limiter.acquire(share))
   team?.answer(release, () => limiter.release())
   return limiter
 }

@@ -6,7 +6,7 @@ import type { Queries } from '../stores/database.ts'
 import { type Acl, aclSlots, type Entry, type EntryHead, isList, resourceOf } from '../model/entry.ts'
 import { CONTEXTS, entryUri, PRINCIPALS, principalUri, resourceUri } from '../model/addresses.ts'
 import { findAddress, type FoundContext, getContext } from './contexts.ts'
-import { turnAfter } from '../base/concurrency.ts'
+import { yieldAfter } from '../base/yielding.ts'
 import { findEntry, metadataText } from './entry-records.ts'
 import { withStatement } from './info.ts'
 import { may, requireRight } from '../model/rights.ts'
@@ -103,11 +103,11 @@ export async function readTemplate(
   if (!entry) throw new InvalidInput('invalid-value', '`template` is not an entry of this context.')
   requireRight(caller, 'readmetadata', { entry, contextEntry }, 'read the metadata of the template')
   const { length } = metadataText(entry)
-  await turnAfter({ length })
+  await yieldAfter({ length })
   const { metadata } = entry
-  await turnAfter({ length })
+  await yieldAfter({ length })
   const statements = [...statementsOf(metadata)].filter(({ predicate }) => !notTaken.has(predicate))
-  await turnAfter({ length })
+  await yieldAfter({ length })
   return { about: resourceOf(entry), statements, length }
 }
 

@@ -15,7 +15,7 @@ import { findContext, type FoundContext, nextId, requireContextName } from './co
 import { fromTemplate, inheriting, type Place, placeFor, readTemplate, requireList } from './creation-place.ts'
 import { type CreationBody, type CreationRequest, NEW_ID } from './creation-request.ts'
 import type { EntryLoader } from './entry-loader.ts'
-import { turnAfter } from '../base/concurrency.ts'
+import { yieldAfter } from '../base/yielding.ts'
 import { isIdFree } from './entry-records.ts'
 import { describeFile, requireHoldsFile } from './file-description.ts'
 import { readInfo } from './info.ts'
@@ -138,7 +138,7 @@ export class Creation {
     if (request.templateUri === undefined || entry.entryType === 'Reference') return inherited
     const template = await readTemplate(tx, caller, place, request.templateUri)
     const metadata = fromTemplate(entry.metadata, resourceOf(entry), template)
-    await turnAfter(template)
+    await yieldAfter(template)
     return { ...inherited, metadata }
   }
 

@@ -1,5 +1,5 @@
 import { type Caller, denied } from '../accounts/caller.ts'
-import type { Awaitable } from '../base/concurrency.ts'
+import type { Awaitable } from '../base/awaitable.ts'
 import { NotFound } from '../base/errors.ts'
 import type { Bytes } from '../base/units.ts'
 import type { Files } from '../files/files.ts'

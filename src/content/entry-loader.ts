@@ -1,5 +1,5 @@
 import { NotFound } from '../base/errors.ts'
-import { andThen, type Awaitable } from '../base/concurrency.ts'
+import { andThen, type Awaitable } from '../base/awaitable.ts'
 import type { Bytes } from '../base/units.ts'
 import { CONTEXTS, type EntryAddress, type EntryKey } from '../model/addresses.ts'
 import type { Entry, EntryHead } from '../model/entry.ts'

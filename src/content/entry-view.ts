@@ -1,7 +1,7 @@
 import { type Caller, denied } from '../accounts/caller.ts'
 import { findGroup } from '../accounts/groups.ts'
 import { findUser, type User } from '../accounts/users.ts'
-import { andThen, type Awaitable } from '../base/concurrency.ts'
+import { andThen, type Awaitable } from '../base/awaitable.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import { emptyGraph, type Graph, type GraphText, statementsOf } from '../graph/graph.ts'
 import { CONTEXTS, type EntryAddress, PRINCIPALS, type EntryKey } from '../model/addresses.ts'

@@ -1,4 +1,4 @@
-import { andThen, type Awaitable } from '../base/concurrency.ts'
+import { andThen, type Awaitable } from '../base/awaitable.ts'
 import { type Caller, denied } from '../accounts/caller.ts'
 import { NotFound, WrongMethod } from '../base/errors.ts'
 import type { System } from '../base/system.ts'

@@ -16,7 +16,7 @@ interface Counted {
 const MAX_NAMES = 100_000
 /** All names together: the response takes several times as much memory. */
 const MAX_CHARACTERS = 4 * 2 ** 20
-const LONGEST_NAME = 1000
+const MAX_NAME = 1000
 
 /** How often names occur, in total and by entry. Names that exceed the limits are not counted. */
 export class NameCounts {
@@ -32,7 +32,7 @@ export class NameCounts {
   add(given: string, entry: number, lang?: string): void {
     if (this.#lastEntry !== entry) this.entriesWithAny++
     this.#lastEntry = entry
-    const name = given.length > LONGEST_NAME ? given.slice(0, LONGEST_NAME) : given
+    const name = given.length > MAX_NAME ? given.slice(0, MAX_NAME) : given
     const counted = this.#byLanguage.get(lang)?.get(name)
     if (!counted) {
       this.#addNew(name, entry, lang)

@@ -1,5 +1,5 @@
 import type { Caller } from '../accounts/caller.ts'
-import { Turns } from '../base/concurrency.ts'
+import { Yielding } from '../base/yielding.ts'
 import { groupsOf } from '../accounts/groups.ts'
 import { type Graph, graphOf, type Statement, uri } from '../graph/graph.ts'
 import { store } from '../graph/vocabulary.ts'
@@ -83,7 +83,7 @@ export async function readableRelations(
   const readable = new Map<string, boolean>()
   const statements: Statement[] = []
   // Thousands of entries may refer to this one, and each is checked.
-  const turns = new Turns()
+  const yielding = new Yielding()
   for (const { source_context: context, source: id, part, subject, predicate, object } of rows) {
     if (statements.length >= most) break
     if (part === 'metadata' || !publicInfo) {
@@ -91,7 +91,7 @@ export async function readableRelations(
       const check = part === 'metadata' ? mayReadMetadata : hasAnyRight
       const isReadable = readable.get(key) ?? (await passes(find, caller, { context, id }, check))
       readable.set(key, isReadable)
-      await turns.after(0)
+      await yielding.after(0)
       if (!isReadable) continue
     }
     statements.push({ subject, predicate, object: uri(object) })

@@ -1,6 +1,6 @@
 import type { Caller } from '../accounts/caller.ts'
 import type { User } from '../accounts/users.ts'
-import type { Awaitable } from '../base/concurrency.ts'
+import type { Awaitable } from '../base/awaitable.ts'
 import { Forbidden } from '../base/errors.ts'
 import type { FileRecord } from '../files/file-records.ts'
 import type { Incoming } from '../files/files.ts'

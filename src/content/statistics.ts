@@ -1,6 +1,6 @@
 import type { Caller } from '../accounts/caller.ts'
 import { NotFound } from '../base/errors.ts'
-import { Turns } from '../base/concurrency.ts'
+import { Yielding } from '../base/yielding.ts'
 import type { Statement } from '../graph/graph.ts'
 import { statementsIn } from '../graph/graph-text.ts'
 import { rdf } from '../graph/vocabulary.ts'
@@ -96,13 +96,13 @@ export class Statistics {
     const names = new NameCounts()
     const usage = new UsageTally(type, isKeyword, names)
     const namesOf = kinds[type]
-    const turns = new Turns()
+    const yielding = new Yielding()
     let read = 0
     for (let last: string | undefined = ''; last !== undefined; ) {
       const ids: string[] = await idsAfter(database, { context, id: last }, IDS)
       for (const id of ids) {
         const found = await findMetadata(database, { context, id })
-        await turns.after(found?.metadata.length ?? 0)
+        await yielding.after(found?.metadata.length ?? 0)
         if (!found || !may(caller, 'readmetadata', { entry: found.entry, contextEntry })) continue
         read++
         for (const statement of statementsIn(found.metadata)) {

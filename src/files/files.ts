@@ -273,12 +273,13 @@ export class Files {
 
   /** Passes the bytes on while they fit. If the size is unknown, reserves more storage in advance. */
   async *#metered(bytes: AsyncIterable<Uint8Array>, reservation: NewReservation): AsyncGenerator<Uint8Array> {
-    let room = reservation.covered
+    let { covered } = reservation
     let taken = 0
     for await (const chunk of bytes) {
       taken += chunk.length
       requireFileSize(this.#options, taken)
-      if (taken > room) room += await this.#ledger.grow(reservation, taken - room, Math.max(taken - room, STEP))
+      if (taken > covered)
+        covered += await this.#ledger.grow(reservation, taken - covered, Math.max(taken - covered, STEP))
       yield chunk
     }
   }
@@ -290,10 +291,10 @@ export class Files {
   async #undo(reservation: Reservation, reason: unknown): Promise<void> {
     const { blob } = reservation
     try {
-      const isHeld = await this.#ledger.cancel(reservation)
-      if (!isHeld && (await isStillFile(this.#database, blob))) return
+      const isCancelled = await this.#ledger.cancel(reservation)
+      if (!isCancelled && (await isStillFile(this.#database, blob))) return
       // Bytes still on their way to an unresponsive server arrive later, so the blob is recorded as garbage.
-      if (!isHeld || !(reason instanceof StoreUnavailable)) await this.#garbage.delete(blob)
+      if (!isCancelled || !(reason instanceof StoreUnavailable)) await this.#garbage.delete(blob)
     } catch (error) {
       this.#log.error({ err: error }, 'undoing an upload failed; it will be undone later')
     }

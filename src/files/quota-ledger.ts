@@ -19,7 +19,7 @@ export interface Quota {
   readonly hasDefaultQuota: boolean
 }
 
-interface SpaceRow {
+interface UsageRow {
   readonly quota: Bytes | null
   readonly used: Bytes
 }
@@ -77,7 +77,7 @@ export class Ledger {
 
   /** @throws {NotFound} */
   async quotaOf(queries: Queries, context: string): Promise<Quota> {
-    const row = await queries.get<SpaceRow>(sql`SELECT quota, used FROM spaces WHERE context = ${context}`)
+    const row = await queries.get<UsageRow>(sql`SELECT quota, used FROM spaces WHERE context = ${context}`)
     if (!row) throw unknownContext(context)
     return this.#describe(row)
   }
@@ -101,7 +101,7 @@ export class Ledger {
         replaced !== undefined && (await isFile(tx, replaced.blob)) && !(await isReplaced(tx, replaced.blob))
       const credit = isCredited ? replaced.size : 0
       const bytes = Math.max(0, size - credit)
-      await this.#hold(tx, context, bytes)
+      await this.#reserveBytes(tx, context, bytes)
       await tx.run(sql`INSERT INTO uploads (blob, context, reserved, expires, replaces, credit)
         VALUES (${blob}, ${context}, ${bytes}, ${this.#expiry()}, ${isCredited ? replaced.blob : null}, ${credit})`)
       return { context, blob, covered: Math.max(credit, size) }
@@ -143,9 +143,9 @@ export class Ledger {
   async grow({ context, blob }: Reservation, needed: Bytes, preferred: Bytes): Promise<Bytes> {
     const add = (bytes: Bytes): Promise<Bytes> =>
       this.#relaxed(async tx => {
-        await this.#hold(tx, context, bytes)
+        await this.#reserveBytes(tx, context, bytes)
         const changed = await tx.run(sql`UPDATE uploads SET reserved = reserved + ${bytes} WHERE blob = ${blob}`)
-        if (changed === 0) throw leaseLost()
+        if (changed === 0) throw reservationExpired()
         return bytes
       })
     try {
@@ -164,7 +164,7 @@ export class Ledger {
     await this.#relaxed(async tx => {
       const added = await tx.run(sql`INSERT INTO uploads (blob, context, reserved, expires, part_of)
         SELECT ${part}, ${context}, 0, expires, ${blob} FROM uploads WHERE blob = ${blob}`)
-      if (added === 0) throw leaseLost()
+      if (added === 0) throw reservationExpired()
     })
   }
 
@@ -181,12 +181,12 @@ export class Ledger {
    * @throws {TooLarge} `quota-exceeded`
    */
   async commit(tx: Queries, { context, blob }: Reservation, growth: Bytes): Promise<Quota> {
-    const lease = await tx.get<{ reserved: number }>(sql`DELETE FROM uploads WHERE blob = ${blob} RETURNING reserved`)
-    if (!lease) throw leaseLost()
+    const ended = await tx.get<{ reserved: number }>(sql`DELETE FROM uploads WHERE blob = ${blob} RETURNING reserved`)
+    if (!ended) throw reservationExpired()
     await tx.run(sql`DELETE FROM uploads WHERE part_of = ${blob}`)
-    const booked = await tx.get<SpaceRow>(sql`UPDATE spaces
-      SET reserved = reserved - ${lease.reserved}, used = used + ${growth}
-      WHERE context = ${context} AND ${this.#fits(growth, sql`used + reserved - ${lease.reserved}`)}
+    const booked = await tx.get<UsageRow>(sql`UPDATE spaces
+      SET reserved = reserved - ${ended.reserved}, used = used + ${growth}
+      WHERE context = ${context} AND ${this.#fits(growth, sql`used + reserved - ${ended.reserved}`)}
       RETURNING quota, used`)
     if (!booked) throw await this.#refusal(tx, context, growth)
     return this.#describe(booked)
@@ -213,9 +213,9 @@ export class Ledger {
    */
   async cancel({ context, blob }: Reservation): Promise<boolean> {
     return await this.#relaxed(async tx => {
-      const lease = await tx.get<{ reserved: number }>(sql`DELETE FROM uploads WHERE blob = ${blob} RETURNING reserved`)
-      if (!lease) return false
-      await tx.run(sql`UPDATE spaces SET reserved = reserved - ${lease.reserved} WHERE context = ${context}`)
+      const ended = await tx.get<{ reserved: number }>(sql`DELETE FROM uploads WHERE blob = ${blob} RETURNING reserved`)
+      if (!ended) return false
+      await tx.run(sql`UPDATE spaces SET reserved = reserved - ${ended.reserved} WHERE context = ${context}`)
       await discardBlob(tx, blob)
       await tx.run(sql`INSERT INTO discarded_blobs (blob) SELECT blob FROM uploads WHERE part_of = ${blob}`)
       await tx.run(sql`DELETE FROM uploads WHERE part_of = ${blob}`)
@@ -231,10 +231,10 @@ export class Ledger {
     )
   }
 
-  async #hold(tx: Queries, context: string, bytes: Bytes): Promise<void> {
-    const held = await tx.run(sql`UPDATE spaces SET reserved = reserved + ${bytes}
+  async #reserveBytes(tx: Queries, context: string, bytes: Bytes): Promise<void> {
+    const changed = await tx.run(sql`UPDATE spaces SET reserved = reserved + ${bytes}
       WHERE context = ${context} AND ${this.#fits(bytes, sql`used + reserved`)}`)
-    if (held === 0) throw await this.#refusal(tx, context, bytes)
+    if (changed === 0) throw await this.#refusal(tx, context, bytes)
   }
 
   #now(): Sql {
@@ -245,7 +245,7 @@ export class Ledger {
     return sql`${this.#now()} + ${RESERVATION_TTL}`
   }
 
-  #describe({ quota, used }: SpaceRow): Quota {
+  #describe({ quota, used }: UsageRow): Quota {
     return { quota: quota ?? this.#options.defaultQuota, fillLevel: used, hasDefaultQuota: quota === null }
   }
 
@@ -273,7 +273,8 @@ const isReplaced = async (tx: Queries, blob: string): Promise<boolean> =>
 
 const unknownContext = (context: string): NotFound => new NotFound('not-found', `There is no context "${context}".`)
 
-const leaseLost = (): Conflict => new Conflict('conflict', 'The upload took too long, so its reservation has expired.')
+const reservationExpired = (): Conflict =>
+  new Conflict('conflict', 'The upload took too long, so its reservation has expired.')
 
 /** Per cent of its quota at which a context needs attention; below 100 it can still grow. */
 export const THRESHOLDS = [80, 90, 100] as const

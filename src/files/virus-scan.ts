@@ -1,4 +1,4 @@
-import { Limiter } from '../base/concurrency.ts'
+import { Limiter } from '../base/limiter.ts'
 import { InvalidInput, Overloaded, TooLarge } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'

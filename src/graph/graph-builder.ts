@@ -119,12 +119,12 @@ function usualCase(tag: string): string {
 
 const invalid = (detail: string): InvalidInput => new InvalidInput('invalid-graph', detail)
 
-const LONGEST_MESSAGE = 300
+const MAX_MESSAGE = 300
 
 /** What a parser found wrong, as a refusal; refusals of our own pass. */
 export function refusalOf(error: unknown, syntax: string): Error {
   if (error instanceof InvalidInput || error instanceof TooLarge) return error
   const message = error instanceof Error ? error.message : String(error)
-  const shown = message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message
+  const shown = message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message
   return new InvalidInput('invalid-graph', `The body is not ${syntax}: ${shown}`, { cause: error })
 }

@@ -5,7 +5,7 @@ import type { Milliseconds } from '../base/units.ts'
 import { refusalFrom } from '../base/refusals.ts'
 import { threadModule } from '../workers/thread-pool.ts'
 import { TaskLimitExceeded, type TaskPool, WorkerPool } from '../workers/worker-pool.ts'
-import { type Graph, graphInside, type GraphText, parseGraph } from './graph.ts'
+import { type Graph, type GraphText, parseGraph, relativeGraph } from './graph.ts'
 import { defaultGraphLimits, type GraphLimits, requireGraphSize } from './graph-size.ts'
 import type { GraphMembers } from './graph-members.ts'
 import type { ReadOutcome, ReadTask } from './read-worker.ts'
@@ -91,7 +91,7 @@ export class GraphReader {
     const { relativeTo } = options
     if (isShort(syntax, text)) {
       const graph = await this.#readShort(syntax, text, base)
-      return relativeTo === undefined ? graph : graphInside(relativeTo, graph)
+      return relativeTo === undefined ? graph : relativeGraph(relativeTo, graph)
     }
     const stored = await this.#readLong({ ...this.#task(syntax, text, base), relativeTo }, options)
     notePassing(stored.length)

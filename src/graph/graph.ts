@@ -62,7 +62,7 @@ type KnownKeys = Map<readonly Term[], Set<string>>
 
 /** Adds a term that is not among the others. */
 function addTerm(terms: Term[], term: Term, known: KnownKeys): void {
-  if (terms.length < FEW) {
+  if (terms.length < MAX_SCANNED) {
     if (!terms.some(present => sameTerm(present, term))) terms.push(term)
     return
   }
@@ -75,7 +75,7 @@ function addTerm(terms: Term[], term: Term, known: KnownKeys): void {
   terms.push(term)
 }
 
-const FEW = 16
+const MAX_SCANNED = 16
 
 // Only the value can contain a line break, and it comes last.
 const keyOf = ({ type, value, lang = '', datatype = '' }: Term): string => `${type}\n${lang}\n${datatype}\n${value}`
@@ -83,14 +83,14 @@ const keyOf = ({ type, value, lang = '', datatype = '' }: Term): string => `${ty
 const sameTerm = (a: Term, b: Term): boolean =>
   a.type === b.type && a.value === b.value && a.lang === b.lang && a.datatype === b.datatype
 
-/** What an IRI under the base address begins with inside the store. No absolute IRI begins like this. */
+/** What the stored form of an IRI under the base address begins with. No absolute IRI begins like this. */
 export const RELATIVE = './'
 
-/** The inside form of an IRI: relative when it lies under `base` (which ends in a slash), else unchanged. */
+/** The stored form of an IRI: relative when it lies under `base` (which ends in a slash), else unchanged. */
 export const toRelative = (base: string, iri: string): string =>
   iri.startsWith(base) ? RELATIVE + iri.slice(base.length) : iri
 
-/** The outside form: absolute again. */
+/** The form of an IRI that clients see: absolute. */
 export const toAbsolute = (base: string, iri: string): string =>
   iri.startsWith(RELATIVE) ? base + iri.slice(RELATIVE.length) : iri
 
@@ -126,10 +126,10 @@ export const renameIris = (graph: Graph, rename: (iri: string) => string): Graph
   )
 
 /** The graph as the store keeps it: IRIs under `base` made relative. */
-export const graphInside = (base: string, graph: Graph): Graph => mapIris(graph, iri => toRelative(base, iri))
+export const relativeGraph = (base: string, graph: Graph): Graph => mapIris(graph, iri => toRelative(base, iri))
 
 /** The graph as clients see it: every IRI absolute. */
-export const graphOutside = (base: string, graph: Graph): Graph => mapIris(graph, iri => toAbsolute(base, iri))
+export const absoluteGraph = (base: string, graph: Graph): Graph => mapIris(graph, iri => toAbsolute(base, iri))
 
 /** A graph as RDF/JSON, in the form in which it is stored: IRIs of this service are relative. */
 export type GraphText = string
@@ -163,7 +163,7 @@ export function absoluteText(base: string, text: GraphText): string {
   let at = text.indexOf(RELATIVE)
   if (at < 0) return text
   // Terms are stored with their type first. Another writer may have stored them otherwise.
-  if (text.includes('{"value":')) return JSON.stringify(graphOutside(base, parseGraph(text)))
+  if (text.includes('{"value":')) return JSON.stringify(absoluteGraph(base, parseGraph(text)))
   let [absolute, copied] = ['', 0]
   for (; at >= 0; at = text.indexOf(RELATIVE, at + 1)) {
     if (!beginsIri(text, at)) continue

@@ -1,10 +1,10 @@
 import { InvalidInput } from '../base/errors.ts'
 import {
+  absoluteGraph,
   absoluteText,
   type Graph,
-  graphInside,
-  graphOutside,
   type GraphText,
+  relativeGraph,
   toAbsolute,
   toRelative,
 } from '../graph/graph.ts'
@@ -49,17 +49,17 @@ export class BaseAddress {
     return toRelative(this.href, iri)
   }
 
-  graphOutside(graph: Graph): Graph {
-    return graphOutside(this.href, graph)
+  absoluteGraph(graph: Graph): Graph {
+    return absoluteGraph(this.href, graph)
   }
 
   /** The stored text of a graph as clients see it. */
-  textOutside(text: GraphText): string {
+  absoluteText(text: GraphText): string {
     return absoluteText(this.href, text)
   }
 
-  graphInside(graph: Graph): Graph {
-    return graphInside(this.href, graph)
+  relativeGraph(graph: Graph): Graph {
+    return relativeGraph(this.href, graph)
   }
 
   /** The absolute URL of a page of the service, for redirects. */

@@ -5,7 +5,7 @@ import { type AccessTokens, looksLikeToken, TOKEN_PREFIX } from '../accounts/acc
 import type { Credentials } from '../accounts/basic-credentials.ts'
 import { type Client, isCurrent, type Session, type Sessions } from '../accounts/sessions.ts'
 import { normaliseName, type User } from '../accounts/users.ts'
-import { andThen, type Awaitable } from '../base/concurrency.ts'
+import { andThen, type Awaitable } from '../base/awaitable.ts'
 import { Forbidden, Unauthenticated } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { entryUri, PRINCIPALS } from '../model/addresses.ts'
@@ -156,7 +156,7 @@ export function noteAccess(
   const { session } = request.caller
   if (!session) return undefined
   const renew = (renewed: Session | undefined): void => {
-    if (renewed && !setsAuthCookie(reply)) setCookie(reply, cookie.set(renewed.token, sessions.cookieLife(renewed)))
+    if (renewed && !setsAuthCookie(reply)) setCookie(reply, cookie.set(renewed.token, sessions.cookieMaxAge(renewed)))
   }
   // The request has succeeded; the next one prolongs the session.
   const fail = (error: unknown): void => log.error({ err: error }, 'recording an access failed')

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { shareOf } from '../accounts/caller.ts'
 import { InvalidInput, TooLarge } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
-import { turnAfter } from '../base/concurrency.ts'
+import { yieldAfter } from '../base/yielding.ts'
 import type { Bytes } from '../base/units.ts'
 import { cachedMetadataUri, entryUri, metadataUri, resourceUri } from '../model/addresses.ts'
 import { type CreationBody, type CreationRequest, NEW_ID } from '../content/creation-request.ts'
@@ -61,7 +61,7 @@ export function readCreation(
     if (value?.startsWith(RELATIVE)) throw new InvalidInput('invalid-uri', `The parameter ${name} is not absolute.`)
     return value === undefined ? undefined : base.toRelative(value)
   }
-  const readGraph = (value: unknown): Graph => base.graphInside(deps.graphs.requireSize(parseRdfJson(value)))
+  const readGraph = (value: unknown): Graph => base.relativeGraph(deps.graphs.requireSize(parseRdfJson(value)))
   return {
     id: query.id,
     resource: uriParameter('resource'),
@@ -155,13 +155,13 @@ interface BodyReading {
 
 async function readBody(text: string, { isGraph, readGraph }: BodyReading): Promise<CreationBody> {
   if (text.trim() === '') return {}
-  await turnAfter(text)
+  await yieldAfter(text)
   const json = parseJson(text)
-  await turnAfter(text)
+  await yieldAfter(text)
   if (!isObject(json)) throw new InvalidInput('invalid-json', 'The body of a creation is a JSON object.')
   const read = async (value: unknown): Promise<Graph> => {
     const graph = readGraph(value)
-    await turnAfter(text)
+    await yieldAfter(text)
     return graph
   }
   const { metadata, info, resource, 'cached-external-metadata': cached } = json

@@ -10,18 +10,18 @@ export type GraphForm = (graph: Graph) => unknown
 const asRdfJson: GraphForm = graph => graph
 
 /** The graph as clients see it. A stored text gets absolute IRIs before it is parsed: that takes no second graph. */
-export const graphOutside = (base: BaseAddress, given: ShownGraph): Graph =>
-  typeof given === 'string' ? (JSON.parse(base.textOutside(given)) as Graph) : base.graphOutside(given)
+export const absoluteGraphOf = (base: BaseAddress, given: ShownGraph): Graph =>
+  typeof given === 'string' ? (JSON.parse(base.absoluteText(given)) as Graph) : base.absoluteGraph(given)
 
 /** A graph as RDF/JSON with absolute IRIs. */
 export function graphJson(base: BaseAddress, given: ShownGraph): string {
-  if (typeof given === 'string') return base.textOutside(given)
-  return given === emptyGraph ? '{}' : JSON.stringify(base.graphOutside(given))
+  if (typeof given === 'string') return base.absoluteText(given)
+  return given === emptyGraph ? '{}' : JSON.stringify(base.absoluteGraph(given))
 }
 
 /** The entry's JSON (W2.2); members that the caller may not see are absent. */
 export function describeEntry(view: EntryView, base: BaseAddress, form = asRdfJson): Record<string, unknown> {
-  const graph = (given: ShownGraph | undefined): unknown => given && form(graphOutside(base, given))
+  const graph = (given: ShownGraph | undefined): unknown => given && form(absoluteGraphOf(base, given))
   return {
     entryId: view.entryId,
     name: view.name,
@@ -77,7 +77,7 @@ export function describeResource(view: ResourceView, base: BaseAddress, form = a
     case 'value':
       return view.value
     case 'graph':
-      return form(base.graphOutside(view.graph))
+      return form(base.absoluteGraph(view.graph))
     case 'list':
       return { ...view.page, children: view.page.children.map(child => describeMember(child, base, form)) }
     case 'group':

@@ -145,11 +145,11 @@ export async function sendProblem(
   const isVisited = request.route.visited === true || request.is404
   if (isVisited && prefersHtml(request)) {
     if (status === 401 && mayContinueHere(request)) return await signInFirst(deps, request, reply)
-    const look = pageContext(deps, request)
-    const detail = wordsForProblem(look.words, body.code, body) ?? String(body['detail'])
-    const title = look.language === 'en' ? String(body['title']) : look.words.refused
+    const context = pageContext(deps, request)
+    const detail = wordsForProblem(context.words, body.code, body) ?? String(body['detail'])
+    const title = context.language === 'en' ? String(body['title']) : context.words.refused
     const isSignIn = request.route.ignoresCaller === true
-    await sendPage(reply, errorPage(look, { title, detail, isSignIn }))
+    await sendPage(reply, errorPage(context, { title, detail, isSignIn }))
   } else {
     await reply.type('application/problem+json').send(body)
   }

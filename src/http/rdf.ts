@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { shareOf } from '../accounts/caller.ts'
-import { andThen, type Awaitable, turnAfter } from '../base/concurrency.ts'
+import { andThen, type Awaitable } from '../base/awaitable.ts'
+import { yieldAfter } from '../base/yielding.ts'
 import { InvalidInput, NotAcceptable, UnsupportedType } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
 import { decodeUtf8, isBlankUtf8 } from '../base/text.ts'
@@ -12,7 +13,7 @@ import type { EntryAddress } from '../model/addresses.ts'
 import type { ShownGraph } from '../content/resource-kind.ts'
 import { announcesBody, clientGoneSignal, mediaTypeOf } from './protocol/body.ts'
 import type { BaseAddress } from './base-address.ts'
-import { graphJson, graphOutside } from './describe.ts'
+import { absoluteGraphOf, graphJson } from './describe.ts'
 import { addVary, preferenceAmong } from './protocol/negotiate.ts'
 import { custom } from './interface/inputs.ts'
 import type { Uses } from './services.ts'
@@ -96,7 +97,7 @@ export const embeddedFormat = custom(
 
 const PIECE = 65_536
 
-/** Sends a graph in its outside form. */
+/** Sends a graph with absolute IRIs. */
 export function sendGraph(
   reply: FastifyReply,
   { mediaType, contentType, syntax }: Representation,
@@ -125,7 +126,7 @@ export function sendStoredGraph(
   graph: ShownGraph,
 ): Awaitable<unknown> {
   const { contentType, syntax } = representation
-  if (syntax.name !== 'json') return sendGraph(reply, representation, graphOutside(base, graph))
+  if (syntax.name !== 'json') return sendGraph(reply, representation, absoluteGraphOf(base, graph))
   return reply.type(contentType).send(graphJson(base, graph))
 }
 
@@ -139,8 +140,8 @@ export function syntaxOfBody(request: FastifyRequest): Syntax {
 }
 
 /**
- * Reads the RDF body of a request into its inside form, for an entry that the service has loaded.
- * @param iriOf the IRI of the graph of that entry, in its inside form: what relative references in the body stand for
+ * Reads the RDF body of a request into its stored form, for an entry that the service has loaded.
+ * @param iriOf the IRI of the graph of that entry, in its stored form: what relative references in the body stand for
  */
 export const graphReader =
   (
@@ -154,12 +155,12 @@ export const graphReader =
     const syntax = isEmpty ? findSyntax(mediaTypeOf(request.raw) ?? '') : syntaxOfBody(request)
     const text = await deps.bodies.bytes(request.raw, reply.raw)
     // An empty body is invalid JSON in any case, and an empty graph is too easily sent by mistake to replace data.
-    if (!syntax) return deps.base.graphInside(deps.graphs.requireSize(parseRdfJson(parseJson(decodeUtf8(text)))))
+    if (!syntax) return deps.base.relativeGraph(deps.graphs.requireSize(parseRdfJson(parseJson(decodeUtf8(text)))))
     if (syntax.name !== 'json' && isBlankUtf8(text)) throw new InvalidInput('invalid-graph', 'The body is empty.')
     const { length } = text
     const clientGone = (): AbortSignal => clientGoneSignal(reply)
     const reading = { caller: shareOf(request.caller), clientGone, relativeTo: deps.base.href }
     const graph = await deps.graphs.read(syntax, text, deps.base.toAbsolute(iriOf(entry)), reading)
-    await turnAfter({ length })
+    await yieldAfter({ length })
     return graph
   }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller, TokenScope } from '../accounts/caller.ts'
-import type { Awaitable } from '../base/concurrency.ts'
+import type { Awaitable } from '../base/awaitable.ts'
 import type { RequestCookies } from './protocol/cookies.ts'
 import type { Parameters } from './protocol/query.ts'
 

@@ -34,7 +34,7 @@ export async function endSignIn(
   { user, session, mechanism }: SignedIn,
 ): Promise<Record<string, unknown>> {
   const { base, cookie, devices, sessions } = deps
-  setCookie(reply, cookie.set(session.token, sessions.cookieLife(session)))
+  setCookie(reply, cookie.set(session.token, sessions.cookieMaxAge(session)))
   if (devices && mechanism === 'form') {
     const device = await devices.trust(user, request.caller.client.device)
     setCookie(reply, cookie.setDevice(device, DEVICE_TTL / 1000))
@@ -89,10 +89,10 @@ export async function completeLogin(
   const { user, successUrl } = signedIn
   const described = await endSignIn(deps, { request, reply }, signedIn)
   if (successUrl !== undefined && deps.sso.landsOnPage) {
-    const look = pageContext(deps, request)
+    const context = pageContext(deps, request)
     return sendPage(
       reply,
-      onwardPage(look, { title: look.words.signedIn, notice: look.words.signedInShort, url: successUrl }),
+      onwardPage(context, { title: context.words.signedIn, notice: context.words.signedInShort, url: successUrl }),
     )
   }
   if (successUrl !== undefined) return await reply.redirect(successUrl, 303)

@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net'
 import type { Dispatcher } from 'undici'
 import type { Caller } from '../accounts/caller.ts'
 import { ServiceError, UpstreamFailed, UpstreamSilent } from '../base/errors.ts'
-import { Limiter } from '../base/concurrency.ts'
+import { Limiter } from '../base/limiter.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 import { type Address, type Hosts, checkTarget, readTarget, type Resolve, resolveByDns, type Target } from './target.ts'
 

@@ -27,7 +27,7 @@ export interface Target {
   readonly addresses: readonly Address[]
 }
 
-const LONGEST_URL = 8192
+const MAX_URL = 8192
 
 /** @throws {InvalidInput} `invalid-uri` for anything but a plain http(s) URL */
 export function readTarget(text: string): URL {
@@ -35,7 +35,7 @@ export function readTarget(text: string): URL {
   // Characters that `URL` would silently drop or replace are rejected, because two programs could read them
   // differently.
   // oxlint-disable-next-line no-control-regex -- rejecting control characters is the purpose
-  const isPlain = authority !== undefined && text.length <= LONGEST_URL && !/[\u0000-\u0020\u007f\\]/.test(text)
+  const isPlain = authority !== undefined && text.length <= MAX_URL && !/[\u0000-\u0020\u007f\\]/.test(text)
   if (!isPlain || !URL.canParse(text)) throw unusable('an absolute http or https URL')
   const url = new URL(text)
   if (authority.includes('@') || url.username !== '' || url.password !== '') throw unusable('a URL without user name')

@@ -197,7 +197,7 @@ export class SearchSets {
   #keep(key: string, kept: Kept): void {
     this.#drop(key)
     this.#kept.set(key, kept)
-    this.#taken += roomOf(key, kept)
+    this.#taken += bytesOf(key, kept)
     for (const oldest of this.#kept.keys()) {
       if (this.#taken <= this.#maxBytes) return
       this.#drop(oldest)
@@ -206,7 +206,7 @@ export class SearchSets {
 
   #drop(key: string): void {
     const kept = this.#kept.get(key)
-    if (kept) this.#taken -= roomOf(key, kept)
+    if (kept) this.#taken -= bytesOf(key, kept)
     this.#kept.delete(key)
   }
 }
@@ -224,4 +224,4 @@ function keyOf(condition: LeafCondition): string {
   return key
 }
 
-const roomOf = (key: string, { set }: Kept): Bytes => 2 * key.length + set.bytes
+const bytesOf = (key: string, { set }: Kept): Bytes => 2 * key.length + set.bytes

@@ -61,7 +61,8 @@ export interface SearchRequest {
   readonly toAbsolute: (iri: string) => string
 }
 
-export interface Answer {
+/** A page of hits, with the number of all hits and their facets. */
+export interface Hits {
   readonly total: number
   readonly page: readonly EntryAddress[]
   readonly facets: readonly Facet[]
@@ -80,7 +81,7 @@ export interface Reader {
  * has changed meanwhile, and returns the third answer even if it has changed once more, so that a search also ends while others write.
  */
 export interface Finder {
-  answer(reader: Reader, request: SearchRequest): Promise<Answer>
+  answer(reader: Reader, request: SearchRequest): Promise<Hits>
 }
 
 /** The key of a field in the rows of the index. */

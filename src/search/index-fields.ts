@@ -11,7 +11,7 @@ import { storableText } from '../stores/sql.ts'
 /** How many names of fields with a common beginning a query may stand for. */
 export const MAX_FIELDS_UNDER = 1000
 /** Behind every text with a common beginning. */
-export const LARGEST_CHARACTER = '\u{10FFFF}'
+export const MAX_CHARACTER = '\u{10FFFF}'
 
 /** The fields and values of one entry in the index, each pair once. */
 export interface IndexFields {
@@ -76,9 +76,9 @@ const dateTypes = new Set(['date', 'dateTime', 'dateTimeStamp', 'gYear', 'gYearM
 
 /** Limits for one entry in the index. What exceeds them is not found. */
 const MAX_PREDICATES = 1000
-const LONGEST_STRING = 4096
-const LONGEST_NGRAM_TEXT = 32_768
-const LONGEST_TEXT = 262_144
+const MAX_STRING = 4096
+const MAX_NGRAM_TEXT = 32_768
+const MAX_FULL_TEXT = 262_144
 
 /** The part of a field name that identifies a predicate, as clients write it: a hash of the absolute IRI. */
 export const predicateHash = (predicate: string): string => knownHashes.memo(predicate)
@@ -237,7 +237,7 @@ class Index {
   readonly #numbers = new Map<string, number>()
 
   string(field: string, value: string | undefined): void {
-    if (value === undefined || value.length > LONGEST_STRING) return
+    if (value === undefined || value.length > MAX_STRING) return
     this.#strings.set(`${field} ${value}`, [field, storableText(value)])
   }
 
@@ -261,8 +261,8 @@ class Index {
   fields(): IndexFields {
     return {
       strings: [...this.#strings.values()],
-      ngrams: joined(this.#ngrams, LONGEST_NGRAM_TEXT),
-      texts: joined(this.#texts, LONGEST_TEXT),
+      ngrams: joined(this.#ngrams, MAX_NGRAM_TEXT),
+      texts: joined(this.#texts, MAX_FULL_TEXT),
       numbers: [...this.#numbers],
     }
   }
@@ -293,11 +293,11 @@ function joinLines(texts: Iterable<string>, most: number): string {
 /** What is a single space already is passed over: a long text has a hundred thousand, and each replacement takes memory. */
 const oneLine = (text: string): string => text.replace(/[^\S ]\s*| \s+/g, ' ').trim()
 
-const LONGEST_SORT_KEY = 100
+const MAX_SORT_KEY = 100
 
 /** The sort key of a full text. */
 export const sortKey = (text: string): string =>
-  (text.split('\n', 1)[0] ?? '').slice(0, LONGEST_SORT_KEY).toLowerCase().toWellFormed()
+  (text.split('\n', 1)[0] ?? '').slice(0, MAX_SORT_KEY).toLowerCase().toWellFormed()
 
 /** The principals who may read the metadata of an entry by its own access list (W4.2, rule 4). */
 export const readersOf = ({ admin = [], mread = [], mwrite = [] }: Acl): string[] => [...admin, ...mread, ...mwrite]

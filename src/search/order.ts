@@ -45,8 +45,8 @@ export async function pageOf(source: PageSource, found: DocBitmap, wanted: Wante
   if (found.size <= source.scanThreshold || (first.field === 'score' && !isByBest))
     return await sorted(source, found, { ...wanted, order })
   if (!isByBest) {
-    const { among, before } = await partOf(source.queries, found, { by: first, fields, page })
-    return await sorted(source, among, { ...wanted, order, page: { ...page, offset: page.offset - before } })
+    const { candidates, before } = await partOf(source.queries, found, { by: first, fields, page })
+    return await sorted(source, candidates, { ...wanted, order, page: { ...page, offset: page.offset - before } })
   }
   const { better, level } = bestOf(found, scores, page.offset + page.limit)
   const begin = await sorted(source, better, { ...wanted, order })
@@ -85,8 +85,8 @@ async function partOf(
   queries: Queries,
   found: DocBitmap,
   { by, fields, page }: { by: Order; fields: Fields; page: Page },
-): Promise<{ among: DocBitmap; before: number }> {
-  const all = { among: found, before: 0 }
+): Promise<{ candidates: DocBitmap; before: number }> {
+  const all = { candidates: found, before: 0 }
   const rows = rowsOf(by, fields)
   const most = page.offset + page.limit
   if (!rows || most > found.size) return all
@@ -106,7 +106,7 @@ async function partOf(
   const first = await like(page.offset)
   const before = inOrder.findIndex(doc => first.has(doc))
   return {
-    among: DocBitmap.of(inOrder.slice(before))
+    candidates: DocBitmap.of(inOrder.slice(before))
       .or(first)
       .or(await like(most - 1)),
     before,
@@ -130,9 +130,9 @@ function rowsOf({ field }: Order, fields: Fields): Sql | undefined {
 }
 
 async function sorted(source: PageSource, found: DocBitmap, wanted: Wanted): Promise<EntryAddress[]> {
-  const isFew = found.size <= source.scanThreshold
+  const isBelowThreshold = found.size <= source.scanThreshold
   const areKeysInRows = wanted.order.every(({ field }) => field === 'score' || field === 'modified')
-  return isFew && areKeysInRows
+  return isBelowThreshold && areKeysInRows
     ? sortedRows(await source.rows.of(found.docs(), source.generation), wanted)
     : await sortedByStatement(source.queries, found, wanted)
 }

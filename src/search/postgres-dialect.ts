@@ -1,5 +1,5 @@
 import { type Sql, sql } from '../stores/sql.ts'
-import { LARGEST_CHARACTER } from './index-fields.ts'
+import { MAX_CHARACTER } from './index-fields.ts'
 import type { Bound, Dialect, FieldKey, Reader, LeafCondition } from './engine.ts'
 import { ANY, ONE, type TermPart } from './query.ts'
 import { folded, trigramsOf, wordsOf } from './words.ts'
@@ -26,7 +26,7 @@ function between(from: Bound | undefined, to: Bound | undefined): Sql {
 function like(parts: readonly TermPart[]): Sql {
   const start = typeof parts[0] === 'string' ? parts[0] : ''
   const from = { value: start, isIncluded: true }
-  const to = { value: start + LARGEST_CHARACTER, isIncluded: false }
+  const to = { value: start + MAX_CHARACTER, isIncluded: false }
   return sql`${between(from, to)} AND value LIKE ${parts.map(patternOf).join('')}`
 }
 

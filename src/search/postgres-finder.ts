@@ -3,7 +3,7 @@ import { listed, type Sql, sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import { findFieldsUnder, hasField } from './postgres-index.ts'
-import type { Answer, FacetRequest, Finder, Order, Reader, SearchRequest } from './engine.ts'
+import type { FacetRequest, Finder, Hits, Order, Reader, SearchRequest } from './engine.ts'
 import { type Counts, describeFacet, MAX_MATCHED_VALUES } from './facets.ts'
 import { fieldName } from './fields.ts'
 import { sortKey } from './order.ts'
@@ -33,7 +33,7 @@ export class PostgresFinder implements Finder {
     this.#database = database
   }
 
-  async answer(reader: Reader, request: SearchRequest): Promise<Answer> {
+  async answer(reader: Reader, request: SearchRequest): Promise<Hits> {
     const { query, filters, toRelative, order, limit, offset, facets } = request
     const fields = await this.#fields(request)
     const conditions = new Conditions(fields, toRelative, postgresDialect)

@@ -5,12 +5,12 @@ import { GUEST, USERS } from '../accounts/principals.ts'
 import { type Acl, isOwnAcl } from '../model/entry.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
 import type { IndexedEntry, IndexWriter } from './engine.ts'
-import { type IndexFields, LARGEST_CHARACTER, MAX_FIELDS_UNDER, readersOf, sortKey } from './index-fields.ts'
+import { type IndexFields, MAX_CHARACTER, MAX_FIELDS_UNDER, readersOf, sortKey } from './index-fields.ts'
 import { folded, trigramsOf, wordsOf } from './words.ts'
 import { sweepDiscarded } from './discarded.ts'
 
 /** A longer name does not fit into an index row beside the prefix of a value. */
-const LONGEST_FIELD: Bytes = 512
+const MAX_FIELD: Bytes = 512
 
 /** The search index in PostgreSQL: rows and lexemes. No row is shared by all writers. */
 export const postgresIndex: IndexWriter = {
@@ -64,7 +64,7 @@ async function clearFields(tx: Queries, doc: number): Promise<void> {
 
 async function writeFields(tx: Queries, doc: number, fields: IndexFields): Promise<void> {
   const short = <T>(pairs: Iterable<readonly [string, T]>): Array<readonly [string, T]> =>
-    [...pairs].filter(([field]) => Buffer.byteLength(field) <= LONGEST_FIELD)
+    [...pairs].filter(([field]) => Buffer.byteLength(field) <= MAX_FIELD)
   const [strings, numbers] = [short(fields.strings), short(fields.numbers)]
   const [ngrams, texts] = [short(fields.ngrams), short(fields.texts)]
   // A full text has a row here too: for queries whether the field exists, and as its sort key.
@@ -110,7 +110,7 @@ async function writeContextReaders(tx: Queries, context: string, acl: Acl): Prom
 
 /** Some fields whose names begin with `start`, by name, without scanning all rows. */
 export async function findFieldsUnder(queries: Queries, start: string): Promise<string[]> {
-  const end = start + LARGEST_CHARACTER
+  const end = start + MAX_CHARACTER
   const next = (from: Sql): Sql => sql`least(
     (SELECT min(field) FROM search_strings WHERE ${from} AND field < ${end}),
     (SELECT min(field) FROM search_numbers WHERE ${from} AND field < ${end}))`

@@ -111,13 +111,13 @@ export function isValueList(parts: readonly Query[]): boolean {
 /** Converts queries to conditions. */
 export class Conditions {
   readonly #fields: Fields
-  readonly #inside: (iri: string) => string
+  readonly #toRelative: (iri: string) => string
   readonly #dialect: Dialect
 
   /** @param toRelative returns the stored form of an IRI in a query. */
   constructor(fields: Fields, toRelative: (iri: string) => string, dialect: Dialect) {
     this.#fields = fields
-    this.#inside = toRelative
+    this.#toRelative = toRelative
     this.#dialect = dialect
   }
 
@@ -144,7 +144,7 @@ export class Conditions {
     const [first] = parts
     const field = first?.kind === 'term' ? this.#fields.keyOf(first.field) : undefined
     if (field === undefined) return NOTHING
-    const values = parts.map(part => this.#inside(part.kind === 'term' ? (plainText(part) ?? '') : ''))
+    const values = parts.map(part => this.#toRelative(part.kind === 'term' ? (plainText(part) ?? '') : ''))
     return named(sql`field = ${field} AND ${this.#dialect.isOneOf(values)}`)
   }
 
@@ -169,7 +169,7 @@ export class Conditions {
   #string(field: FieldKey, kind: FieldKind, parts: readonly TermPart[]): Condition {
     const [first, ...rest] = parts
     const start = typeof first === 'string' ? first : ''
-    const prefix = kind === 'uri' ? this.#inside(start) : start
+    const prefix = kind === 'uri' ? this.#toRelative(start) : start
     if (rest.length === 0 && typeof first === 'string') return hasValue(field, prefix, this.#dialect)
     const { like } = this.#dialect
     return named(sql`field = ${field} AND ${like(typeof first === 'string' ? [prefix, ...rest] : parts)}`)
@@ -178,7 +178,8 @@ export class Conditions {
   /** Membership is read from the lists, which are not indexed. */
   #lists(term: Term): Condition {
     const uri = plainText(term)
-    const [, context, id] = /^\.\/([^/]+)\/resource\/([^/]+)$/.exec(uri === undefined ? '' : this.#inside(uri)) ?? []
+    const [, context, id] =
+      /^\.\/([^/]+)\/resource\/([^/]+)$/.exec(uri === undefined ? '' : this.#toRelative(uri)) ?? []
     if (!isOnlyAny(term.parts) && (context === undefined || id === undefined)) return NOTHING
     const which = isOnlyAny(term.parts) ? sql`TRUE` : sql`l.context = ${context ?? ''} AND l.id = ${id ?? ''}`
     const set = sql`SELECT m.doc FROM (${listMembers(which)}) m`
@@ -203,7 +204,7 @@ export class Conditions {
     }
     if (kind !== 'string' && kind !== 'uri') return NOTHING
     const bound = (text: string | undefined, isIncluded: boolean): Bound | undefined =>
-      text === undefined ? undefined : { value: kind === 'uri' ? this.#inside(text) : text, isIncluded }
+      text === undefined ? undefined : { value: kind === 'uri' ? this.#toRelative(text) : text, isIncluded }
     const { between } = this.#dialect
     return named(sql`field = ${field} AND ${between(bound(from, includesFrom), bound(to, includesTo))}`)
   }

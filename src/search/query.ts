@@ -42,7 +42,7 @@ const MAX_CHARACTERS = 16_384
 const MAX_DEPTH = 32
 const MAX_TERMS = 256
 const MAX_WILDCARDS = 3
-const LARGEST_BOOST = 1000
+const MAX_BOOST = 1000
 
 type Token =
   | { readonly kind: '(' | ')' | '+' | '-' | 'AND' | 'OR' | 'NOT' | 'end' }
@@ -134,8 +134,8 @@ function tokensOf(text: string): Token[] {
       const next = skipNumber(text, at + 1)
       const factor = Number(text.slice(at + 1, next))
       const isAfterOperand = ['term', 'range', ')'].includes(tokens.at(-1)?.kind ?? '')
-      if (next === at + 1 || !(factor >= 0 && factor <= LARGEST_BOOST) || !isAfterOperand) {
-        throw malformed(`has a "^" without a term before it and a number up to ${LARGEST_BOOST} after it`)
+      if (next === at + 1 || !(factor >= 0 && factor <= MAX_BOOST) || !isAfterOperand) {
+        throw malformed(`has a "^" without a term before it and a number up to ${MAX_BOOST} after it`)
       }
       push({ kind: 'boost', factor })
       at = next

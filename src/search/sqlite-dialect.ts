@@ -1,7 +1,7 @@
 import { type Sql, sql } from '../stores/sql.ts'
 import type { Bound, Dialect, FieldKey, LeafCondition } from './engine.ts'
 import { ANY, ONE, type TermPart } from './query.ts'
-import { LARGEST_CHARACTER } from './index-fields.ts'
+import { MAX_CHARACTER } from './index-fields.ts'
 import { firstRowOf, lastRowOf } from './sqlite-fields.ts'
 import { readableBy } from './sqlite-index.ts'
 
@@ -19,7 +19,7 @@ function between(from: Bound | undefined, to: Bound | undefined): Sql {
 
 function like(parts: readonly TermPart[]): Sql {
   const start = typeof parts[0] === 'string' ? parts[0] : ''
-  return sql`value >= ${start} AND value < ${start + LARGEST_CHARACTER} AND value GLOB ${parts.map(globOf).join('')}`
+  return sql`value >= ${start} AND value < ${start + MAX_CHARACTER} AND value GLOB ${parts.map(globOf).join('')}`
 }
 
 const globOf = (part: TermPart): string =>
@@ -32,7 +32,7 @@ function matchOfPart(piece: string): Sql {
   if ([...piece].length >= 3) return sql`${quoted(piece)}`
   const start = piece.toLowerCase()
   return sql`(SELECT coalesce(group_concat('"' || replace(term, '"', '""') || '"', ' OR '), '""')
-    FROM search_ngram_terms WHERE term >= ${start} AND term < ${start + LARGEST_CHARACTER})`
+    FROM search_ngram_terms WHERE term >= ${start} AND term < ${start + MAX_CHARACTER})`
 }
 
 const matchesWords = (field: FieldKey, phrases: readonly string[], isPrefix: boolean): LeafCondition =>

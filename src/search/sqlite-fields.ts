@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Queries } from '../stores/database.ts'
 import { portionsOf, portionsOfRows, sql, tuples } from '../stores/sql.ts'
 import type { FieldKey } from './engine.ts'
-import { type IndexFields, LARGEST_CHARACTER, MAX_FIELDS_UNDER, sortKey } from './index-fields.ts'
+import { type IndexFields, MAX_CHARACTER, MAX_FIELDS_UNDER, sortKey } from './index-fields.ts'
 
 /**
  * The fields of documents in SQLite. The rows of a document lie in as many places as it has fields, and what a change costs is mostly
@@ -266,6 +266,6 @@ export async function findFields(queries: Queries, names: readonly string[]): Pr
 /** Some fields whose names begin with `start`, by name. */
 export async function findFieldsUnder(queries: Queries, start: string): Promise<string[]> {
   const rows = await queries.all<{ name: string }>(sql`SELECT name FROM search_fields
-    WHERE name >= ${start} AND name < ${start + LARGEST_CHARACTER} ORDER BY name LIMIT ${MAX_FIELDS_UNDER}`)
+    WHERE name >= ${start} AND name < ${start + MAX_CHARACTER} ORDER BY name LIMIT ${MAX_FIELDS_UNDER}`)
   return rows.map(({ name }) => name)
 }

@@ -3,7 +3,7 @@ import type { Bytes } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import type { DocBitmap } from './doc-bitmap.ts'
 import { DocRows } from './doc-rows.ts'
-import type { Answer, Finder, Reader, SearchRequest } from './engine.ts'
+import type { Finder, Hits, Reader, SearchRequest } from './engine.ts'
 import { facetOf } from './facets.ts'
 import { fieldName } from './fields.ts'
 import { pageOf, type Scores } from './order.ts'
@@ -52,7 +52,7 @@ export class SqliteFinder implements Finder {
     this.#rows = new DocRows(database)
   }
 
-  async answer(reader: Reader, request: SearchRequest): Promise<Answer> {
+  async answer(reader: Reader, request: SearchRequest): Promise<Hits> {
     let state = await this.#stateAt(this.#revision())
     for (let attempt = 1; ; attempt++) {
       const answer = await this.#answer(reader, request, state.generation)
@@ -71,7 +71,7 @@ export class SqliteFinder implements Finder {
     return state
   }
 
-  async #answer(reader: Reader, request: SearchRequest, generation: number): Promise<Answer> {
+  async #answer(reader: Reader, request: SearchRequest, generation: number): Promise<Hits> {
     const { query, filters, facets, limit, offset } = request
     const named = ['modified', ...facets.fields, ...request.order.map(({ field }) => field)]
     const names = [...fieldNames([query, ...filters]), ...named.map(fieldName)]

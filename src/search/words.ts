@@ -33,14 +33,14 @@ function plain(character: string): string {
   return accent !== undefined && more.length === 0 && /^[a-z]$/i.test(letter) ? letter.toLowerCase() : small
 }
 
-const SHORTEST_STEMMED = 3
-const LONGEST_STEMMED = 64
+const MIN_STEMMED = 3
+const MAX_STEMMED = 64
 
 /** The stem of a word (M. F. Porter, An algorithm for suffix stripping, 1980). */
 export function stemOf(word: string): string {
   // FTS5 works on bytes, not on letters.
   const bytes = Buffer.from(word).toString('latin1')
-  if (bytes.length < SHORTEST_STEMMED || bytes.length > LONGEST_STEMMED) return word
+  if (bytes.length < MIN_STEMMED || bytes.length > MAX_STEMMED) return word
   const steps = [withoutPlural, withoutPast, withI, second, third, fourth, withoutE, withoutDoubleL]
   return Buffer.from(
     steps.reduce((rest, step) => step(rest), bytes),

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Awaitable } from '../base/concurrency.ts'
+import type { Awaitable } from '../base/awaitable.ts'
 import type { System } from '../base/system.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 import { type Cacheable, CachedValues } from './cached-values.ts'

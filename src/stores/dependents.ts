@@ -1,5 +1,5 @@
-/** Most subjects have a key or two, for which a set would take several times the memory of an array. */
-const FEW = 8
+/** Maximum number of keys in an array. Most subjects have a key or two, for which a set would take several times the memory. */
+const MAX_ARRAY = 8
 
 /** The keys of cached values by the subjects that they depend on. A key is in the list of a subject at most once. */
 export class Dependents {
@@ -14,7 +14,7 @@ export class Dependents {
     const keys = this.#keys.get(subject)
     if (keys === undefined) this.#keys.set(subject, [key])
     else if (keys instanceof Set) keys.add(key)
-    else if (keys.length < FEW) keys.push(key)
+    else if (keys.length < MAX_ARRAY) keys.push(key)
     else this.#keys.set(subject, new Set([...keys, key]))
   }
 

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../base/concurrency.ts'
+import type { Awaitable } from '../base/awaitable.ts'
 import type { Milliseconds } from '../base/units.ts'
 
 /** A value and its lifetime from now on; without `ttl` the value keeps the remaining lifetime. */

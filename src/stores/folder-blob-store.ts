@@ -1,7 +1,8 @@
 import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
-import { Places, SharedCalls } from '../base/concurrency.ts'
+import { Permits } from '../base/permits.ts'
+import { SharedCalls } from '../base/shared-calls.ts'
 import { notePassing } from '../base/passing-bytes.ts'
 import type { Bytes } from '../base/units.ts'
 import {
@@ -23,8 +24,8 @@ const BATCH: Bytes = 2 ** 18
 /** The same for a few files at a time. Each batch wakes two threads, and on a virtual machine that takes as long as writing 100 KiB. */
 const LARGE_BATCH: Bytes = 2 ** 20
 const BATCH_CHUNKS = 256
-/** A sender that stops keeps its batch in memory, and a client that stops reading what was read for it. */
-const FEW = 16
+/** Maximum number of files with large batches, and with large reads: a stopped sender keeps its batch in memory, a stopped reader what was read. */
+const MAX_LARGE = 16
 /** So much is flushed to the disk while the rest comes in. Otherwise the disk begins when the last byte has come, and the client waits. */
 const FLUSHED_AFTER: Bytes = 8 * 2 ** 20
 /** Each read waits for another thread; with Node's 64 KiB, twice as long as the bytes take. */
@@ -48,8 +49,8 @@ export class FolderBlobStore implements BlobStore {
   /** Uploads that end at the same time share them: their keys begin alike (`BlobKeys`), so they lie in one folder. */
   readonly #syncs = new SharedCalls((path: string) => this.#syncFolder(path))
   readonly #digests = new Digests()
-  readonly #largeBatches = new Places(FEW)
-  readonly #largeReads = new Places(FEW)
+  readonly #largeBatches = new Permits(MAX_LARGE)
+  readonly #largeReads = new Permits(MAX_LARGE)
   #isFlushing = false
 
   private constructor(folder: string, files: FileCalls) {
@@ -233,9 +234,9 @@ const isAbsent = (error: unknown): boolean => error instanceof Error && 'code' i
 function readFrom(
   handle: FileHandle,
   { first, last }: ByteRange = { first: 0, last: Number.POSITIVE_INFINITY },
-  largeReads: Places,
+  largeReads: Permits,
 ): Readable {
-  const isLarge = largeReads.take()
+  const isLarge = largeReads.tryAcquire()
   const most = isLarge ? LARGE_READ : READ
   let position = first
   let next = FIRST_READ
@@ -257,7 +258,7 @@ function readFrom(
       )
     },
     destroy(error, callback) {
-      if (isLarge) largeReads.giveBack()
+      if (isLarge) largeReads.release()
       void closeBefore(handle, () => callback(error))
     },
   })
@@ -288,12 +289,12 @@ class UnderWay {
   }
 }
 
-async function* batches(chunks: AsyncIterable<Uint8Array>, large: Places): AsyncIterable<readonly Uint8Array[]> {
+async function* batches(chunks: AsyncIterable<Uint8Array>, large: Permits): AsyncIterable<readonly Uint8Array[]> {
   let batch: Uint8Array[] = []
   let size = 0
   let isLarge = false
-  const giveBack = (): void => {
-    if (isLarge) large.giveBack()
+  const release = (): void => {
+    if (isLarge) large.release()
     isLarge = false
   }
   try {
@@ -301,16 +302,16 @@ async function* batches(chunks: AsyncIterable<Uint8Array>, large: Places): Async
       if (chunk.byteLength === 0) continue
       batch.push(chunk)
       size += chunk.byteLength
-      isLarge ||= size >= BATCH && large.take()
+      isLarge ||= size >= BATCH && large.tryAcquire()
       if (size < (isLarge ? LARGE_BATCH : BATCH) && batch.length < BATCH_CHUNKS) continue
       yield batch
-      giveBack()
+      release()
       batch = []
       size = 0
     }
     if (batch.length > 0) yield batch
   } finally {
-    giveBack()
+    release()
   }
 }
 

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Awaitable } from '../base/concurrency.ts'
+import type { Awaitable } from '../base/awaitable.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Capacity, EphemeralStore, Kept } from './ephemeral-store.ts'

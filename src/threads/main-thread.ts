@@ -1,11 +1,11 @@
 import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
-import { Counters } from '../base/concurrency.ts'
+import { SharedCounters } from '../base/shared-counters.ts'
 import { realSystem } from '../base/system.ts'
 import { WriteTurn } from '../stores/shared/write-turn.ts'
 import { LoadBoard } from './load-board.ts'
 import { descriptorOf, type HttpServer, sharePort } from './shared-port.ts'
-import type { Answer, CallOptions, FirstThread, ThreadData } from './team.ts'
+import type { CallHandler, CallOptions, FirstThread, ThreadData } from './team.ts'
 import { type Message, Moved, ThreadChannel } from './thread-channel.ts'
 import type { WorkerStart } from './worker-thread.ts'
 
@@ -26,13 +26,13 @@ export class MainThread implements FirstThread {
   readonly count: number
   readonly isFirst = true
   readonly turn = new WriteTurn()
-  readonly counters = new Counters()
+  readonly counters = new SharedCounters()
   readonly key: Uint8Array = realSystem.randomBytes(32)
   readonly failure: Promise<Error>
   facts: SharedArrayBuffer | undefined
   readonly #workers: readonly Worker[]
   readonly #board: LoadBoard
-  readonly #answers = new Map<string, Answer>()
+  readonly #handlers = new Map<string, CallHandler>()
   #server: HttpServer | undefined
   #channels: readonly ThreadChannel[] = []
   #fail: (error: Error) => void = () => {}
@@ -51,12 +51,12 @@ export class MainThread implements FirstThread {
     this.#workers = Array.from({ length: count - 1 }, () => this.#load(entry, extra))
   }
 
-  answer(name: string, answer: Answer): void {
-    this.#answers.set(name, answer)
+  answer(name: string, handler: CallHandler): void {
+    this.#handlers.set(name, handler)
   }
 
   async callFirst<T>(name: string, argument?: unknown, { signal = NEVER }: CallOptions = {}): Promise<T> {
-    const result = await this.#answers.get(name)?.(argument as never, signal)
+    const result = await this.#handlers.get(name)?.(argument as never, signal)
     return (result instanceof Moved ? result.value : result) as T
   }
 
@@ -98,7 +98,7 @@ export class MainThread implements FirstThread {
   }
 
   async #startOne(worker: Worker, start: WorkerStart): Promise<ThreadChannel> {
-    const channel = new ThreadChannel((message, moved) => worker.postMessage(message, [...moved]), this.#answers)
+    const channel = new ThreadChannel((message, moved) => worker.postMessage(message, [...moved]), this.#handlers)
     worker.on('message', (message: Message) => channel.receive(message))
     await new Promise<void>((resolve, reject) => {
       worker.on('message', (message: Message) => void ('ready' in message && resolve()))

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import type { Counters } from '../base/concurrency.ts'
+import type { SharedCounters } from '../base/shared-counters.ts'
 import type { WriteTurn } from '../stores/shared/write-turn.ts'
 import type { HttpServer } from './shared-port.ts'
 
@@ -18,8 +18,8 @@ export interface CallOptions {
   readonly moved?: readonly ArrayBuffer[]
 }
 
-/** Handles calls from other threads under one name. The signal is aborted when the caller needs no answer any more. */
-export type Answer = (argument: never, signal: AbortSignal) => unknown
+/** Handles calls from other threads under one name. The signal is aborted when the caller no longer needs the result. */
+export type CallHandler = (argument: never, signal: AbortSignal) => unknown
 
 /**
  * The connection of one of several serving threads to the others. Each is a complete service; the first is
@@ -28,7 +28,7 @@ export type Answer = (argument: never, signal: AbortSignal) => unknown
 interface Team {
   readonly count: number
   readonly turn: WriteTurn
-  readonly counters: Counters
+  readonly counters: SharedCounters
   /** Random, of this process: for secrets that no other process needs. */
   readonly key: Uint8Array
   /**
@@ -37,7 +37,7 @@ interface Team {
    */
   facts: SharedArrayBuffer | undefined
   /** Registers the function that other threads reach by a call or {@link collect} under this name. */
-  answer(name: string, answer: Answer): void
+  answer(name: string, handler: CallHandler): void
   /** Calls the first thread; rejects when that rejects. */
   callFirst<T>(name: string, argument?: unknown, options?: CallOptions): Promise<T>
   /** Returns the answers of all threads, that of the first one first. */

@@ -1,5 +1,5 @@
 import { type PlainRefusal, plainRefusal, refusalFrom } from '../base/refusals.ts'
-import type { Answer, CallOptions } from './team.ts'
+import type { CallHandler, CallOptions } from './team.ts'
 
 /** A result with memory that is moved to the caller's thread instead of copied. */
 export class Moved<T> {
@@ -38,7 +38,7 @@ interface Waiting {
 /** Calls between two threads, in both directions. Arguments and results are copied as by `structuredClone`. */
 export class ThreadChannel {
   readonly #send: (message: Message, moved: readonly ArrayBuffer[]) => void
-  readonly #answers: ReadonlyMap<string, Answer>
+  readonly #handlers: ReadonlyMap<string, CallHandler>
   readonly #waiting = new Map<number, Waiting>()
   /** Calls of the other thread that are not answered yet. */
   readonly #answering = new Map<number, AbortController>()
@@ -46,11 +46,14 @@ export class ThreadChannel {
 
   /**
    * @param send passes a message to the other thread, which passes it to `receive` of its own channel
-   * @param answers functions that the other thread may call, by name; more can be added later
+   * @param handlers functions that the other thread may call, by name; more can be added later
    */
-  constructor(send: (message: Message, moved: readonly ArrayBuffer[]) => void, answers: ReadonlyMap<string, Answer>) {
+  constructor(
+    send: (message: Message, moved: readonly ArrayBuffer[]) => void,
+    handlers: ReadonlyMap<string, CallHandler>,
+  ) {
     this.#send = send
-    this.#answers = answers
+    this.#handlers = handlers
   }
 
   receive(message: Message): void {
@@ -82,12 +85,12 @@ export class ThreadChannel {
   }
 
   async #answer({ call, name, argument }: Extract<Message, { call: number }>): Promise<void> {
-    const answer = this.#answers.get(name)
+    const handler = this.#handlers.get(name)
     const cancelling = new AbortController()
     this.#answering.set(call, cancelling)
     try {
-      if (!answer) throw new Error(`no thread answers "${name}"`)
-      const result = await answer(argument as never, cancelling.signal)
+      if (!handler) throw new Error(`no thread answers "${name}"`)
+      const result = await handler(argument as never, cancelling.signal)
       if (result instanceof Moved) this.#send({ reply: call, value: result.value }, result.memory)
       else this.#send({ reply: call, value: result }, [])
     } catch (error) {

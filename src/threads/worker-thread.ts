@@ -1,9 +1,9 @@
 import type { MessagePort } from 'node:worker_threads'
-import { Counters } from '../base/concurrency.ts'
+import { SharedCounters } from '../base/shared-counters.ts'
 import { WriteTurn } from '../stores/shared/write-turn.ts'
 import { LoadBoard } from './load-board.ts'
 import { type HttpServer, listenAt, sharePort } from './shared-port.ts'
-import type { Answer, CallOptions, OtherThread, ThreadData } from './team.ts'
+import type { CallHandler, CallOptions, OtherThread, ThreadData } from './team.ts'
 import { type Message, ThreadChannel } from './thread-channel.ts'
 
 /** The data that the main thread passes to each of the others. */
@@ -29,12 +29,12 @@ export class WorkerThread implements OtherThread {
   readonly base: string
   readonly data: ThreadData
   readonly turn: WriteTurn
-  readonly counters: Counters
+  readonly counters: SharedCounters
   readonly key: Uint8Array
   facts: SharedArrayBuffer | undefined
   readonly #fd: number
   readonly #board: LoadBoard
-  readonly #answers = new Map<string, Answer>()
+  readonly #handlers = new Map<string, CallHandler>()
   readonly #channel: ThreadChannel
 
   /** Resolves when the main thread starts this one. @param port to the main thread */
@@ -50,16 +50,16 @@ export class WorkerThread implements OtherThread {
     this.data = data
     this.key = key
     this.turn = new WriteTurn(shared.turn)
-    this.counters = new Counters(shared.counters)
+    this.counters = new SharedCounters(shared.counters)
     this.facts = shared.facts
     this.#fd = fd
     this.#board = new LoadBoard(index, count, shared.board)
-    this.#channel = new ThreadChannel((message, moved) => port.postMessage(message, [...moved]), this.#answers)
+    this.#channel = new ThreadChannel((message, moved) => port.postMessage(message, [...moved]), this.#handlers)
     port.on('message', (message: Message) => this.#channel.receive(message))
   }
 
-  answer(name: string, answer: Answer): void {
-    this.#answers.set(name, answer)
+  answer(name: string, handler: CallHandler): void {
+    this.#handlers.set(name, handler)
   }
 
   callFirst<T>(name: string, argument?: unknown, options?: CallOptions): Promise<T> {

@@ -23,6 +23,10 @@ interface Waiting {
 /**
  * Runs a limited number of tasks at once, and lets the callers take turns: a caller with a hundred tasks
  * waits for their own, and a caller with one task waits for at most one of each other caller.
+ *
+ * For tasks whose cost the caller chooses: one caller never runs all tasks at once, has a limited number waiting, and leaves the queue
+ * through a signal. `Limiter` (`base/limiter.ts`) is for short tasks of a known cost: it has no limit for one caller and no signal, but
+ * preferred callers, and in a full queue it refuses a task of the caller with the most instead of the newcomer.
  */
 export class FairLimiter {
   readonly #options: FairLimiterOptions

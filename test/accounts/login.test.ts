@@ -7,7 +7,7 @@ import { Passwords } from '../../src/accounts/passwords.ts'
 import { TrustedDevices } from '../../src/accounts/trusted-devices.ts'
 import { findUser, insertUser } from '../../src/accounts/users.ts'
 import { Forbidden, Unauthenticated } from '../../src/base/errors.ts'
-import { Limiter, type Turn } from '../../src/base/concurrency.ts'
+import { Limiter, type QueueShare } from '../../src/base/limiter.ts'
 import { createLog } from '../../src/base/log.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { sql } from '../../src/stores/sql.ts'
@@ -93,8 +93,8 @@ test('a garbled stored hash matches no password and causes no error (D2.2)', asy
 
 test('a login waits in the queue of its network, and before others on a device that the user knows (D19.16)', async t => {
   const { database, login, passwords, devices } = await start(t, cost.iterations, true)
-  const turns: Array<Turn | undefined> = []
-  passwords.verify = async (_password, _stored, turn) => turns.push(turn) < 0
+  const shares: Array<QueueShare | undefined> = []
+  passwords.verify = async (_password, _stored, share) => shares.push(share) < 0
   await insertUser(database, { id: '7', name: 'bob', password: LEGACY })
   const bob = await findUser(database, '7')
   assert.ok(bob && devices)
@@ -105,7 +105,7 @@ test('a login waits in the queue of its network, and before others on a device t
   await from('bob', { address: '2001:db8:1:2::7', device })
   // Another user's device is as good as none.
   await from('eva', { address: '192.0.2.8', device })
-  assert.deepEqual(turns, [
+  assert.deepEqual(shares, [
     { of: '192.0.2.7', isPreferred: false },
     { of: '2001:db8:1:2::/64', isPreferred: true },
     { of: '192.0.2.8', isPreferred: false },

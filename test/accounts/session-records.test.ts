@@ -160,7 +160,7 @@ test('the cookie is renewed from exactly a twentieth of its life on, and never o
   system.pass(86_000 * SECOND)
   assert.equal(await sessions.noteAccess(session, true), undefined)
   assert.equal((await sessions.find(session.token))?.cookieSent, system.now())
-  assert.equal(sessions.cookieLife(session), undefined)
+  assert.equal(sessions.cookieMaxAge(session), undefined)
 })
 
 test('the first access after a while is written at once where writing is cheap; the next ones wait', async () => {

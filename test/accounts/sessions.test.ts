@@ -80,7 +80,7 @@ test('a requested max age shortens the login, and above the configured one is ca
   ] as const) {
     const session = await sessions.open(bob, client, { requested })
     assert.equal(session.expires, system.now() + life * SECOND)
-    assert.equal(sessions.cookieLife(session), life)
+    assert.equal(sessions.cookieMaxAge(session), life)
   }
 })
 
@@ -122,7 +122,7 @@ test('no number of accesses carries a login over its absolute cap, nor does the 
     const session = await sessions.find(token)
     assert.ok(session, `after ${passed + 1} s`)
     const renewed = await sessions.noteAccess(session, true)
-    if (renewed) assert.ok((sessions.cookieLife(renewed) ?? Infinity) <= 250 - passed - 1)
+    if (renewed) assert.ok((sessions.cookieMaxAge(renewed) ?? Infinity) <= 250 - passed - 1)
   }
   system.pass(SECOND)
   assert.equal(await sessions.find(token), undefined)
@@ -133,7 +133,7 @@ test('a cap below the max age shortens the login from the start (D2.6)', async (
   const { sessions, system } = open({ absoluteMaxAge: 30 })
   const session = await sessions.open(bob, client)
   assert.equal(session.expires, system.now() + 30 * SECOND)
-  assert.equal(sessions.cookieLife(session), 30)
+  assert.equal(sessions.cookieMaxAge(session), 30)
 })
 
 test('one session more than allowed ends the oldest of that user, and no other (D2.6)', async () => {
@@ -230,7 +230,7 @@ test('the browser gets the cookie again before a twentieth of its life is gone b
     system.pass(SECOND)
     const renewed = await sessions.noteAccess(session, true)
     if (renewed) {
-      assert.equal(sessions.cookieLife(renewed), 100)
+      assert.equal(sessions.cookieMaxAge(renewed), 100)
       gaps.push(system.now() - last)
       last = system.now()
     }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { Overloaded } from '../../src/base/errors.ts'
-import { Limiter } from '../../src/base/concurrency.ts'
+import { Limiter } from '../../src/base/limiter.ts'
 
 /** Work that ends when told to. */
 function gate() {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { SharedCalls } from '../../src/base/concurrency.ts'
+import { SharedCalls } from '../../src/base/shared-calls.ts'
 
 /** Calls that end when the test says so. */
 function controlled() {

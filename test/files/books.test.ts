@@ -30,7 +30,7 @@ const tooLarge = (quota: number, fillLevel: number, needed: number) => ({
   message: `The context has a quota of ${quota} bytes and holds ${fillLevel}; ${needed} more do not fit.`,
   extra: { quota, fillLevel, needed },
 })
-const leaseLost = { code: 'conflict', message: 'The upload took too long, so its reservation has expired.' }
+const reservationExpired = { code: 'conflict', message: 'The upload took too long, so its reservation has expired.' }
 const record = (blob: string, size: number) => ({ blob, size, sha256: 'x' })
 
 test('a context has the quota of the settings until it gets its own, which may be removed again (D7.3)', async t => {
@@ -93,7 +93,7 @@ test('a commit counts what has grown, against the quota of that moment; less alw
   await assert.rejects(commit('c', 1), tooLarge(1, 99, 1))
   await commit('c', -9)
   assert.deepEqual(await space(), { used: 90, reserved: 0 })
-  await assert.rejects(commit('c', 0), leaseLost)
+  await assert.rejects(commit('c', 0), reservationExpired)
   await ledger.releaseUsage(database, '3', 90)
   assert.deepEqual(await space(), { used: 0, reserved: 0 })
 })
@@ -167,8 +167,8 @@ test('parts of an upload are kept, committed and cancelled with it (D7.5)', asyn
   )
   await commit('a', 10)
   assert.equal(await uploads(), 0)
-  await assert.rejects(ledger.addPart(reservation, 'late'), leaseLost)
-  await assert.rejects(ledger.grow(reservation, 1, 1), leaseLost)
+  await assert.rejects(ledger.addPart(reservation, 'late'), reservationExpired)
+  await assert.rejects(ledger.grow(reservation, 1, 1), reservationExpired)
   const second = await ledger.reserve('3', 'b', 10)
   await ledger.addPart(second, 'part 2')
   assert.equal(await ledger.cancel(second), true)

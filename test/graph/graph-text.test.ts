@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import {
+  absoluteGraph,
   absoluteText,
   type Graph,
-  graphInside,
   graphOf,
-  graphOutside,
   graphText,
   parseGraph,
+  relativeGraph,
   relativeText,
   type Statement,
 } from '../../src/graph/graph.ts'
@@ -39,7 +39,7 @@ test('a graph made absolute as text is the same as one made absolute member by m
   fc.assert(
     fc.property(fc.array(statement), statements => {
       const graph = graphOf(statements)
-      const expected = JSON.stringify(graphOutside(base, graph))
+      const expected = JSON.stringify(absoluteGraph(base, graph))
       assert.equal(absoluteText(base, graphText(graph)), expected)
       assert.equal(absoluteText(base, JSON.stringify(graph)), expected)
     }),
@@ -49,7 +49,7 @@ test('a graph made absolute as text is the same as one made absolute member by m
 
 test('a graph whose terms do not begin with their type is made absolute all the same', () => {
   const graph: Graph = parseGraph('{"./s":{"./p":[{"value":"./o","type":"uri"}]}}')
-  assert.deepEqual(JSON.parse(absoluteText(base, graphText(graph))), graphOutside(base, graph))
+  assert.deepEqual(JSON.parse(absoluteText(base, graphText(graph))), absoluteGraph(base, graph))
 })
 
 test('the text of a graph that was parsed is the text it was parsed from', () => {
@@ -75,7 +75,7 @@ test('a graph made relative as text is the same as one made relative member by m
   fc.assert(
     fc.property(fc.array(fc.record({ subject: own, predicate: own, object: term })), statements => {
       const graph = graphOf(statements)
-      assert.equal([...relativeText(base, graph)].join(''), JSON.stringify(graphInside(base, graph)))
+      assert.equal([...relativeText(base, graph)].join(''), JSON.stringify(relativeGraph(base, graph)))
     }),
     { seed: 17 },
   )
@@ -90,7 +90,7 @@ test('a graph longer than the pieces in which its text is made relative is made 
     statements.push({ subject: `${base}${n % 7}`, predicate: n % 3 === 0 ? `${base}p${n}` : `http://x/${n}`, object })
   }
   const graph = graphOf(statements)
-  const expected = JSON.stringify(graphInside(base, graph))
+  const expected = JSON.stringify(relativeGraph(base, graph))
   assert.ok(expected.length > 4 * 65_536)
   assert.equal([...relativeText(base, graph)].join(''), expected)
 })

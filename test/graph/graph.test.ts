@@ -4,12 +4,12 @@ import * as fc from 'fast-check'
 import { stepsOf } from '../support/steps.ts'
 import { InvalidInput } from '../../src/base/errors.ts'
 import {
+  absoluteGraph,
   type Graph,
-  graphInside,
   graphOf,
-  graphOutside,
   objectsOf,
   parseRdfJson,
+  relativeGraph,
   type Statement,
   statementsOf,
 } from '../../src/graph/graph.ts'
@@ -74,8 +74,8 @@ test('a graph that needs no change is not copied, and what does is changed alone
 test('a graph is the same after it went inside and out again, literals untouched', () => {
   fc.assert(
     fc.property(graph, graph => {
-      const stored = graphInside(BASE, graph)
-      assert.deepEqual(graphOutside(BASE, stored), graph)
+      const stored = relativeGraph(BASE, graph)
+      assert.deepEqual(absoluteGraph(BASE, stored), graph)
       const literals = (given: Graph): string[] =>
         [...statementsOf(given)].filter(({ object }) => object.type === 'literal').map(({ object }) => object.value)
       assert.deepEqual(literals(stored), literals(graph))
@@ -85,7 +85,7 @@ test('a graph is the same after it went inside and out again, literals untouched
 
 test('a literal that looks like an address of the service is not moved with it', () => {
   const given = parse({ type: 'literal', value: `${BASE}1` }, { type: 'literal', value: './1' })
-  assert.deepEqual(graphOutside('http://new.example/', graphInside(BASE, given)), given)
+  assert.deepEqual(absoluteGraph('http://new.example/', relativeGraph(BASE, given)), given)
 })
 
 test('doubles collapse, terms that differ in language or datatype do not', () => {

@@ -124,7 +124,7 @@ async function noted({
         asked.push(given)
         return note()
       },
-      cookieLife: (renewed: { readonly token: string }) => (renewed.token === 'T' ? 60 : undefined),
+      cookieMaxAge: (renewed: { readonly token: string }) => (renewed.token === 'T' ? 60 : undefined),
     },
     cookie: { set: (token: string, life: number) => `auth_token=${token}; Max-Age=${life}` },
     log: { error: (...given: unknown[]) => logged.push(given) },

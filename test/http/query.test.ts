@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { InvalidInput } from '../../src/base/errors.ts'
-import { isFlagSet, Parameters, readWholeNumber, refuseFeed } from '../../src/http/protocol/query.ts'
+import { isFlagSet, Parameters, refuseFeed } from '../../src/http/protocol/query.ts'
 
 const parse = (text: string): Parameters => Parameters.parse(text, 'invalid-query')
 const isRefused = (error: unknown): boolean => error instanceof InvalidInput && error.code === 'invalid-query'
@@ -85,28 +85,6 @@ test('a flag is set without a value and with any that is not a no (W3.0.4)', () 
   for (const text of ['f', 'f=', 'f=true', 'f=1', 'f=yes', 'x&f']) assert.equal(isFlagSet(parse(text), 'f'), true, text)
   for (const text of ['', 'x', 'f=false', 'f=FALSE', 'f=off', 'f=Off', 'f=0'])
     assert.equal(isFlagSet(parse(text), 'f'), false, text)
-})
-
-test('a whole number has 1 to 15 digits and nothing else', () => {
-  const numbers: ReadonlyArray<readonly [text: string, value: number | undefined]> = [
-    ['n=0', 0],
-    ['n=007', 7],
-    ['n=999999999999999', 999_999_999_999_999],
-    ['n=', undefined],
-    ['n', undefined],
-    ['x=1', undefined],
-  ]
-  for (const [text, value] of numbers) assert.equal(readWholeNumber(parse(text), 'n'), value, text)
-  for (const text of ['-1', '1.5', '1e3', ' 1', '1x', 'x1', '0x1', '1000000000000000', '1%0A']) {
-    assert.throws(
-      () => readWholeNumber(parse(`n=${text.replace(' ', '%20')}`), 'n'),
-      {
-        code: 'invalid-query',
-        message: `\`n\` is a whole number from 0 on, not "${text.replace('%0A', '\n')}".`,
-      },
-      text,
-    )
-  }
 })
 
 test('refusals say which parameter is wrong, and repeat no more than the beginning of a long one', () => {

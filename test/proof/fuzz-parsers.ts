@@ -6,9 +6,9 @@ import { parseJson } from '../../src/base/json.ts'
 import { parseSize } from '../../src/base/sizes.ts'
 import { loadSettings } from '../../src/config/load.ts'
 import { bytesOf, readArchive, surveyArchive } from '../../src/content/archive/archive-reader.ts'
-import { batchName, MANIFEST, type OutsideForm, SUMMARY } from '../../src/content/archive/format.ts'
+import { batchName, type IriForms, MANIFEST, SUMMARY } from '../../src/content/archive/format.ts'
 import { parseFilters, parseQuery } from '../../src/search/query.ts'
-import { graphOutside, toAbsolute, toRelative } from '../../src/graph/graph.ts'
+import { absoluteGraph, toAbsolute, toRelative } from '../../src/graph/graph.ts'
 import { GraphReader } from '../../src/graph/graph-reader.ts'
 import { syntaxes } from '../../src/graph/syntaxes.ts'
 import { basicCredentials } from '../../src/http/caller.ts'
@@ -174,11 +174,11 @@ export async function openParsers(
 }
 
 const BASE = 'http://a.example/'
-const form: OutsideForm = {
+const form: IriForms = {
   href: BASE,
   toAbsolute: iri => toAbsolute(BASE, iri),
   toRelative: iri => toRelative(BASE, iri),
-  graphOutside: graph => graphOutside(BASE, graph),
+  absoluteGraph: graph => absoluteGraph(BASE, graph),
 }
 
 async function readAll(bytes: Buffer): Promise<void> {

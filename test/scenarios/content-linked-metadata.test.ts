@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { newEntry as newContentEntry } from '../../src/model/entry.ts'
 import { after } from '../support/after.ts'
 import { insertEntry } from '../support/entries.ts'
-import { graphOf as graphInside, literal } from '../../src/graph/graph.ts'
+import { graphOf as storedGraph, literal } from '../../src/graph/graph.ts'
 import { openStore } from '../support/accounts.ts'
 import { assertRefused, DCT, type GraphJson, graphOf, textTerm, TITLE, uriTerm } from '../support/content.ts'
 import type { Visitor } from '../support/http-client.ts'
@@ -88,7 +88,7 @@ test('a thousand entries are taken, no more (W3.5)', async t => {
   await database.transaction(async tx => {
     for (const id of ids) {
       const title = { subject: `./${context}/resource/${id}`, predicate: TITLE, object: literal(id) }
-      const metadata = graphInside([title])
+      const metadata = storedGraph([title])
       await insertEntry(tx, newContentEntry({ context, id, by: undefined, now: 0, metadata }))
     }
   })

@@ -34,8 +34,8 @@ test('to a real provider and back: PKCE, state, nonce, userinfo; a user is creat
   const page = await loginAtProvider(pair, 'anna', { browser })
   assert.equal(page.answer.status, 200, page.answer.text)
   assert.equal(await whoIs(browser), 'anna@example.org')
-  const [departure] = page.trail.length > 0 ? [await ask(`${service.base}auth/oidc`)] : []
-  const url = new URL(departure?.headers.location ?? '')
+  const [redirect] = page.trail.length > 0 ? [await ask(`${service.base}auth/oidc`)] : []
+  const url = new URL(redirect?.headers.location ?? '')
   assert.equal(url.searchParams.get('code_challenge_method'), 'S256')
   assert.equal(url.searchParams.get('response_type'), 'code')
   for (const name of ['state', 'nonce', 'code_challenge'])

@@ -18,7 +18,7 @@ import {
   newRsaKey,
   signResponse,
 } from '../support/saml-idp.ts'
-import { readDeparture, RELYING_PARTY, type SamlBrowser, startWithSaml } from '../support/saml-service.ts'
+import { readProviderForm, RELYING_PARTY, type SamlBrowser, startWithSaml } from '../support/saml-service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const PROTOCOL = 'urn:oasis:names:tc:SAML:2.0:protocol'
@@ -75,7 +75,7 @@ test('a login by POST: a page with a form that goes to the provider, and on to w
   assert.match(String(page.headers['content-security-policy']), /form-action https:(;|$)/)
   assert.doesNotMatch(String(page.headers['content-security-policy']), /unsafe/)
   assert.equal(page.headers['cache-control'], 'no-store')
-  const sent = readDeparture(page, service.base)
+  const sent = readProviderForm(page, service.base)
   assert.equal(sent.url.href, 'https://idp.example/post')
   assert.match(sent.xml, /Destination="https:\/\/idp\.example\/post"/)
   assert.equal((await someone.bring(someone.answerTo(sent))).status, 200)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ask } from '../support/http-client.ts'
 import { buildResponse, encode, signResponse } from '../support/saml-idp.ts'
-import { readDeparture, RELYING_PARTY, samlSettings, startSamlIdp } from '../support/saml-service.ts'
+import { readProviderForm, RELYING_PARTY, samlSettings, startSamlIdp } from '../support/saml-service.ts'
 import { startProcess } from '../support/service.ts'
 import { until } from '../support/waiting.ts'
 
@@ -17,7 +17,7 @@ test('the program checks responses on threads of its own, and stops with status 
     },
   })
   const login = async (about: Parameters<typeof buildResponse>[0] = {}) => {
-    const sent = readDeparture(await ask(`${program.base}auth/saml`), program.base)
+    const sent = readProviderForm(await ask(`${program.base}auth/saml`), program.base)
     const xml = buildResponse({
       issuer: idp.entityId,
       audience: RELYING_PARTY,

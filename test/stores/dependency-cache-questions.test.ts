@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Awaitable } from '../../src/base/concurrency.ts'
+import type { Awaitable } from '../../src/base/awaitable.ts'
 import type { Database } from '../../src/stores/database.ts'
 import { ANYTHING, DependencyCache, memoryOf } from '../../src/stores/dependency-cache.ts'
 import { sql } from '../../src/stores/sql.ts'

@@ -95,7 +95,7 @@ export class SamlBrowser extends Visitor {
   /** Leaves for an identity provider. @param query with its question mark */
   async leave(query = ''): Promise<Sent> {
     const answer = await this.ask(`auth/saml${query}`, { headers: { accept: 'text/html' } })
-    return readDeparture(answer, this.base)
+    return readProviderForm(answer, this.base)
   }
 
   /** Posts a response, as the page of the provider makes a browser do. */
@@ -125,7 +125,7 @@ export class SamlBrowser extends Visitor {
 }
 
 /** Reads a redirect or the page with the form. */
-export function readDeparture(answer: Answer, base: string): Sent {
+export function readProviderForm(answer: Answer, base: string): Sent {
   const byForm = answer.status === 200
   assert.ok(byForm || answer.status === 303, answer.text)
   const form = byForm

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { Counters } from '../../src/base/concurrency.ts'
+import { SharedCounters } from '../../src/base/shared-counters.ts'
 import { createServer, type Server } from '../../src/assembly/server.ts'
 import type { Machine } from '../../src/assembly/machine.ts'
 import type { Settings } from '../../src/config/settings.ts'
 import { WriteTurn } from '../../src/stores/shared/write-turn.ts'
 import type { HttpServer } from '../../src/threads/shared-port.ts'
-import type { Answer, CallOptions, FirstThread, OtherThread, ThreadData } from '../../src/threads/team.ts'
+import type { CallHandler, CallOptions, FirstThread, OtherThread, ThreadData } from '../../src/threads/team.ts'
 import { Moved } from '../../src/threads/thread-channel.ts'
 
 /** `THREADS=4`: every service that a test starts answers with so many threads. A test that says itself how many is left alone. */
@@ -30,14 +30,14 @@ class TestTeam implements FirstThread {
   readonly isFirst = true
   readonly count = threads
   readonly turn = new WriteTurn()
-  readonly counters = new Counters()
+  readonly counters = new SharedCounters()
   readonly key = randomBytes(32)
   readonly failure = new Promise<Error>(() => {})
   facts: SharedArrayBuffer | undefined
   readonly servers: HttpServer[] = []
   readonly #settings: Settings
   readonly #machine: Machine
-  readonly #answers = new Map<string, Answer>()
+  readonly #handlers = new Map<string, CallHandler>()
   #others: TestThread[] = []
   #requests = 0
 
@@ -46,13 +46,13 @@ class TestTeam implements FirstThread {
     this.#machine = machine
   }
 
-  answer(name: string, answer: Answer): void {
-    this.#answers.set(name, answer)
+  answer(name: string, handler: CallHandler): void {
+    this.#handlers.set(name, handler)
   }
 
   async callFirst<T>(name: string, argument?: unknown, { signal, moved = [] }: CallOptions = {}): Promise<T> {
     const passed = structuredClone(argument, { transfer: [...moved] })
-    const result = await this.#answers.get(name)?.(passed as never, signal ?? new AbortController().signal)
+    const result = await this.#handlers.get(name)?.(passed as never, signal ?? new AbortController().signal)
     if (!(result instanceof Moved)) return result as T
     return structuredClone(result.value, { transfer: [...result.memory] }) as T
   }
@@ -91,28 +91,28 @@ class TestThread implements OtherThread {
   readonly count = threads
   readonly base: string
   readonly turn: WriteTurn
-  readonly counters: Counters
+  readonly counters: SharedCounters
   readonly key: Uint8Array
   server: Server | undefined
   facts: SharedArrayBuffer | undefined
   readonly #first: TestTeam
-  readonly #answers = new Map<string, Answer>()
+  readonly #handlers = new Map<string, CallHandler>()
 
   constructor(first: TestTeam, base: string) {
     this.#first = first
     this.base = base
     this.turn = new WriteTurn(first.turn.shared)
     this.facts = first.facts
-    this.counters = new Counters(first.counters.shared)
+    this.counters = new SharedCounters(first.counters.shared)
     this.key = first.key
   }
 
-  answer(name: string, answer: Answer): void {
-    this.#answers.set(name, answer)
+  answer(name: string, handler: CallHandler): void {
+    this.#handlers.set(name, handler)
   }
 
   async call<T>(name: string): Promise<T> {
-    return (await this.#answers.get(name)?.(undefined as never, new AbortController().signal)) as T
+    return (await this.#handlers.get(name)?.(undefined as never, new AbortController().signal)) as T
   }
 
   callFirst<T>(name: string, argument?: unknown, options?: CallOptions): Promise<T> {

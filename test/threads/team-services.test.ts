@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { shareLimiter, shareMessageChecks } from '../../src/assembly/team-services.ts'
-import { Limiter } from '../../src/base/concurrency.ts'
+import { Limiter } from '../../src/base/limiter.ts'
 import { Overloaded } from '../../src/base/errors.ts'
 import { MessageChecks, Verifier } from '../../src/sso/saml/verifier.ts'
-import type { Answer, ThreadTeam } from '../../src/threads/team.ts'
+import type { CallHandler, ThreadTeam } from '../../src/threads/team.ts'
 import { type Message, ThreadChannel } from '../../src/threads/thread-channel.ts'
 import { after } from '../support/after.ts'
 import { buildResponse, encode, expected, NAME, signResponse } from '../support/saml-idp.ts'
@@ -12,8 +12,8 @@ import { turns } from '../support/waiting.ts'
 
 /** What the services need of three serving threads, with all messages copied as between threads. */
 function threeThreads(): readonly [first: ThreadTeam, second: ThreadTeam, third: ThreadTeam] {
-  const answers = new Map<string, Answer>()
-  const first = { isFirst: true, answer: (name: string, answer: Answer) => void answers.set(name, answer) }
+  const answers = new Map<string, CallHandler>()
+  const first = { isFirst: true, answer: (name: string, answer: CallHandler) => void answers.set(name, answer) }
   const other = () => {
     const post = (to: () => ThreadChannel) => (message: Message) => {
       const copy = structuredClone(message)

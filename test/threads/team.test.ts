@@ -15,7 +15,7 @@ import {
 import { problemOf } from '../../src/http/problem.ts'
 import { LoadBoard } from '../../src/threads/load-board.ts'
 import { MainThread } from '../../src/threads/main-thread.ts'
-import type { Answer } from '../../src/threads/team.ts'
+import type { CallHandler } from '../../src/threads/team.ts'
 import { type Message, Moved, ThreadChannel } from '../../src/threads/thread-channel.ts'
 import { threadCount } from '../../src/threads/team.ts'
 
@@ -45,8 +45,8 @@ test('a thread that cannot start is reported by the start', async t => {
 
 /** Two connected channels. */
 function channels(
-  ofOne: Readonly<Record<string, Answer>>,
-  ofTwo: Readonly<Record<string, Answer>>,
+  ofOne: Readonly<Record<string, CallHandler>>,
+  ofTwo: Readonly<Record<string, CallHandler>>,
 ): readonly [one: ThreadChannel, two: ThreadChannel] {
   const post = (to: () => ThreadChannel) => (message: Message, moved: readonly ArrayBuffer[]) => {
     const copy = structuredClone(message, { transfer: [...moved] })

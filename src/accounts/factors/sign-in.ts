@@ -1,4 +1,4 @@
-import { andThen, type Awaitable } from '../../base/concurrency.ts'
+import { andThen, type Awaitable } from '../../base/awaitable.ts'
 import { Forbidden, Unauthenticated } from '../../base/errors.ts'
 import type { Database } from '../../stores/database.ts'
 import type { Audit } from '../audit.ts'

@@ -3,15 +3,7 @@ import type { Readable } from 'node:stream'
 import { InvalidInput } from '../../base/errors.ts'
 import type { Bytes } from '../../base/units.ts'
 import { asRefusal, type RandomAccess, readZip, type ZipPart } from '../../files/zip-reader.ts'
-import {
-  batchName,
-  fileName,
-  type Manifest,
-  MANIFEST,
-  type OutsideForm,
-  type PrincipalLine,
-  SUMMARY,
-} from './format.ts'
+import { batchName, fileName, type IriForms, type Manifest, MANIFEST, type PrincipalLine, SUMMARY } from './format.ts'
 import {
   LineReader,
   type ReadEntry,
@@ -74,7 +66,7 @@ export async function surveyArchive(source: RandomAccess): Promise<Survey> {
  * does not open a file skips it.
  * @param context that the items are read for. @throws {InvalidInput} `invalid-archive`, `invalid-graph`
  */
-export async function* readArchive(source: RandomAccess, context: string, form: OutsideForm): AsyncGenerator<Item> {
+export async function* readArchive(source: RandomAccess, context: string, form: IriForms): AsyncGenerator<Item> {
   const counts = { entries: 0, revisions: 0, files: 0, bytes: 0 }
   let [batches, principals] = [0, 0]
   let reader: LineReader | undefined

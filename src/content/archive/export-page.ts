@@ -7,7 +7,7 @@ import type { Queries } from '../../stores/database.ts'
 import { type EntryRow, type ExportRow, findNextRow, headFromRow } from '../entry-records.ts'
 import type { Membership } from '../list-records.ts'
 import { findRevisionText } from '../revisions.ts'
-import type { OutsideForm, PrincipalLine } from './format.ts'
+import type { IriForms, PrincipalLine } from './format.ts'
 import { describeHead } from './lines.ts'
 import { principalsIn } from './principals.ts'
 
@@ -58,9 +58,9 @@ const MAX_LENGTH = 262_144
 const MAX_FILES = 50
 
 /** Addresses and texts in the form in which they leave the service. */
-export interface PageForm extends Pick<OutsideForm, 'toAbsolute'> {
+export interface PageForm extends Pick<IriForms, 'toAbsolute'> {
   /** @param text a graph as it is stored */
-  textOutside(text: string): string
+  absoluteText(text: string): string
 }
 
 /**
@@ -83,7 +83,7 @@ export async function readPage(
         const { number, author } = revision
         named.add(author)
         const head = { entry: place.id, number, time: new Date(revision.time).toISOString(), author }
-        page.addRevision(lineOf('revision', head, { metadata: form.textOutside(revision.metadata) }))
+        page.addRevision(lineOf('revision', head, { metadata: form.absoluteText(revision.metadata) }))
       }
       place = { id: place.id, revision: revision ? place.revision + 1 : 0 }
       continue
@@ -167,13 +167,13 @@ function lineOf(name: string, members: object, texts: Readonly<Record<string, st
 
 function textsOf(row: EntryRow, form: PageForm): Readonly<Record<string, string | undefined>> {
   const isGraph = holdsGraph({ graphType: row.graph_type })
-  const outside = (text: string | null): string | undefined => (text === null ? undefined : form.textOutside(text))
+  const absolute = (text: string | null): string | undefined => (text === null ? undefined : form.absoluteText(text))
   return {
-    info: outside(row.statements),
-    metadata: outside(row.metadata),
-    cachedExternalMetadata: outside(row.cached_external_metadata),
+    info: absolute(row.statements),
+    metadata: absolute(row.metadata),
+    cachedExternalMetadata: absolute(row.cached_external_metadata),
     text: isGraph || row.content === null ? undefined : JSON.stringify(row.content),
-    graph: isGraph ? outside(row.content ?? '{}') : undefined,
+    graph: isGraph ? absolute(row.content ?? '{}') : undefined,
   }
 }
 

@@ -93,11 +93,11 @@ export interface RevisionLine {
 }
 
 /** The absolute form of IRIs of the service; code in this room uses only their relative form. */
-export interface OutsideForm {
+export interface IriForms {
   readonly href: string
   toAbsolute(iri: string): string
   toRelative(iri: string): string
-  graphOutside(graph: Graph): Graph
+  absoluteGraph(graph: Graph): Graph
 }
 
 /** An archive of another program, translated into the format of this service. */

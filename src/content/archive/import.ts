@@ -15,7 +15,7 @@ import { forgetList, forgetListsOf, insertMembership, listsWithMembers, type Mem
 import type { AccessCheck } from '../../model/rights.ts'
 import { bytesOf, readArchive, surveyArchive } from './archive-reader.ts'
 import { requireOrdinary } from './export.ts'
-import type { OutsideForm, TranslateArchive, TranslationHints } from './format.ts'
+import type { IriForms, TranslateArchive, TranslationHints } from './format.ts'
 import type { RandomAccess } from '../../files/zip-reader.ts'
 import { Principals } from './principals.ts'
 import { wrong } from './read-lines.ts'
@@ -38,7 +38,7 @@ export interface Imported {
 }
 
 interface ImportOptions extends TranslationHints {
-  readonly form: OutsideForm
+  readonly form: IriForms
 }
 
 type Stored = ReadonlyMap<string, FileRecord>
@@ -101,7 +101,7 @@ async function takeFiles(
   staged: StagedImport,
   archive: RandomAccess,
   context: string,
-  form: OutsideForm,
+  form: IriForms,
 ): Promise<Stored> {
   const stored = new Map<string, FileRecord>()
   for await (const item of readArchive(archive, context, form)) {
@@ -117,7 +117,7 @@ interface Replacement {
   readonly staged: StagedImport
   readonly archive: RandomAccess
   readonly context: string
-  readonly form: OutsideForm
+  readonly form: IriForms
   readonly stored: Stored
 }
 

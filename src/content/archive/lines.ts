@@ -2,7 +2,7 @@ import type { Graph } from '../../graph/graph.ts'
 import { type Acl, aclSlots, type Entry, type EntryHead, holdsGraph } from '../../model/entry.ts'
 import type { Membership } from '../list-records.ts'
 import type { Revision } from '../revisions.ts'
-import type { EntryLine, FileLine, OutsideForm, RevisionLine } from './format.ts'
+import type { EntryLine, FileLine, IriForms, RevisionLine } from './format.ts'
 
 /** What stands beside an entry in its line. */
 interface Beside {
@@ -13,16 +13,16 @@ interface Beside {
 const isoTime = (time: number): string => new Date(time).toISOString()
 
 /** Describes an entry as a line of the archive. */
-export function describeEntry(entry: Entry, beside: Beside, form: OutsideForm): EntryLine {
+export function describeEntry(entry: Entry, beside: Beside, form: IriForms): EntryLine {
   const isGraph = holdsGraph(entry)
   const { statements, metadata, cachedExternalMetadata: cached, content } = entry
   return {
     ...describeHead(entry, beside, form),
-    info: form.graphOutside(statements),
-    metadata: form.graphOutside(metadata),
-    cachedExternalMetadata: cached && form.graphOutside(cached),
+    info: form.absoluteGraph(statements),
+    metadata: form.absoluteGraph(metadata),
+    cachedExternalMetadata: cached && form.absoluteGraph(cached),
     text: isGraph ? undefined : content,
-    graph: isGraph ? form.graphOutside(JSON.parse(content ?? '{}') as Graph) : undefined,
+    graph: isGraph ? form.absoluteGraph(JSON.parse(content ?? '{}') as Graph) : undefined,
   }
 }
 
@@ -30,7 +30,7 @@ export function describeEntry(entry: Entry, beside: Beside, form: OutsideForm): 
 export const describeHead = (
   entry: EntryHead,
   { list, file }: Beside,
-  form: Pick<OutsideForm, 'toAbsolute'>,
+  form: Pick<IriForms, 'toAbsolute'>,
 ): Omit<EntryLine, 'info' | 'metadata'> => ({
   id: entry.id,
   entryType: entry.entryType,
@@ -48,7 +48,7 @@ export const describeHead = (
   file: file && { size: file.size, sha256: file.sha256 },
 })
 
-const describeAcl = (acl: Acl, form: Pick<OutsideForm, 'toAbsolute'>): Acl =>
+const describeAcl = (acl: Acl, form: Pick<IriForms, 'toAbsolute'>): Acl =>
   Object.fromEntries(
     aclSlots.flatMap(slot => {
       const principals = acl[slot]
@@ -56,10 +56,10 @@ const describeAcl = (acl: Acl, form: Pick<OutsideForm, 'toAbsolute'>): Acl =>
     }),
   )
 
-export const describeRevision = (id: string, revision: Revision, form: OutsideForm): RevisionLine => ({
+export const describeRevision = (id: string, revision: Revision, form: IriForms): RevisionLine => ({
   entry: id,
   number: revision.number,
   time: isoTime(revision.time),
   author: revision.author,
-  metadata: form.graphOutside(revision.metadata),
+  metadata: form.absoluteGraph(revision.metadata),
 })

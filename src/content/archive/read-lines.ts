@@ -21,8 +21,8 @@ import { unknownPrincipal } from './principals.ts'
 import {
   type FileLine,
   FORMAT,
+  type IriForms,
   type Manifest,
-  type OutsideForm,
   type PrincipalLine,
   type Summary,
   VERSION,
@@ -92,10 +92,10 @@ export function readPrincipal(value: unknown): PrincipalLine {
 export class LineReader {
   readonly #context: string
   readonly #base: string
-  readonly #form: OutsideForm
+  readonly #form: IriForms
   readonly #rename: (iri: string) => string
 
-  constructor(manifest: Manifest, context: string, form: OutsideForm) {
+  constructor(manifest: Manifest, context: string, form: IriForms) {
     this.#context = context
     this.#base = manifest.base
     this.#form = form

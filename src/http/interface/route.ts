@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Caller, requireAdmin, requireSignedIn, type TokenScope } from '../../accounts/caller.ts'
-import type { Awaitable } from '../../base/concurrency.ts'
+import type { Awaitable } from '../../base/awaitable.ts'
 import type { ErrorCode } from '../../base/error-codes.ts'
 import type { Bodies } from '../protocol/body.ts'
 import type { Method, Route } from '../route.ts'

@@ -31,14 +31,14 @@ const choices = (list: readonly Choice[]) =>
   )}</ul>`
 
 /** A search for the organisation of the user. It needs no script: the search is a form, and each result a link. */
-export const discoveryPage = (look: PageContext, state: Discovery): string => {
-  const { words } = look
+export const discoveryPage = (context: PageContext, state: Discovery): string => {
+  const { words } = context
   const { text, found, hasMore, last } = state
   const hidden = Object.entries(state.fields).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )
   return page(
-    look,
+    context,
     words.chooseOrganisation,
     html`${last === undefined ? [] : html`<h2>${words.lastOrganisation}</h2>${choices([last])}`}
 <form method="get" action="${state.action}" role="search">${hidden}
@@ -53,6 +53,6 @@ export const discoveryPage = (look: PageContext, state: Discovery): string => {
               : fill(hasMore ? words.moreOrganisations : words.foundOrganisations, { count: found.length })
           }</p>${choices(found)}`
     }
-<p class="aside"><a href="${look.home}">${words.back}</a></p>`,
+<p class="aside"><a href="${context.home}">${words.back}</a></p>`,
   )
 }

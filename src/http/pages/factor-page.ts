@@ -14,24 +14,24 @@ interface FactorForm {
 }
 
 /** The second step of a sign-in; works without scripts. */
-export const factorPage = (look: PageContext, { action, passkey, script, refusal }: FactorForm): string => {
-  const { words } = look
+export const factorPage = (context: PageContext, { action, passkey, script, refusal }: FactorForm): string => {
+  const { words } = context
   const described = refusal ? html` aria-describedby="refusal"` : []
   return page(
-    look,
+    context,
     words.secondStep,
-    html`${refusalNotice(look, refusal)}<form method="post" action="${action}">
+    html`${refusalNotice(context, refusal)}<form method="post" action="${action}">
 <label class="field"><span>${words.factorCode}</span><input name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="40" required autofocus${described}></label>
 <p class="hint">${words.factorHint}</p>
 <button class="button wide">${words.signIn}</button></form>
-${passkey === undefined ? [] : passkeyForm(look, passkey, action)}
-<p class="aside"><a href="${look.home}">${words.back}</a></p>`,
+${passkey === undefined ? [] : passkeyForm(context, passkey, action)}
+<p class="aside"><a href="${context.home}">${words.back}</a></p>`,
     html`<script type="module" src="${script}"></script>`,
   )
 }
 
-const passkeyForm = (look: PageContext, passkey: PasskeyButton, action: string): Html =>
-  html`<form method="post" action="${action}"><input type="hidden" name="passkey">${passkeyButton(look, passkey)}</form>`
+const passkeyForm = (context: PageContext, passkey: PasskeyButton, action: string): Html =>
+  html`<form method="post" action="${action}"><input type="hidden" name="passkey">${passkeyButton(context, passkey)}</form>`
 
 function refusalNotice({ words }: PageContext, refusal: Refusal | undefined): Html | [] {
   if (!refusal) return []

@@ -50,12 +50,12 @@ export function policyFor(formAction: string, scripts = "'self'"): string {
 }
 
 /** A whole document around the main part of a page. */
-export const page = (look: PageContext, title: string, main: Html, head: Html = new Html('')): string =>
+export const page = (context: PageContext, title: string, main: Html, head: Html = new Html('')): string =>
   `<!doctype html>\n${
-    html`<html lang="${look.language}"><head><meta charset="utf-8"><title>${title} &ndash; Stowage</title>
+    html`<html lang="${context.language}"><head><meta charset="utf-8"><title>${title} &ndash; Stowage</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-<link rel="icon" href="${look.icon}" type="image/svg+xml"><link rel="stylesheet" href="${look.style}">${head}</head>
-<body class="gate"><header><a class="brand" href="${look.home}"><img src="${look.icon}" alt="" width="32" height="32">Stowage</a></header>
+<link rel="icon" href="${context.icon}" type="image/svg+xml"><link rel="stylesheet" href="${context.style}">${head}</head>
+<body class="gate"><header><a class="brand" href="${context.home}"><img src="${context.icon}" alt="" width="32" height="32">Stowage</a></header>
 <main class="card"><h1>${title}</h1>${main}</main></body></html>`.markup
   }\n`
 

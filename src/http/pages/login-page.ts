@@ -44,19 +44,19 @@ export interface LoginForm {
 }
 
 /** The form for signing in, and the other methods to sign in; works without scripts. */
-export const loginPage = (look: PageContext, form: LoginForm): string => {
-  const { words } = look
+export const loginPage = (context: PageContext, form: LoginForm): string => {
+  const { words } = context
   const { cookie, discovery, providers, reset, passkey } = form.methods
   const others = providers.length > 0 || discovery !== undefined
   return page(
-    look,
+    context,
     words.signIn,
-    html`${notice(look, form)}${cookie === undefined ? [] : passwordForm(look, form, cookie)}${passkey === undefined ? [] : passkeyButton(look, passkey)}${
+    html`${notice(context, form)}${cookie === undefined ? [] : passwordForm(context, form, cookie)}${passkey === undefined ? [] : passkeyButton(context, passkey)}${
       cookie !== undefined && others ? html`<p class="or"><span>${words.or}</span></p>` : []
     }${providers.map(
       ({ name, url }) =>
         html`<p><a class="button quiet wide" href="${url}">${fill(words.signInWith, { name })}</a></p>`,
-    )}${discovery === undefined ? [] : discoveryForm(look, form.successUrl, discovery)}${
+    )}${discovery === undefined ? [] : discoveryForm(context, form.successUrl, discovery)}${
       cookie === undefined && !others ? html`<p class="notice bad">${words.noWayIn}</p>` : []
     }${reset === undefined ? [] : html`<p class="aside"><a href="${reset}">${words.forgot}</a></p>`}`,
     html`<script type="module" src="${form.script}"></script>`,
@@ -69,9 +69,9 @@ const leftNotice = ({ words }: PageContext, { name, logoutUrl }: OpenElsewhere):
     logoutUrl === undefined ? [] : html` <a href="${logoutUrl}">${fill(words.signOutAt, { name })}</a>`
   }</p>`
 
-function notice(look: PageContext, { refusal, sessionHasEnded, left, out }: LoginForm): Html | [] {
-  const { words } = look
-  if (left && !refusal) return leftNotice(look, left)
+function notice(context: PageContext, { refusal, sessionHasEnded, left, out }: LoginForm): Html | [] {
+  const { words } = context
+  if (left && !refusal) return leftNotice(context, left)
   if (out !== undefined && !refusal)
     return html`<p class="notice" role="status">${fill(words.signedOutBoth, { name: out })}</p>`
   if (!refusal) return sessionHasEnded ? html`<p class="notice" role="status">${words.sessionEnded}</p>` : []
@@ -106,13 +106,13 @@ const discoveryForm = ({ words }: PageContext, successUrl: string, action: strin
 
 /** The page for a user who is already signed in. */
 export const signedInPage = (
-  look: PageContext,
+  context: PageContext,
   userName: string,
   { account, logout }: { readonly account: string; readonly logout: string },
 ): string => {
-  const { words } = look
+  const { words } = context
   return page(
-    look,
+    context,
     words.signedIn,
     html`<p>${fill(words.signedInAs, { name: html`<strong>${userName}</strong>` })}</p>
 <p><a class="button wide" href="${account}">${words.account}</a></p>

@@ -6,13 +6,13 @@ import type { Refusal } from './login-page.ts'
 import { type Words, wordsForProblem } from './messages.ts'
 
 /** The form for the address of the mail. */
-export const askResetPage = (look: PageContext, action: string): string =>
+export const askResetPage = (context: PageContext, action: string): string =>
   page(
-    look,
-    look.words.forgot,
-    html`<p>${look.words.mailWanted}</p><form method="post" action="${action}">
-<label class="field"><span>${look.words.email}</span><input name="email" type="email" autocomplete="username" required autofocus></label>
-<button class="button wide">${look.words.sendLink}</button></form>${wayBack(look)}`,
+    context,
+    context.words.forgot,
+    html`<p>${context.words.mailWanted}</p><form method="post" action="${action}">
+<label class="field"><span>${context.words.email}</span><input name="email" type="email" autocomplete="username" required autofocus></label>
+<button class="button wide">${context.words.sendLink}</button></form>${wayBack(context)}`,
   )
 
 export interface NewPasswordForm {
@@ -30,11 +30,11 @@ export function brokenRules({ all }: PasswordRules, error: unknown): readonly Pa
 }
 
 /** Behind the link of the mail: the new password. Nothing happens before it is sent. */
-export const newPasswordPage = (look: PageContext, form: NewPasswordForm & { readonly token: string }): string =>
+export const newPasswordPage = (context: PageContext, form: NewPasswordForm & { readonly token: string }): string =>
   page(
-    look,
-    look.words.newPasswordTitle,
-    html`${rulesNotice(look, form)}${passwordForm(look, form, html`<input type="hidden" name="token" value="${form.token}">`)}`,
+    context,
+    context.words.newPasswordTitle,
+    html`${rulesNotice(context, form)}${passwordForm(context, form, html`<input type="hidden" name="token" value="${form.token}">`)}`,
   )
 
 export interface TemporaryPasswordForm extends NewPasswordForm {
@@ -45,16 +45,16 @@ export interface TemporaryPasswordForm extends NewPasswordForm {
 }
 
 /** The step of a sign-in that replaces a temporary password; works without scripts. */
-export const temporaryPasswordPage = (look: PageContext, form: TemporaryPasswordForm): string => {
-  const { words, home } = look
+export const temporaryPasswordPage = (context: PageContext, form: TemporaryPasswordForm): string => {
+  const { words, home } = context
   const { userName = '', refusal } = form
   const refused =
     refusal && html`<p class="notice bad" role="alert">${wordsForProblem(words, refusal.code) ?? refusal.detail}</p>`
   return page(
-    look,
+    context,
     words.temporaryPasswordTitle,
-    html`${refused ?? rulesNotice(look, form)}<p>${words.temporaryPasswordText}</p>
-${passwordForm(look, form, html`<input type="text" value="${userName}" autocomplete="username" readonly hidden>`)}
+    html`${refused ?? rulesNotice(context, form)}<p>${words.temporaryPasswordText}</p>
+${passwordForm(context, form, html`<input type="text" value="${userName}" autocomplete="username" readonly hidden>`)}
 <p class="aside"><a href="${home}">${words.back}</a></p>`,
   )
 }
@@ -73,9 +73,9 @@ const list = (words: Words, rules: readonly PasswordRule[]): Html =>
 
 /** A sentence and a way on. */
 export const noticePage = (
-  look: PageContext,
+  context: PageContext,
   { title, notice, onward }: { readonly title: string; readonly notice: string; readonly onward: string },
 ): string =>
-  page(look, title, html`<p>${notice}</p><p><a class="button wide" href="${onward}">${look.words.goOn}</a></p>`)
+  page(context, title, html`<p>${notice}</p><p><a class="button wide" href="${onward}">${context.words.goOn}</a></p>`)
 
 const wayBack = ({ home, words }: PageContext): Html => html`<p class="aside"><a href="${home}">${words.back}</a></p>`

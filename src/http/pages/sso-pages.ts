@@ -5,29 +5,29 @@ const submit = 'document.forms[0].submit()'
 const submitDigest = createHash('sha256').update(submit).digest('base64')
 
 /**
- * Allows the form of {@link departurePage} to lead to its provider, and its one script to run. Any host is
+ * Allows the form of {@link providerFormPage} to lead to its provider, and its one script to run. Any host is
  * allowed, because browsers apply this rule to later redirects too, and providers redirect to hosts that
  * their metadata do not name.
  */
-export const departureHeaders = (action: string): Readonly<Record<string, string>> => ({
+export const providerFormHeaders = (action: string): Readonly<Record<string, string>> => ({
   'content-security-policy': policyFor(new URL(action).protocol, `'sha256-${submitDigest}'`),
 })
 
 /** A form that sends the browser on to an identity provider: by itself where scripts run, else at the press of its button. */
-export const departurePage = (
-  look: PageContext,
+export const providerFormPage = (
+  context: PageContext,
   action: string,
   fields: Readonly<Record<string, string>>,
-  { title, notice } = { title: look.words.signIn, notice: look.words.leaving },
+  { title, notice } = { title: context.words.signIn, notice: context.words.leaving },
 ): string => {
   const inputs = Object.entries(fields).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )
   return page(
-    look,
+    context,
     title,
     html`<p>${notice}</p>
-<form method="post" action="${action}">${inputs}<button class="button wide" autofocus>${look.words.goOn}</button></form><script>${new Html(submit)}</script>`,
+<form method="post" action="${action}">${inputs}<button class="button wide" autofocus>${context.words.goOn}</button></form><script>${new Html(submit)}</script>`,
   )
 }
 
@@ -36,12 +36,12 @@ export const departurePage = (
  * and one that a form begins may go no further than the policy of its page allows, this may.
  */
 export const onwardPage = (
-  look: PageContext,
+  context: PageContext,
   { title, notice, url }: { readonly title: string; readonly notice: string; readonly url: string },
 ): string =>
   page(
-    look,
+    context,
     title,
-    html`<p>${notice}</p><p><a class="button wide" href="${url}">${look.words.goOn}</a></p>`,
+    html`<p>${notice}</p><p><a class="button wide" href="${url}">${context.words.goOn}</a></p>`,
     html`<meta http-equiv="refresh" content="0; url=${url}">`,
   )

@@ -11,16 +11,17 @@ interface Application {
 }
 
 /** The page around the application of `ui/`. */
-export const uiPage = (look: PageContext, { basePath, script, languages, preloads }: Application): string =>
+export const uiPage = (context: PageContext, { basePath, script, languages, preloads }: Application): string =>
   `<!doctype html>\n${
-    html`<html lang="${look.language}" data-base="${basePath}" data-languages="${JSON.stringify(languages)}"><head><meta charset="utf-8"><title>Stowage</title>
+    html`<html lang="${context.language}" data-base="${basePath}" data-languages="${JSON.stringify(languages)}"><head><meta charset="utf-8"><title>Stowage</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-<link rel="icon" href="${look.icon}" type="image/svg+xml"><link rel="stylesheet" href="${look.style}">
+<link rel="icon" href="${context.icon}" type="image/svg+xml"><link rel="stylesheet" href="${context.style}">
 <script type="module" src="${script}"></script>${preloads.scripts.map(
       url => html`<link rel="modulepreload" href="${url}">`,
     )}${preloads.data.map(url => html`<link rel="preload" as="fetch" crossorigin href="${url}">`)}</head>
-<body><div id="app"></div><noscript><div class="gate"><main class="card"><h1>Stowage</h1><p>${look.words.needsScript}</p>
-<p><a class="button wide" href="${look.home}">${look.words.goOn}</a></p></main></div></noscript></body></html>`.markup
+<body><div id="app"></div><noscript><div class="gate"><main class="card"><h1>Stowage</h1><p>${context.words.needsScript}</p>
+<p><a class="button wide" href="${context.home}">${context.words.goOn}</a></p></main></div></noscript></body></html>`
+      .markup
   }\n`
 
 /** Nothing but the service itself: its scripts, its style, its pictures and media, its interface. */
@@ -28,10 +29,10 @@ export const uiPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 /** The page that draws PDF documents, in a frame of the application. */
-export const pdfPage = (look: PageContext, script: string): string =>
+export const pdfPage = (context: PageContext, script: string): string =>
   `<!doctype html>\n${
-    html`<html lang="${look.language}"><head><meta charset="utf-8"><title>PDF</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="stylesheet" href="${look.style}">
+    html`<html lang="${context.language}"><head><meta charset="utf-8"><title>PDF</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="stylesheet" href="${context.style}">
 <script src="${script}"></script></head><body class="pdf"><main id="pages"></main></body></html>`.markup
   }\n`
 

@@ -162,7 +162,7 @@ const tooLarge = (limit: Bytes): TooLarge =>
 
 /** This much of an unwanted body is still read, so that the client can read the response. */
 const MAX_DRAINED: Bytes = 8 * 1_048_576
-const LONGEST_DRAIN: Milliseconds = 5000
+const DRAIN_TIMEOUT: Milliseconds = 5000
 
 /**
  * After a response that left the body unread, the rest is read and dropped up to a limit, then the connection
@@ -190,7 +190,7 @@ function drain(request: IncomingMessage): Promise<boolean> {
       request.off('data', count)
       resolve(isAtItsEnd)
     }
-    const timer = setTimeout(() => stop(false), LONGEST_DRAIN).unref()
+    const timer = setTimeout(() => stop(false), DRAIN_TIMEOUT).unref()
     const count = (chunk: Uint8Array): void => {
       drained += chunk.length
       if (drained > MAX_DRAINED) stop(false)

@@ -93,7 +93,7 @@ export function refuseCrossSite(
 
 /** Names, possibly of members. Such a text can only be called, not do anything else. */
 const callbackName = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*$/
-const LONGEST_NAME = 128
+const MAX_CALLBACK = 128
 
 /**
  * The function to which a page of another site wants the response passed, by loading it as a script (W3.0.4).
@@ -104,7 +104,7 @@ const LONGEST_NAME = 128
 export function callbackOf({ method, parameters, route, url }: FastifyRequest): string | undefined {
   const isOffered = (method === 'GET' || method === 'HEAD') && !(route.url ?? url).startsWith('/auth/')
   const name = isOffered ? parameters.get('callback') : undefined
-  if (name === undefined || (name.length <= LONGEST_NAME && callbackName.test(name))) return name
+  if (name === undefined || (name.length <= MAX_CALLBACK && callbackName.test(name))) return name
   throw new InvalidInput('invalid-query', '`callback` is not the name of a function.')
 }
 

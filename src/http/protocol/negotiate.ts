@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import type { Awaitable } from '../../base/concurrency.ts'
+import type { Awaitable } from '../../base/awaitable.ts'
 import type { Bytes } from '../../base/units.ts'
 import type { RepeatedPart } from './repeated-part.ts'
 
@@ -11,12 +11,12 @@ import type { RepeatedPart } from './repeated-part.ts'
 
 const MAX_MEDIA_RANGES = 50
 /** A longer header is read each time. */
-const LONGEST_KNOWN = 300
+const MAX_KNOWN = 300
 
 /** Programs and browsers send few different headers, and reading one takes as long as a tenth of a small answer. */
 function remembering<T extends object>(read: (header: string) => T): (header: string) => T {
   const known = new LRUCache<string, T>({ max: 100, memoMethod: read })
-  return header => (header.length > LONGEST_KNOWN ? read(header) : known.memo(header))
+  return header => (header.length > MAX_KNOWN ? read(header) : known.memo(header))
 }
 
 /**

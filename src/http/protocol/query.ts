@@ -58,17 +58,6 @@ export function isFlagSet(parameters: Parameters, name: string): boolean {
   return value !== undefined && !['false', 'off', '0'].includes(value.toLowerCase())
 }
 
-/**
- * Returns a whole number, 0 or more; `undefined` when the parameter is absent. @throws {InvalidInput}
- * `invalid-query`
- */
-export function readWholeNumber(parameters: Parameters, name: string): number | undefined {
-  const text = parameters.get(name)
-  if (text === undefined || text === '') return undefined
-  if (/^\d{1,15}$/.test(text)) return Number(text)
-  throw new InvalidInput('invalid-query', `\`${name}\` is a whole number from 0 on, not "${text}".`)
-}
-
 /** Refuses feeds of contexts, lists and searches (W3.8.5). @throws {NotSupported} */
 export function refuseFeed({ parameters }: { readonly parameters: Parameters }): void {
   if (parameters.has('syndication')) throw new NotSupported('not-available', 'Feeds are not available yet.')

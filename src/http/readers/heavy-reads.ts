@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { andThen, type Awaitable } from '../../base/concurrency.ts'
+import { andThen, type Awaitable } from '../../base/awaitable.ts'
 import type { Bytes } from '../../base/units.ts'
 import type { Outline } from '../../content/outline.ts'
 import type { EntryKey } from '../../model/addresses.ts'

@@ -18,7 +18,7 @@ import { toolRoutes } from '../routes/tools.ts'
 import type { Rooms, Services } from '../services.ts'
 import { heavyReads } from './heavy-reads.ts'
 import type { ReadAnswer, ReadTask } from './read-task.ts'
-import { ask } from './requests-in-memory.ts'
+import { injectRequest } from './inject-request.ts'
 
 /** The services that the routes of `heavy-reads.ts` use. */
 export type ReaderRooms = Pick<
@@ -114,7 +114,7 @@ export function createReaderApp(
     caller = task.caller
     failure = undefined
     body = ''
-    const answer = await ask(app, task)
+    const answer = await injectRequest(app, task)
     if (failure !== undefined) {
       const refused = plainRefusal(failure)
       if (!refused) throw failure

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { shareOf } from '../../accounts/caller.ts'
-import { andThen } from '../../base/concurrency.ts'
+import { andThen } from '../../base/awaitable.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import { refusalFrom } from '../../base/refusals.ts'
 import { TaskLimitExceeded } from '../../workers/worker-pool.ts'

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isAdmin } from '../../accounts/caller.ts'
 import type { Client, Session } from '../../accounts/sessions.ts'
 import { findPrincipalNamed, normaliseName } from '../../accounts/users.ts'
-import { andThen } from '../../base/concurrency.ts'
+import { andThen } from '../../base/awaitable.ts'
 import { NotFound, Unauthenticated } from '../../base/errors.ts'
 import { contextsOfCaller } from '../../content/context-list.ts'
 import { contextAccesses } from '../../search/contexts-of-caller.ts'
@@ -18,7 +18,7 @@ import { CurrentUser, Graph, partOf, Quota, rights } from '../interface/schemas.
 import { prefersHtml } from '../protocol/negotiate.ts'
 import type { AuthRedirect } from '../../sso/identity-provider.ts'
 import { withQuery } from '../../sso/with-query.ts'
-import { sendToProviderByPage } from '../sso-departure.ts'
+import { sendToProviderByPage } from '../send-to-provider.ts'
 import type { Uses } from '../services.ts'
 
 const logoutAnswers = {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { andThen } from '../../base/concurrency.ts'
+import { andThen } from '../../base/awaitable.ts'
 import { entryUri } from '../../model/addresses.ts'
 import type { Entry } from '../../model/entry.ts'
 import {

@@ -78,7 +78,7 @@ export const listRoutes = [
     handle: async (deps: Uses<'base' | 'views'>, { request, reply, caller, params }) => {
       const representation = representationFor(request, reply)
       const graph = await deps.views.relations(caller, params)
-      return await sendGraph(reply, representation, deps.base.graphOutside(graph))
+      return await sendGraph(reply, representation, deps.base.absoluteGraph(graph))
     },
   }),
 ]
@@ -90,8 +90,8 @@ async function readAddress(
   text: string | undefined,
 ): Promise<EntryAddress | undefined> {
   if (text === undefined || text === '') return undefined
-  const inside = base.toRelative(text)
-  const address = await findAddress(database, inside === text ? RELATIVE + text.replace(/^\//, '') : inside)
+  const relative = base.toRelative(text)
+  const address = await findAddress(database, relative === text ? RELATIVE + text.replace(/^\//, '') : relative)
   if (address) return address
   throw new InvalidInput('invalid-uri', `The parameter ${name} is not the URI of an entry here.`)
 }

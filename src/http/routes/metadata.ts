@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { andThen, type Awaitable } from '../../base/concurrency.ts'
+import { andThen, type Awaitable } from '../../base/awaitable.ts'
 import { NotSupported, WrongMethod } from '../../base/errors.ts'
 import { fileNameOf } from '../../content/file-description.ts'
 import type { ReadMetadata } from '../../content/metadata.ts'

@@ -42,13 +42,13 @@ export const passwordResetRoutes = [
     visited: true,
     handle: async (deps, { request, reply, query: { token } }) => {
       const action = deps.base.at(PATH)
-      const look = pageContext(deps, request)
-      if (token === undefined) return sendPage(reply, askResetPage(look, action))
+      const context = pageContext(deps, request)
+      if (token === undefined) return sendPage(reply, askResetPage(context, action))
       const rules = deps.passwordRules.all
       if (await requireReset(deps).isGood(token))
-        return sendPage(reply, newPasswordPage(look, { action, token, rules }))
-      const { linkGoneTitle: title, linkGone: notice } = look.words
-      return sendPage(reply.status(400), noticePage(look, { title, notice, onward: action }))
+        return sendPage(reply, newPasswordPage(context, { action, token, rules }))
+      const { linkGoneTitle: title, linkGone: notice } = context.words
+      return sendPage(reply.status(400), noticePage(context, { title, notice, onward: action }))
     },
   }),
   route({
@@ -71,11 +71,11 @@ export const passwordResetRoutes = [
     handle: async (deps, { request, reply, caller: { client }, body }) => {
       const { email, token, password } = await body()
       const reset = requireReset(deps)
-      const look = pageContext(deps, request)
+      const context = pageContext(deps, request)
       if (email !== undefined && token === undefined) {
         reset.request(email, client, token => `${deps.base.at(PATH)}?token=${token}`)
-        const { mailSentTitle: title, mailSent: notice } = look.words
-        return answer(request, reply.status(202), noticePage(look, { title, notice, onward: look.home }))
+        const { mailSentTitle: title, mailSent: notice } = context.words
+        return answer(request, reply.status(202), noticePage(context, { title, notice, onward: context.home }))
       }
       if (token === undefined || password === undefined) {
         throw new InvalidInput('invalid-form', 'Send `email`, or `token` and `password`.')
@@ -86,10 +86,10 @@ export const passwordResetRoutes = [
         const broken = prefersHtml(request) ? brokenRules(deps.passwordRules, error) : undefined
         if (!broken) throw error
         const form = { action: deps.base.at(PATH), token, rules: deps.passwordRules.all, broken }
-        return sendPage(reply.status(400), newPasswordPage(look, form))
+        return sendPage(reply.status(400), newPasswordPage(context, form))
       }
-      const { passwordSetTitle: title, passwordSet: notice } = look.words
-      return answer(request, reply, noticePage(look, { title, notice, onward: look.home }))
+      const { passwordSetTitle: title, passwordSet: notice } = context.words
+      return answer(request, reply, noticePage(context, { title, notice, onward: context.home }))
     },
   }),
 ]

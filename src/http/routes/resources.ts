@@ -168,12 +168,12 @@ async function getResource(
     case 'text':
       return await reply.type('text/plain; charset=utf-8').send(content.read())
     case 'graph':
-      return representation && (await sendGraph(reply, representation, deps.base.graphOutside(content.read())))
+      return representation && (await sendGraph(reply, representation, deps.base.absoluteGraph(content.read())))
     case 'members': {
       refuseFeed(request)
       const members = await content.read(order)
       if (!representation || isPlainJson(representation)) return members
-      return await sendGraph(reply, representation, deps.base.graphOutside(sequenceOf(entry, members)))
+      return await sendGraph(reply, representation, deps.base.absoluteGraph(sequenceOf(entry, members)))
     }
     case 'view':
       return describeResource(await content.read(), deps.base, embeddedGraphs(request))

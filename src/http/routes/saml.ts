@@ -13,9 +13,9 @@ import { CurrentUser } from '../interface/schemas.ts'
 import { pageContext, sendPage } from '../page.ts'
 import { setCookie } from '../protocol/cookies.ts'
 import { type Choice, discoveryPage } from '../pages/discovery-page.ts'
-import { departureHeaders, departurePage } from '../pages/sso-pages.ts'
+import { providerFormHeaders, providerFormPage } from '../pages/sso-pages.ts'
 import type { Uses } from '../services.ts'
-import { sendToProvider } from '../sso-departure.ts'
+import { sendToProvider } from '../send-to-provider.ts'
 import { completeLogin, failLogin, type SsoCompletionServices } from '../sign-in-completion.ts'
 
 const url = '/auth/saml'
@@ -148,7 +148,11 @@ export const samlRoutes = [
         }
         if (redirect.kind === 'redirect') return await reply.redirect(redirect.url, 303)
         const { action, fields } = redirect
-        return sendPage(reply, departurePage(pageContext(deps, request), action, fields), departureHeaders(action))
+        return sendPage(
+          reply,
+          providerFormPage(pageContext(deps, request), action, fields),
+          providerFormHeaders(action),
+        )
       } catch (error) {
         return await failLogin(reply, error)
       }

@@ -172,14 +172,14 @@ function toOrganisation(
   email: string,
   successUrl: string | undefined,
 ): FastifyReply {
-  const look = pageContext(deps, request)
+  const context = pageContext(deps, request)
   const { saml, oidc } = deps.sso
   try {
     const url =
       oidc && (!saml || ownerOfDomain(oidc.providers, email))
         ? providerUrl(deps, 'auth/oidc', oidc, oidc.choose(undefined, email), { requested: successUrl, email })
         : providerUrl(deps, 'auth/saml', saml, saml?.choose(undefined, email), { requested: successUrl })
-    return sendPage(reply, onwardPage(look, { title: look.words.signIn, notice: look.words.leaving, url }))
+    return sendPage(reply, onwardPage(context, { title: context.words.signIn, notice: context.words.leaving, url }))
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error
     const refusal = { code: error.code, detail: error.message, retryAfter: undefined }

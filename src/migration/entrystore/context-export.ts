@@ -10,9 +10,9 @@ import {
   batchName,
   fileName,
   FORMAT,
+  type IriForms,
   MANIFEST,
   type Manifest,
-  type OutsideForm,
   SUMMARY,
   type TranslatedArchive,
   type TranslationHints,
@@ -289,13 +289,13 @@ const member = (name: string, ...values: readonly unknown[]): ZipMember => ({
 })
 
 /** IRIs of the old service, absolute again. */
-function formOf(base: string): OutsideForm {
+function formOf(base: string): IriForms {
   const toAbsolute = (iri: string): string => (iri.startsWith('./') ? base + iri.slice(2) : iri)
   return {
     href: base,
     toAbsolute,
     toRelative: iri => iri,
-    graphOutside: graph => renameIris(graph, toAbsolute),
+    absoluteGraph: graph => renameIris(graph, toAbsolute),
   }
 }
 

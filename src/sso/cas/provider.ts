@@ -1,6 +1,6 @@
 import type { SsoCheck } from '../checks.ts'
 import { SsoRefused } from '../refusal.ts'
-import { Limiter } from '../../base/concurrency.ts'
+import { Limiter } from '../../base/limiter.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { type Fetch, FetchFailed, fetchText } from '../fetch.ts'

@@ -1,6 +1,6 @@
 import type { JWTPayload } from 'jose'
 import * as client from 'openid-client'
-import { Limiter } from '../../base/concurrency.ts'
+import { Limiter } from '../../base/limiter.ts'
 import { realSystem, type System } from '../../base/system.ts'
 import type { Bytes, Milliseconds, Seconds } from '../../base/units.ts'
 import { type FetchedResponse, type Fetch, fetchResponse } from '../fetch.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { Limiter } from '../../base/concurrency.ts'
+import { Limiter } from '../../base/limiter.ts'
 import { Overloaded } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { System } from '../../base/system.ts'

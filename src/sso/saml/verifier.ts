@@ -1,4 +1,4 @@
-import { Limiter } from '../../base/concurrency.ts'
+import { Limiter } from '../../base/limiter.ts'
 import { Overloaded } from '../../base/errors.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { threadModule, ThreadPool } from '../../workers/thread-pool.ts'

@@ -73,9 +73,9 @@ function wordingOf({ parts }: Sql): Wording {
   if (known) return known
   const text = parts.reduce((all, part, index) => `${all}$${index}${part}`)
   // A unique name for each text, the same on every connection and without a list of all previous texts.
-  const matchesWords = { text, name: createHash('sha256').update(text).digest('base64url') }
-  if ('raw' in parts) literalWordings.set(parts, matchesWords)
-  return matchesWords
+  const wording = { text, name: createHash('sha256').update(text).digest('base64url') }
+  if ('raw' in parts) literalWordings.set(parts, wording)
+  return wording
 }
 
 /** The number of rows shows whether a statement that writes changed anything; any other statement returns 0. */

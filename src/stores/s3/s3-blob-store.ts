@@ -164,20 +164,20 @@ async function addAfter(sent: Promise<void>, digest: Digest, part: Uint8Array): 
 /** Collects chunks up to the sizes of parts. There is at least one part, and only the last may be smaller. */
 async function* inParts(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let number = 1
-  let room = partSize(number)
+  let maxBytes = partSize(number)
   // Copied, because a client may send single bytes, each of which would keep a whole object alive.
   let part = Buffer.alloc(0)
   let size = 0
   for await (let chunk of chunks) {
     while (chunk.length > 0) {
-      const taken = chunk.subarray(0, room - size)
-      if (size + taken.length > part.length) part = grown(part, size, Math.min(room, 2 * (size + taken.length)))
+      const taken = chunk.subarray(0, maxBytes - size)
+      if (size + taken.length > part.length) part = grown(part, size, Math.min(maxBytes, 2 * (size + taken.length)))
       part.set(taken, size)
       size += taken.length
       chunk = chunk.subarray(taken.length)
-      if (size < room) break
+      if (size < maxBytes) break
       yield part
-      room = partSize(++number)
+      maxBytes = partSize(++number)
       part = Buffer.alloc(0)
       size = 0
     }

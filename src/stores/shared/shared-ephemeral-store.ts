@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { setImmediate } from 'node:timers/promises'
-import type { Awaitable } from '../../base/concurrency.ts'
+import type { Awaitable } from '../../base/awaitable.ts'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { Capacity, EphemeralStore, Kept } from '../ephemeral-store.ts'

@@ -16,9 +16,9 @@ const PLACES = 7
 /** More than there are threads: each waits with one ticket at most. */
 const PLACE_COUNT = 256
 /** Limits the delay after a missed wake-up, which would otherwise stop the thread for ever. */
-const LOOK_AGAIN: Milliseconds = 1000
+const WAKE_UP_TIMEOUT: Milliseconds = 1000
 /** The same for a copy of the log, which takes less, if its thread still works. */
-const ASK_AGAIN: Milliseconds = 50
+const COPY_TIMEOUT: Milliseconds = 50
 const MAX_ASKED = 20
 
 /**
@@ -98,13 +98,13 @@ export class WriteTurn {
   async copyAll(): Promise<void> {
     const words = this.#words
     const { commits } = this
-    const timer = setInterval(() => {}, ASK_AGAIN)
+    const timer = setInterval(() => {}, COPY_TIMEOUT)
     for (let asked = 0; asked < MAX_ASKED; asked++) {
       const copied = Atomics.load(words, COPIED)
       if (((copied - commits) | 0) >= 0) break
       // Asked again, because a thread that is about to wait overwrites what was asked for.
       this.askForCopy()
-      const wait = Atomics.waitAsync(words, COPIED, copied, ASK_AGAIN)
+      const wait = Atomics.waitAsync(words, COPIED, copied, COPY_TIMEOUT)
       if (wait.async) await wait.value
     }
     clearInterval(timer)
@@ -138,9 +138,9 @@ export class WriteTurn {
     if (Atomics.load(words, at) === ticket) return
     const begun = realSystem.monotonic()
     // Such a wait does not keep a Node process alive, so a timer does.
-    const alive = setInterval(() => {}, LOOK_AGAIN)
+    const alive = setInterval(() => {}, WAKE_UP_TIMEOUT)
     for (let present = Atomics.load(words, at); present !== ticket; present = Atomics.load(words, at)) {
-      const wait = Atomics.waitAsync(words, at, present, LOOK_AGAIN)
+      const wait = Atomics.waitAsync(words, at, present, WAKE_UP_TIMEOUT)
       if (wait.async) await wait.value
     }
     clearInterval(alive)

@@ -14,7 +14,7 @@ const LOOK_EVERY: Milliseconds = 1000
 /**
  * Copies the write-ahead log into the database, in a thread of its own. The engine would do it at the end of a commit: it writes up to a
  * thousand pages and waits for the disk, and nothing else happens on its thread (D40.4). Writers wait for the thread when the log
- * is long. What it has left undone when the log is `LONGEST_LOG` pages long, the engine still does.
+ * is long. What it has left undone when the log is `MAX_LOG` pages long, the engine still does.
  */
 export class Checkpoints {
   readonly #path: string

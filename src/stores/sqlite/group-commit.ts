@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Milliseconds } from '../../base/units.ts'
 import { realSystem } from '../../base/system.ts'
-import type { Mutex } from '../../base/concurrency.ts'
+import type { Mutex } from '../../base/mutex.ts'
 import type { Queries, TransactionOptions } from '../database.ts'
 import { CommitQueue } from './commit-queue.ts'
 import { type SqliteConnection, SqliteTransaction } from './sqlite-connection.ts'

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { StartupError, StorageFull, StorageReadOnly, StoreDamaged } from '../../base/errors.ts'
-import { Mutex } from '../../base/concurrency.ts'
+import { Mutex } from '../../base/mutex.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import type { Database, Queries, TransactionOptions } from '../database.ts'
 import { translateDiskError } from '../disk.ts'
@@ -27,7 +27,7 @@ export interface SqliteOptions {
 const IN_MEMORY = ':memory:'
 const LOCK_TIMEOUT: Milliseconds = 2000
 /** In pages of 4 KiB. Until the log is so long, only another thread copies it. The engine's own limit is 1000. */
-const LONGEST_LOG = 65_536
+const MAX_LOG = 65_536
 const SECOND_CACHE: Bytes = 16 * 2 ** 20
 const SECOND_STATEMENTS = 200
 
@@ -47,7 +47,7 @@ export async function openSqliteDatabase(path: string, options: SqliteOptions = 
   const writing = connect(false)
   try {
     prepareToWrite(writing, path)
-    if (isCheckpointed) writing.exec(`PRAGMA wal_autocheckpoint = ${LONGEST_LOG}`)
+    if (isCheckpointed) writing.exec(`PRAGMA wal_autocheckpoint = ${MAX_LOG}`)
     const writer = new SqliteConnection(writing, statements)
     if (path === IN_MEMORY) return new SqliteDatabase(writer, writer)
     const connectReader = (): SqliteConnection =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import Fastify from 'fastify'
-import { ask } from '../../src/http/readers/requests-in-memory.ts'
+import { injectRequest } from '../../src/http/readers/inject-request.ts'
 
 const ofConnection = new Set(['date', 'connection', 'transfer-encoding'])
 
@@ -31,7 +31,7 @@ test('a request in memory gets what a request of the framework itself gets', asy
   for (const url of ['/text/a%20b', '/text/c?d=e', '/bytes', '/stream', '/nothing', '/refused', '/absent']) {
     const headers = { accept: 'text/plain', host: 'localhost:80', 'user-agent': 'lightMyRequest' }
     const expected = await app.inject({ method: 'GET', url, headers })
-    const { statusCode, headers: said, body } = await ask(app, { url, headers })
+    const { statusCode, headers: said, body } = await injectRequest(app, { url, headers })
     assert.deepEqual([statusCode, body], [expected.statusCode, expected.payload], url)
     const others = Object.entries(expected.headers).filter(([name]) => !ofConnection.has(name))
     assert.deepEqual({ ...said }, Object.fromEntries(others), url)
@@ -47,5 +47,5 @@ test('an answer that breaks off is an error', async () => {
     return await reply.send(cut)
   })
   await app.ready()
-  await assert.rejects(ask(app, { url: '/', headers: {} }))
+  await assert.rejects(injectRequest(app, { url: '/', headers: {} }))
 })

@@ -5,14 +5,14 @@ import type { FastifyInstance } from 'fastify'
 import type { ReadTask } from './read-task.ts'
 
 /** A response that stays in memory. It has what Fastify uses of the response of a server. */
-class Answer extends Writable {
+class MemoryResponse extends Writable {
   statusCode = 200
   headersSent = false
   readonly headers: OutgoingHttpHeaders = {}
   readonly #chunks: Buffer[] = []
 
   constructor() {
-    // Nobody needs it destroyed after its end, which takes a twentieth of the time of a small answer.
+    // Nobody needs it destroyed after its end, which takes a twentieth of the time of a small response.
     super({ autoDestroy: false })
   }
 
@@ -58,16 +58,19 @@ const socket = {}
 const nothing = (): void => undefined
 
 /**
- * Asks the program as a client would, without a connection. The method of Fastify for this makes a complete request and response for each
- * call, which takes longer than many an answer.
+ * Sends a request to the program without a connection. Fastify's own `inject` makes a complete request and response for each call, which
+ * takes longer than many a response.
  */
-export function ask(app: FastifyInstance, { url, headers }: Pick<ReadTask, 'url' | 'headers'>): Promise<Answer> {
+export function injectRequest(
+  app: FastifyInstance,
+  { url, headers }: Pick<ReadTask, 'url' | 'headers'>,
+): Promise<MemoryResponse> {
   return new Promise((resolve, reject) => {
     const request = { method: 'GET', url, headers, socket, httpVersionMajor: 1, on: nothing, once: nothing }
-    const answer = new Answer()
-    answer.once('finish', () => resolve(answer))
-    answer.once('error', reject)
-    answer.once('close', () => reject(new Error('the answer has no end')))
-    app.routing(request as unknown as IncomingMessage, answer as unknown as ServerResponse)
+    const response = new MemoryResponse()
+    response.once('finish', () => resolve(response))
+    response.once('error', reject)
+    response.once('close', () => reject(new Error('the response has no end')))
+    app.routing(request as unknown as IncomingMessage, response as unknown as ServerResponse)
   })
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AuthRedirect } from '../sso/identity-provider.ts'
 import { pageContext, sendPage } from './page.ts'
-import { departureHeaders, departurePage, onwardPage } from './pages/sso-pages.ts'
+import { onwardPage, providerFormHeaders, providerFormPage } from './pages/sso-pages.ts'
 import type { Uses } from './services.ts'
 
 interface Pair {
@@ -17,9 +17,9 @@ export async function sendToProvider(
 ): Promise<unknown> {
   if (redirect.kind === 'redirect') return await reply.redirect(redirect.url, 303)
   const { action, fields } = redirect
-  const look = pageContext(deps, request)
-  const words = { title: look.words.signOut, notice: look.words.leavingToSignOut }
-  return sendPage(reply, departurePage(look, action, fields, words), departureHeaders(action))
+  const context = pageContext(deps, request)
+  const words = { title: context.words.signOut, notice: context.words.leavingToSignOut }
+  return sendPage(reply, providerFormPage(context, action, fields, words), providerFormHeaders(action))
 }
 
 /** The same after a form of a page here: browsers apply the policy of that page to redirects, so the way goes by a page. */
@@ -29,7 +29,7 @@ export async function sendToProviderByPage(
   redirect: AuthRedirect,
 ): Promise<unknown> {
   if (redirect.kind === 'form') return await sendToProvider(deps, { request, reply }, redirect)
-  const look = pageContext(deps, request)
-  const notice = look.words.leavingToSignOut
-  return sendPage(reply, onwardPage(look, { title: look.words.signOut, notice, url: redirect.url }))
+  const context = pageContext(deps, request)
+  const notice = context.words.leavingToSignOut
+  return sendPage(reply, onwardPage(context, { title: context.words.signOut, notice, url: redirect.url }))
 }
