@@ -24,7 +24,7 @@ interface Kept {
  * A cache of the entries that match each condition. Before a cached set is used it is compared with the recorded changes,
  * because other processes and threads write to the index too.
  */
-export class SearchSets {
+export class ConditionSets {
   readonly #database: Database
   readonly #maxBytes: Bytes
   readonly #scanThreshold: number

@@ -4,7 +4,7 @@ import { DocBitmap, numbersOf } from './doc-bitmap.ts'
 import type { Facet, FacetRequest } from './engine.ts'
 import { fieldName, kindOfField } from './fields.ts'
 import { type Fields, firstValues, hasValue, valuesOf } from './query-to-sql.ts'
-import type { SearchSets } from './condition-sets.ts'
+import type { ConditionSets } from './condition-sets.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 
 /** At most this number of values is compared with a pattern. */
@@ -21,7 +21,7 @@ export interface Counted {
 /** What counting needs. */
 export interface Counting {
   readonly queries: Queries
-  readonly sets: SearchSets
+  readonly sets: ConditionSets
   readonly fields: Fields
   readonly scanThreshold: number
   readonly generation: number

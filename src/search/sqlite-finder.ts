@@ -8,7 +8,7 @@ import { facetOf } from './facets.ts'
 import { fieldName } from './fields.ts'
 import { pageOf, type Scores } from './order.ts'
 import { Conditions, type Fields, fieldNames, findRelative, readable, type Weight } from './query-to-sql.ts'
-import { SearchSets } from './condition-sets.ts'
+import { ConditionSets } from './condition-sets.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 import { findFields, findFieldsUnder } from './sqlite-fields.ts'
 import { latestGeneration } from './sqlite-index.ts'
@@ -33,7 +33,7 @@ interface IndexState {
 /** Answers with sets of entries in memory, which SQLite fills. */
 export class SqliteFinder implements Finder {
   readonly #database: Database
-  readonly #sets: SearchSets
+  readonly #sets: ConditionSets
   readonly #rows: DocRows
   readonly #scanThreshold: number
   readonly #revision: () => number | undefined
@@ -48,7 +48,7 @@ export class SqliteFinder implements Finder {
     this.#database = database
     this.#revision = revision
     this.#scanThreshold = scanThreshold
-    this.#sets = new SearchSets(database, { maxBytes, scanThreshold })
+    this.#sets = new ConditionSets(database, { maxBytes, scanThreshold })
     this.#rows = new DocRows(database)
   }
 
