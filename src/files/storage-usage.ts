@@ -7,12 +7,14 @@ import { type LedgerOptions, THRESHOLDS } from './quota-ledger.ts'
 export interface Measurement {
   /** Total size of all files. */
   readonly total: Bytes
-  /** The contexts with the most bytes, largest first. */
+  /** The {@link MAX_CONTEXTS} contexts with the most bytes, largest first. */
   readonly contexts: ReadonlyArray<{ readonly context: string; readonly used: Bytes }>
   /** How many contexts have reached each threshold. */
   readonly filled: ReadonlyArray<{ readonly percent: number; readonly count: number }>
 }
 
+/** How many of the fullest contexts are listed. */
+export const MAX_CONTEXTS = 10
 /** Measuring reads the usage of every context, so concurrent callers share a result. */
 const CACHE_TTL: Milliseconds = 10_000
 
@@ -29,10 +31,10 @@ export class StorageUsage {
     this.#options = options
   }
 
-  /** At most ten seconds old; lists at most `most` contexts. */
-  async measure(most: number): Promise<Measurement> {
+  /** At most ten seconds old. */
+  async measure(): Promise<Measurement> {
     const now = this.#system.monotonic()
-    if (!this.#last || now - this.#last.at > CACHE_TTL) this.#last = { at: now, result: this.#read(most) }
+    if (!this.#last || now - this.#last.at > CACHE_TTL) this.#last = { at: now, result: this.#read() }
     try {
       return await this.#last.result
     } catch (error) {
@@ -41,10 +43,10 @@ export class StorageUsage {
     }
   }
 
-  async #read(most: number): Promise<Measurement> {
+  async #read(): Promise<Measurement> {
     const sum = await this.#database.get<{ total: number }>(sql`SELECT COALESCE(SUM(used), 0) AS total FROM spaces`)
     const contexts = await this.#database.all<{ context: string; used: Bytes }>(
-      sql`SELECT context, used FROM spaces ORDER BY used DESC, context LIMIT ${most}`,
+      sql`SELECT context, used FROM spaces ORDER BY used DESC, context LIMIT ${MAX_CONTEXTS}`,
     )
     const filled = this.#options.enforced ? await Promise.all(THRESHOLDS.map(percent => this.#countAt(percent))) : []
     return { total: sum?.total ?? 0, contexts, filled }

@@ -7,9 +7,7 @@ import type { Metrics, Totals } from './metrics.ts'
 export const INTERVAL: Milliseconds = 300_000
 /** A day of them. */
 const MAX_POINTS = 288
-/** How many of the fullest contexts are sampled. */
-const MAX_CONTEXTS = 10
-/** How many of them are reported. */
+/** How many of the fullest contexts are reported. */
 const MAX_SERIES = 5
 
 /** What happened in one interval, and how full the store was at its end. */
@@ -85,7 +83,7 @@ export class History {
   }
 
   async #take(totals: Totals): Promise<Sample> {
-    const { total, contexts } = await this.#deps.storageUsage.measure(MAX_CONTEXTS)
+    const { total, contexts } = await this.#deps.storageUsage.measure()
     const point: Point = {
       time: this.#deps.system.now(),
       requests: totals.requests - this.#before.requests,

@@ -8,7 +8,7 @@ import type { Sessions } from '../accounts/sessions.ts'
 import type { ErrorCode } from '../base/error-codes.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
-import type { StorageUsage } from '../files/storage-usage.ts'
+import { MAX_CONTEXTS, type StorageUsage } from '../files/storage-usage.ts'
 import type { Scrubber } from '../files/scrubber.ts'
 import type { DiskSpace } from '../stores/disk.ts'
 import type { Files } from '../files/files.ts'
@@ -83,8 +83,6 @@ interface Counted {
 const PREFIX = 'stowage_'
 /** From a cached answer to a long upload. */
 const SECONDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30]
-/** Fullest contexts that get a series of their own. */
-const MAX_CONTEXTS = 10
 /** Counting reads every session, so concurrent requests share a result. */
 const COUNT_TTL: Milliseconds = 30_000
 
@@ -259,7 +257,7 @@ export class Metrics {
   }
 
   #measureStorage({ storageUsage }: Measured): void {
-    const measure = async () => await storageUsage.measure(MAX_CONTEXTS)
+    const measure = async () => await storageUsage.measure()
     this.#gauge('stored_bytes', 'Bytes of all files.', undefined, async () => ({ all: (await measure()).total }))
     this.#gauge('context_bytes', `Bytes of the ${MAX_CONTEXTS} fullest contexts.`, 'context', async () =>
       Object.fromEntries((await measure()).contexts.map(({ context, used }) => [context, used])),

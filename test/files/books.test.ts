@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { findFile, isFile, moveFile, putFile, removeFile, removeFilesOf } from '../../src/files/file-records.ts'
 import { Ledger, type LedgerOptions } from '../../src/files/quota-ledger.ts'
-import { StorageUsage } from '../../src/files/storage-usage.ts'
+import { MAX_CONTEXTS, StorageUsage } from '../../src/files/storage-usage.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase } from '../support/store.ts'
@@ -218,10 +218,12 @@ test('the use of the store is measured with the fullest contexts and those at ea
     ['8', 79, 50],
   ] as const)
     await fill(context, used, quota)
-  const measured = await usage.measure(3)
+  for (let context = 10; context < 20; context++) await fill(String(context), 0)
+  const measured = await usage.measure()
   assert.equal(measured.total, 928)
+  assert.equal(measured.contexts.length, MAX_CONTEXTS)
   assert.deepEqual(
-    measured.contexts.map(row => ({ ...row })),
+    measured.contexts.slice(0, 3).map(row => ({ ...row })),
     [
       { context: '7', used: 500 },
       { context: '6', used: 100 },
@@ -236,13 +238,13 @@ test('the use of the store is measured with the fullest contexts and those at ea
   assert.deepEqual(measured.filled, filled)
   await fill('3', 0)
   system.pass(10_000)
-  assert.equal((await usage.measure(3)).total, 928)
+  assert.equal((await usage.measure()).total, 928)
   system.pass(1)
-  assert.equal((await usage.measure(3)).total, 849)
+  assert.equal((await usage.measure()).total, 849)
   const uncounted = new StorageUsage(database, system, { ...options, enforced: false })
-  assert.deepEqual((await uncounted.measure(1)).filled, [])
+  assert.deepEqual((await uncounted.measure()).filled, [])
   await database.run(sql`DELETE FROM spaces`)
-  assert.deepEqual(await new StorageUsage(database, system, options).measure(1), {
+  assert.deepEqual(await new StorageUsage(database, system, options).measure(), {
     total: 0,
     contexts: [],
     filled: filled.map(({ percent }) => ({ percent, count: 0 })),
@@ -257,7 +259,7 @@ test('a failed measurement is not kept', async t => {
     get: async (query: never) => (isBroken ? Promise.reject(new Error('away')) : database.get(query)),
   }
   const usage = new StorageUsage(failing as never, system, options)
-  await assert.rejects(usage.measure(1), /away/)
+  await assert.rejects(usage.measure(), /away/)
   isBroken = false
-  assert.equal((await usage.measure(1)).total, 0)
+  assert.equal((await usage.measure()).total, 0)
 })
