@@ -30,8 +30,8 @@ function rawUpload(deps: Uses<'bodies'>, request: FastifyRequest, reply: Fastify
   }
 }
 
-/** The size of the file inside a form is not known before it has been read. */
-function formUpload(deps: Uses<'bodies'>, request: FastifyRequest, reply: FastifyReply): Upload {
+/** The first file of a form. Its size is not known before it has been read. */
+export function formUpload(deps: Uses<'bodies'>, request: FastifyRequest, reply: FastifyReply): Upload {
   let part: { readonly mediaType: string; readonly fileName: string | undefined } | undefined
   return {
     declaredSize: undefined,

@@ -9,10 +9,9 @@ import { custom, flag as flagParameter, invalid, streamedBody, text as textParam
 import { route } from '../interface/route.ts'
 import { anyOf, anything, flag, list, object, oneOf, optional, text } from '../interface/schema.ts'
 import { count } from '../interface/schemas.ts'
-import { firstFile } from '../protocol/multipart.ts'
 import type { Parameters } from '../protocol/query.ts'
 import type { Uses } from '../services.ts'
-import { senderOf } from '../upload-request.ts'
+import { formUpload, senderOf } from '../upload-request.ts'
 
 const chapter = 'Archives and statistics'
 const zipTypes = ['application/zip', 'application/x-zip-compressed', 'application/octet-stream']
@@ -104,7 +103,7 @@ export const archiveRoutes = [
       { request, reply, caller, params, query },
     ) => {
       const isForm = mediaTypeOf(request.raw) === 'multipart/form-data'
-      const incoming = isForm ? formArchive({ bodies }, request, reply) : rawArchive({ bodies }, request, reply)
+      const incoming = isForm ? formUpload({ bodies }, request, reply) : rawArchive({ bodies }, request, reply)
       const imported = await imports.import(caller, params.context, incoming, {
         form: base,
         groups: query.groups,
@@ -169,12 +168,3 @@ function rawArchive({ bodies }: Uses<'bodies'>, request: FastifyRequest, reply: 
     },
   }
 }
-
-const formArchive = ({ bodies }: Uses<'bodies'>, request: FastifyRequest, reply: FastifyReply): Incoming => ({
-  declaredSize: undefined,
-  signal: clientGoneSignal(reply),
-  sender: senderOf(request),
-  open: async function* () {
-    yield* (await firstFile(request.raw, bodies.stream(request.raw, reply.raw))).bytes
-  },
-})

@@ -201,6 +201,4 @@ export const unusableCodes = {
   'not-an-export': 'Make a context export with EntryStore in its default format (TriG).',
 } as const satisfies Readonly<Record<string, string>>
 
-export type UnusableCode = keyof typeof unusableCodes
-
 export const adviceFor = (code: string): string => (unusableCodes as Readonly<Record<string, string>>)[code] ?? ''
