@@ -5,6 +5,7 @@
 import { fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { ask, isQuick, newContext, signIn, startService } from './support.mjs'
 
@@ -16,10 +17,19 @@ const TITLE = 'http://purl.org/dc/terms/title'
 const P = 'http://example.org/p'
 const MB = 2 ** 20
 
+/** With several threads a busy one gives its connections to another, so what holds up a thread is seen with a single one. */
 export async function measure(say) {
+  const [several, one] = [await measureWith({}, say), await measureWith({ 'service.http.threads': 1 }, say)]
+  return report(several.idle, [
+    ...several.results,
+    ...one.results.map(result => ({ ...result, name: `${result.name}, one thread` })),
+  ])
+}
+
+async function measureWith(more, say) {
   const program = process.env.BENCH_PROGRAM
   const chosen = new RegExp(process.env.BENCH_INPUTS ?? '')
-  const settings = { 'service.repository.provenance': 'on' }
+  const settings = { 'service.repository.provenance': 'on', ...more }
   const service = await startService(settings, program === undefined ? {} : { program })
   try {
     const place = await prepare(service)
@@ -34,7 +44,7 @@ export async function measure(say) {
       results.push({ name, ...result })
     }
     probe.disconnect()
-    return report(idle, results)
+    return { idle, results }
   } finally {
     await service.stop()
   }
@@ -147,7 +157,11 @@ async function prepare(service) {
   await Promise.all(lines)
   const list = JSON.parse(await ask(service, writer, 'POST', `${context}?graphtype=list`, { resource: ids })).entryId
   const own = async () => JSON.parse(await ask(service, writer, 'POST', context, {})).entryId
-  return { admin, writer, user, context, list, subject, target: await own(), pointing: await own(), large: await own() }
+  const file = await own()
+  const bytes = { method: 'PUT', headers: { ...writer, 'content-type': 'text/plain' }, body: 'hello' }
+  await fetch(`${service.base}${context}/resource/${file}`, bytes)
+  const [target, pointing, large] = [await own(), await own(), await own()]
+  return { admin, writer, user, context, list, ids, subject, file, target, pointing, large }
 }
 
 const send = (service, headers, method, path, body, type = 'application/json') =>
@@ -186,6 +200,17 @@ const get =
   (path, headers, parallel = 1) =>
   input =>
     times(parallel, () => send(input.service, headers ?? input.user, 'GET', path(input)))
+
+/** Connections that send this and read nothing, for a second. */
+async function unread(service, count, text) {
+  const { hostname, port } = new URL(service.base)
+  const sockets = Array.from({ length: count }, () => connect(Number(port), hostname).on('error', () => {}))
+  for (const socket of sockets) socket.pause().write(text)
+  await new Promise(resolve => setTimeout(resolve, isQuick ? 100 : 1000))
+  for (const socket of sockets) socket.destroy()
+}
+const rawGet = (path, times = 1) => `GET /${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`.repeat(times)
+const emptyObjects = `[${'{},'.repeat(isQuick ? 100 : 2.7 * MB)}{}]`
 
 const inputs = {
   // The inputs that stalled the service when this was first measured.
@@ -378,4 +403,56 @@ const inputs = {
   ),
   'cookies of 12 KB': ({ service }) =>
     times(50, () => send(service, { cookie: clauses(750, n => `auth_token=x${n}`, '; ') }, 'GET', 'auth/user')),
+  'a range of 15 KB of blanks, 20 at once': ({ service, context, file }) =>
+    times(20, () => send(service, { range: `bytes=0-${' '.repeat(14_000)}x` }, 'GET', `${context}/resource/${file}`)),
+  '8 MB of empty objects for a small body': ({ service, user }) =>
+    times(2, () => send(service, user, 'DELETE', 'auth/tokens', emptyObjects)),
+  '8 MB of empty objects for a list': ({ service, writer, context, list }) =>
+    send(service, writer, 'PUT', `${context}/resource/${list}`, emptyObjects),
+  '150,000 ids for a list, none of which exists': ({ service, writer, context, list }) =>
+    send(
+      service,
+      writer,
+      'PUT',
+      `${context}/resource/${list}`,
+      JSON.stringify(Array.from({ length: 149_999 }, (_, n) => `x${n}`)),
+    ),
+  'a creation with 8 MB of empty objects': ({ service, writer, context }) =>
+    send(service, writer, 'POST', context, `{"junk":${emptyObjects}}`),
+  'a creation with 49,000 statements': ({ service, writer, context }) =>
+    send(service, writer, 'POST', context, `{"metadata":${statements(Math.min(STATEMENTS, 49_000))}}`),
+  'the same, from a template': ({ service, writer, context, large }) =>
+    send(
+      service,
+      writer,
+      'POST',
+      `${context}?template=${encodeURIComponent(`${service.base}${context}/entry/${large}`)}`,
+      '{}',
+    ),
+  'info of that entry, written empty': put('entry', () => '{}'),
+  'that entry, to the trash and back': async ({ service, writer, context, large }) => {
+    await send(service, writer, 'POST', `${context}/trash/${large}`)
+    await send(service, writer, 'POST', `${context}/trash/${large}/restore`)
+  },
+  'a form of 120,000 parts': ({ service, user }) => {
+    const part = '--b\r\ncontent-disposition: form-data; name="f"; filename="a"\r\n\r\nx\r\n'
+    const body = `${part.repeat(isQuick ? 100 : 120_000)}--b--\r\n`
+    return send(service, user, 'POST', 'echo', body, 'multipart/form-data; boundary=b')
+  },
+  'a list, reversed': ({ service, writer, context, list, ids }) =>
+    send(service, writer, 'PUT', `${context}/resource/${list}`, JSON.stringify(ids.toReversed())),
+  'access to all members of a list': ({ service, writer, context, list }) =>
+    send(service, writer, 'PUT', `${context}/entry/${list}?applyACLtoChildren`, '{}'),
+  'a list as a zip, four at once': get(({ context, list }) => `${context}/zip?entries=${list}`, guest, 4),
+  'a list with its members, to the trash': ({ service, writer, context, list }) =>
+    send(service, writer, 'POST', `${context}/trash/${list}`),
+  'the trash, 16 at once': ({ service, writer, context }) =>
+    times(16, () => send(service, writer, 'GET', `${context}/trash`)),
+  'a list with its members, restored': ({ service, writer, context, list }) =>
+    send(service, writer, 'POST', `${context}/trash/${list}/restore`),
+  '60 clients that ask for 7 MB and read nothing': ({ service, context, large }) =>
+    unread(service, 60, rawGet(`${context}/metadata/${large}`)),
+  '20 clients that ask for it 50 times and read nothing': ({ service, context, large }) =>
+    unread(service, 20, rawGet(`${context}/metadata/${large}`, 50)),
+  'two pipelines of 20,000 requests': ({ service }) => unread(service, 2, rawGet('auth/user', isQuick ? 100 : 20_000)),
 }
