@@ -24,12 +24,12 @@ type Headers = Readonly<Record<string, string>>
 function requestWith(headers: Headers = {}) {
   const state = { destroyed: 0, onDestroyed: (): void => undefined }
   const body = new Readable({ read: () => undefined, highWaterMark: 16 * MIB })
-  const socket = {
+  const socket = Object.assign(new EventEmitter(), {
     destroy: () => {
       state.destroyed++
       state.onDestroyed()
     },
-  }
+  })
   const request = Object.assign(body, { headers, socket, complete: false }) as unknown as IncomingMessage
   return { body, request, state }
 }
@@ -319,7 +319,8 @@ test('the response to an upload that has come, or whose client has left, waits f
 })
 
 test('work is given up when the client leaves before its response, and not after it', () => {
-  const signalOf = (raw: object): AbortSignal => clientGoneSignal({ raw } as unknown as FastifyReply)
+  const request = { raw: { socket: new EventEmitter() } }
+  const signalOf = (raw: object): AbortSignal => clientGoneSignal({ raw, request } as unknown as FastifyReply)
   for (const writableFinished of [false, true]) {
     assert.equal(signalOf({ closed: true, writableFinished }).aborted, !writableFinished)
     const raw = Object.assign(new EventEmitter(), { writableFinished })

@@ -21,7 +21,10 @@ function requestOf(body: Uint8Array, headers: Record<string, string>, piece = 50
   const pieces = Array.from({ length: Math.ceil(body.length / piece) }, (_, n) =>
     Buffer.from(body.subarray(n * piece, (n + 1) * piece)),
   )
-  return Object.assign(Readable.from(pieces, { objectMode: false }), { headers }) as unknown as IncomingMessage
+  return Object.assign(Readable.from(pieces, { objectMode: false }), {
+    headers,
+    socket: new EventEmitter(),
+  }) as unknown as IncomingMessage
 }
 
 test('a body is returned whole and alone in its memory, with and without a declared length', async () => {
@@ -79,7 +82,7 @@ test('bodies of one caller, and of all, have a limit on their memory until their
 function newMemory() {
   const memory = new BodyMemory({ ofOne: 2000, ofAll: 3000 })
   const reserve = (owner: string, isClosed = false) => {
-    const request = {} as IncomingMessage
+    const request = { socket: new EventEmitter() } as unknown as IncomingMessage
     const response = Object.assign(new EventEmitter(), { closed: isClosed })
     memory.belongs(request, owner)
     const reservation = memory.reserve(request, response as unknown as ServerResponse)
@@ -145,7 +148,8 @@ test('the length that a request declares is announced before its first byte; a b
     memory: { ofOne: 2000, ofAll: 3000 },
   })
   const waiting = (headers: Record<string, string>) => {
-    const request = Object.assign(new Readable({ read: () => undefined }), { headers }) as unknown as IncomingMessage
+    const made = Object.assign(new Readable({ read: () => undefined }), { headers, socket: new EventEmitter() })
+    const request = made as unknown as IncomingMessage
     small.belongs(request, 'anna')
     return request
   }

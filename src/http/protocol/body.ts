@@ -8,6 +8,7 @@ import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { Arrivals } from './arrivals.ts'
 import { Parameters } from './query.ts'
+import { onResponseEnd } from './response-end.ts'
 
 export interface BodyLimits {
   /** The longest pause in a body. */
@@ -234,8 +235,7 @@ export function clientGoneSignal(reply: FastifyReply): AbortSignal {
   const onClose = (): void => {
     if (!reply.raw.writableFinished) controller.abort(new InvalidInput('bad-request', 'The client has left.'))
   }
-  if (reply.raw.closed) onClose()
-  else reply.raw.once('close', onClose)
+  onResponseEnd(reply.request.raw, reply.raw, onClose)
   return controller.signal
 }
 
@@ -280,8 +280,8 @@ export class BodyMemory {
   reserve(request: IncomingMessage, response: ServerResponse): BodyReservation {
     const owner = this.#owners.get(request) ?? ''
     let [announced, received] = [0, 0]
-    let isOver = response.closed
-    response.once('close', () => {
+    let isOver = false
+    onResponseEnd(request, response, () => {
       isOver = true
       this.#ofAll -= received
       const rest = (this.#ofOne.get(owner) ?? 0) - announced
