@@ -30,6 +30,14 @@ const bodyMemory = (maxJson: Bytes, threads: number): BodyMemoryLimits => ({
   ofAll: Math.max(4 * maxJson, Math.floor(MEMORY_OF_ALL / threads)),
 })
 
+/** The same for responses that wait for their clients. The first one of a caller may have any size. */
+const RESPONSES_OF_ONE: Bytes = 32 * 2 ** 20
+
+const responseMemory = (maxJson: Bytes, threads: number): BodyMemoryLimits => ({
+  ofOne: Math.max(maxJson, Math.floor(RESPONSES_OF_ONE / threads)),
+  ofAll: Math.max(4 * maxJson, Math.floor(MEMORY_OF_ALL / threads)),
+})
+
 /** The settings of the HTTP room. @param threads the number of serving threads */
 export function httpOptions(
   settings: Settings,
@@ -53,6 +61,7 @@ export function httpOptions(
       maxJson: settings['service.http.json.max-size'],
       memory: bodyMemory(settings['service.http.json.max-size'], threads),
     },
+    responseMemory: responseMemory(settings['service.http.json.max-size'], threads),
     cors: {
       enabled: settings['service.cors'],
       origins: settings['service.cors.origins.<n>'],

@@ -51,7 +51,9 @@ export const addressKeys = {
     min: 1,
     max: MAX_TIMER,
     default: 30_000,
-    help: 'How long a request body may pause before the request is given up.',
+    help:
+      'How long a request body may pause before the request is given up, and how long a client may take nothing of a ' +
+      'response before its connection is closed.',
   }),
   'service.http.body.minimum-rate': integer({
     min: 0,

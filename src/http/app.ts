@@ -16,6 +16,7 @@ import { answerMalformed } from './malformed.ts'
 import { sendProblem } from './problem.ts'
 import { noSchemas } from './protocol/no-schemas.ts'
 import { ResponseBatch } from './protocol/response-batch.ts'
+import { ResponseMemory } from './protocol/response-memory.ts'
 import { Parameters } from './protocol/query.ts'
 import { withReaders } from './readers/readers.ts'
 import type { Route } from './route.ts'
@@ -43,6 +44,11 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   }
   const addresses = new ClientAddresses(options.trustedProxies, options.clientAddressHeader)
   const batch = new ResponseBatch()
+  const memory = new ResponseMemory({
+    limits: options.responseMemory,
+    idleTimeout: options.body.idleTimeout,
+    ownerOf: ({ caller }) => shareOf(caller),
+  })
   const app = createFastify(deps, addresses, batch)
   const cors = new Cors(options.cors)
 
@@ -91,8 +97,15 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     const noted = noteAccess(deps, request, reply)
     const body =
       noted || isLateListener(request.raw) ? bodyAfter(noted, request, reply, payload) : bodyOf(request, reply, payload)
+    if (body instanceof Promise) {
+      return body.then((sent: unknown) => {
+        memory.add(request, reply, sent)
+        return sent
+      })
+    }
+    memory.add(request, reply, body)
     // A stream must be read from at once, because it may fail.
-    if (typeof body !== 'string' && !Buffer.isBuffer(body)) return orDone(body, () => done(null, body))
+    if (typeof body !== 'string' && !Buffer.isBuffer(body)) return done(null, body)
     batch.add(error => (error ? done(error) : done(null, body)))
     return undefined
   })
@@ -291,11 +304,11 @@ const setCommonHeaders = (deps: Services, request: FastifyRequest, reply: Fastif
 
 /** Every response has a policy; characters that would end the directive are escaped. */
 function addReports(reply: FastifyReply, url: string): void {
+  const policy = String(reply.getHeader('content-security-policy'))
+  // A refusal in place of a response that was about to be sent has it already.
+  if (policy.includes('; report-uri ')) return
   const escaped = new URL(url).href.replaceAll(';', '%3B').replaceAll(',', '%2C')
-  reply.header(
-    'content-security-policy',
-    `${String(reply.getHeader('content-security-policy'))}; report-uri ${escaped}`,
-  )
+  reply.header('content-security-policy', `${policy}; report-uri ${escaped}`)
 }
 
 function setCacheHeaders(request: FastifyRequest, reply: FastifyReply): void {

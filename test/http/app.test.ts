@@ -57,6 +57,7 @@ function newApp(options: Partial<HttpOptions> = {}, base = 'https://store.exampl
     invalidTokenIsError: false,
     inlineTypes: [],
     body: { idleTimeout: 1000, minimumRate: 1, maxJson: 1000, memory: { ofOne: 1000, ofAll: 1000 } },
+    responseMemory: { ofOne: 1000, ofAll: 1000 },
     cors: { enabled: false, origins: [], maxAge: 5 },
     jsonp: true,
     search: { maxLimit: 100 },
