@@ -3,7 +3,8 @@ import { type Graph, graphText, RELATIVE, type Statement, statementsOf } from '.
 import { addressIn, type EntryAddress } from '../model/addresses.ts'
 import { type Entry, resourceOf } from '../model/entry.ts'
 import type { Queries } from '../stores/database.ts'
-import { listed, portionsOf, sql, type Sql } from '../stores/sql.ts'
+import { deleteRows } from '../stores/deletion.ts'
+import { listed, name, portionsOf, sql, type Sql } from '../stores/sql.ts'
 import { at, columns, metadataText, statementsText } from './entry-records.ts'
 import { findRevision, type RevisionNote } from './revisions.ts'
 
@@ -42,7 +43,7 @@ export async function deleteEntryRow(tx: Queries, address: EntryAddress): Promis
 
 /** Deletes all entries of a context. */
 export async function deleteEntryRowsOf(tx: Queries, context: string): Promise<void> {
-  await tx.run(sql`DELETE FROM entries WHERE context = ${context}`)
+  await deleteRows(tx, name('entries'), sql`context = ${context}`)
 }
 
 /** Records that an id must never be reused (users, groups and contexts). */
@@ -112,7 +113,7 @@ export async function dropAllRelations(tx: Queries): Promise<void> {
 }
 
 export async function dropRelationsOf(tx: Queries, context: string): Promise<void> {
-  await tx.run(sql`DELETE FROM relations WHERE source_context = ${context}`)
+  await deleteRows(tx, name('relations'), sql`source_context = ${context}`)
 }
 
 /** What distinguishes the relations of one entry: for a relation, and for its row. */

@@ -1,6 +1,7 @@
 import { Conflict } from '../base/errors.ts'
 import { type Queries, UniqueViolation } from '../stores/database.ts'
-import { listed, portionsOf, sql } from '../stores/sql.ts'
+import { deleteRows } from '../stores/deletion.ts'
+import { listed, name, portionsOf, sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 
 /** Ids of the members in their order. */
@@ -77,9 +78,6 @@ export async function appendToList(tx: Queries, list: EntryAddress, member: stri
   await insertMembers(tx, list, [{ member, position: (row?.last ?? 0) + 1 }])
 }
 
-/** How many rows one statement deletes: some milliseconds. */
-const MAX_DELETED = 1000
-
 /** Replaces the members, all of which must exist. @throws {Conflict} when one is in another list or would contain itself */
 export async function replaceListMembers(tx: Queries, list: EntryAddress, members: readonly string[]): Promise<void> {
   await requireNoCircle(tx, list, new Set(members))
@@ -95,20 +93,14 @@ export async function leaveList(tx: Queries, { context, id }: EntryAddress): Pro
 
 /** Removes all members of a list. */
 export async function forgetList(tx: Queries, { context, id }: EntryAddress): Promise<void> {
-  // Each row that is deleted writes others into the change log, so one statement for all of them would hold up other requests.
-  for (;;) {
-    const next = await tx.get<{ position: number }>(sql`SELECT position FROM list_members
-      WHERE context = ${context} AND list = ${id} ORDER BY position LIMIT 1 OFFSET ${MAX_DELETED}`)
-    if (!next) break
-    await tx.run(sql`DELETE FROM list_members
-      WHERE context = ${context} AND list = ${id} AND position < ${next.position}`)
-  }
-  await tx.run(sql`DELETE FROM list_members WHERE context = ${context} AND list = ${id}`)
+  await deleteRows(tx, members, sql`context = ${context} AND list = ${id}`)
 }
 
 export async function forgetListsOf(tx: Queries, context: string): Promise<void> {
-  await tx.run(sql`DELETE FROM list_members WHERE context = ${context}`)
+  await deleteRows(tx, members, sql`context = ${context}`)
 }
+
+const members = name('list_members')
 
 /** The lists that entries of the context belong to, even if these lists do not exist. */
 export async function listsWithMembers(queries: Queries, context: string): Promise<string[]> {

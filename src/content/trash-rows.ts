@@ -2,7 +2,8 @@ import type { Bytes, Milliseconds } from '../base/units.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { Entry, EntryHead } from '../model/entry.ts'
 import type { Queries } from '../stores/database.ts'
-import { sql } from '../stores/sql.ts'
+import { deleteRows } from '../stores/deletion.ts'
+import { name, sql } from '../stores/sql.ts'
 import {
   at,
   columns,
@@ -47,7 +48,7 @@ export async function deleteTrashRow(tx: Queries, address: EntryAddress): Promis
 
 /** Removes all entries of a context from the trash. */
 export async function deleteTrashRowsOf(tx: Queries, context: string): Promise<void> {
-  await tx.run(sql`DELETE FROM trashed_entries WHERE context = ${context}`)
+  await deleteRows(tx, name('trashed_entries'), sql`context = ${context}`)
 }
 
 /** When, by whom and from which list an entry was moved to the trash. */

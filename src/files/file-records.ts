@@ -1,6 +1,7 @@
 import type { Bytes } from '../base/units.ts'
 import type { Database, Queries } from '../stores/database.ts'
-import { type Sql, sql } from '../stores/sql.ts'
+import { deleteRows } from '../stores/deletion.ts'
+import { name, type Sql, sql } from '../stores/sql.ts'
 
 /** The place of a file: ids of a context and of an entry in it. */
 export interface FilePlace {
@@ -64,7 +65,7 @@ export async function discardBlob(tx: Queries, blob: string): Promise<void> {
 export async function removeFilesOf(tx: Queries, context: string): Promise<void> {
   await endCredits(tx, sql`SELECT blob FROM files WHERE context = ${context}`)
   await tx.run(sql`INSERT INTO discarded_blobs (blob) SELECT blob FROM files WHERE context = ${context}`)
-  await tx.run(sql`DELETE FROM files WHERE context = ${context}`)
+  await deleteRows(tx, name('files'), sql`context = ${context}`)
 }
 
 const blobAt = ({ context, id }: FilePlace): Sql =>

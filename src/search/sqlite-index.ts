@@ -1,6 +1,7 @@
 import { GUEST, USERS } from '../accounts/principals.ts'
 import type { Queries } from '../stores/database.ts'
-import { type Sql, sql } from '../stores/sql.ts'
+import { deleteRows } from '../stores/deletion.ts'
+import { name, type Sql, sql } from '../stores/sql.ts'
 import { type Acl, type Entry, isOwnAcl } from '../model/entry.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
 import { sweepDiscarded } from './discarded.ts'
@@ -61,7 +62,8 @@ async function remove(tx: Queries, { context, id }: EntryAddress): Promise<void>
 
 async function removeContext(tx: Queries, context: string): Promise<void> {
   await tx.run(sql`INSERT INTO search_discarded (doc) SELECT doc FROM search_entries WHERE context = ${context}`)
-  if ((await tx.run(sql`DELETE FROM search_entries WHERE context = ${context}`)) > 0) await noteChange(tx, WHO_READS)
+  const removed = await deleteRows(tx, name('search_entries'), sql`context = ${context}`)
+  if (removed > 0) await noteChange(tx, WHO_READS)
 }
 
 async function noteChange(tx: Queries, doc: number): Promise<void> {
