@@ -35,7 +35,8 @@ export class ResponseMemory {
   /** Counts a body that is about to be sent. @throws {Overloaded} when the client must first read what waits */
   add(request: FastifyRequest, reply: FastifyReply, body: unknown): void {
     if (typeof body === 'string' || Buffer.isBuffer(body)) {
-      if (body.length >= (reply.raw.socket === null ? LARGE_IN_PIPELINE : LARGE)) this.#count(request, reply, body)
+      if (body.length < LARGE_IN_PIPELINE) return
+      if (body.length >= LARGE || reply.raw.socket === null) this.#count(request, reply, body)
     } else if (body !== undefined && body !== null) {
       this.#endPauses(reply.raw)
     }
