@@ -203,7 +203,7 @@ export const errorCodes = {
   },
   'zip-too-large': {
     title: 'Too many files for one zip',
-    help: 'A zip has at most `limit` files and folders. Download fewer at a time.',
+    help: 'A zip has at most `limit` entries, counted with all that is in the lists. Download fewer at a time.',
   },
   'file-too-large': {
     title: 'File too large',

@@ -9,9 +9,11 @@ import { CONTEXTS, type EntryAddress, PRINCIPALS } from '../../model/addresses.t
 import { type Entry, type EntryHead, holdsFile, isList } from '../../model/entry.ts'
 import { may, requireRight } from '../../model/rights.ts'
 import type { Database } from '../../stores/database.ts'
+import { portionsOf } from '../../stores/sql.ts'
 import { getContext } from '../contexts.ts'
-import { entriesInList, findEntry, findEntryHead } from '../entry-records.ts'
+import { findEntry, findEntryHead, findSmallInfos, type HeadWithInfo } from '../entry-records.ts'
 import { displayName, fileNameOf, mediaTypeOf } from '../file-description.ts'
+import { listMembersFrom } from '../list-records.ts'
 import { FolderNames, safeName } from './member-names.ts'
 
 interface Dependencies {
@@ -26,10 +28,10 @@ export interface FileZip {
   readonly open: () => Readable
 }
 
-/** Limit of files and folders in one zip. */
-export const MAX_MEMBERS = 10_000
-/** After this many entries, other requests get their turn. */
-const TURN = 50
+/** Limit of the entries in one zip: those selected and all in their lists, also what is left out of the zip. */
+const MAX_ENTRIES = 10_000
+/** So many entries are read by one statement. After each of these, other requests get their turn. */
+const PORTION = 50
 
 interface Planned {
   readonly path: string
@@ -62,16 +64,10 @@ export class FileZips {
     if (context.id === CONTEXTS || context.id === PRINCIPALS) {
       throw new InvalidInput('invalid-type', 'Contexts, users and groups are not files.')
     }
-    const entries: Entry[] = []
-    for (const id of new Set(ids)) {
-      const entry = await findEntry(database, { context: context.id, id })
-      if (!entry) throw new NotFound('not-found', `There is no entry "${id}" in context ${context.id}.`)
-      requireRight(caller, 'readresource', { entry, contextEntry }, `read the entry "${id}"`)
-      entries.push(entry)
-    }
-    const plan = await new Plan(database, caller, contextEntry).of(entries)
+    const selected = [...new Set(ids)]
+    const plan = await new Plan(database, caller, contextEntry, context.id).of(selected)
     const [first] = plan
-    const name = entries.length === 1 && first ? first.path.replace(/\/$/, '') : (context.name ?? context.id)
+    const name = selected.length === 1 && first ? first.path.replace(/\/$/, '') : (context.name ?? context.id)
     const time = new Date(system.now())
     return { name, open: () => writeZip(this.#members(caller, plan, mayGoOn), time) }
   }
@@ -110,48 +106,76 @@ class Plan {
   readonly #database: Database
   readonly #caller: Caller
   readonly #contextEntry: EntryHead
+  readonly #context: string
   readonly #planned: Planned[] = []
   /** A list that is selected together with one above it is in the zip once. */
   readonly #passed = new Set<string>()
 
-  constructor(database: Database, caller: Caller, contextEntry: EntryHead) {
+  constructor(database: Database, caller: Caller, contextEntry: EntryHead, context: string) {
     this.#database = database
     this.#caller = caller
     this.#contextEntry = contextEntry
+    this.#context = context
   }
 
-  async of(entries: readonly Entry[]): Promise<readonly Planned[]> {
-    await this.#add('', entries)
+  /** @throws {NotFound} @throws {Unauthenticated | Forbidden} if the caller may not read one of the selected entries */
+  async of(selected: readonly string[]): Promise<readonly Planned[]> {
+    const contextEntry = this.#contextEntry
+    for await (const [id, entry] of this.#read(selected)) {
+      if (!entry) throw new NotFound('not-found', `There is no entry "${id}" in context ${this.#context}.`)
+      requireRight(this.#caller, 'readresource', { entry, contextEntry }, `read the entry "${id}"`)
+    }
+    await this.#add('', selected)
     return this.#planned
   }
 
-  async #add(folder: string, entries: readonly Entry[]): Promise<void> {
+  async #add(folder: string, ids: readonly string[]): Promise<void> {
+    const added = ids.filter(id => !this.#passed.has(id))
+    // Before anything of them is read.
+    requireFewer(this.#passed.size + added.length)
     const names = new FolderNames()
-    for (const entry of entries) {
-      if (this.#passed.size % TURN === TURN - 1) await nextTurn()
-      if (this.#passed.has(entry.id)) continue
-      this.#passed.add(entry.id)
-      if (!this.#may('readresource', entry)) continue
-      if (holdsFile(entry)) this.#push(folder + names.claim(safeName(fileNameOf(entry), entry.id)), entry)
-      else if (isList(entry)) {
-        const title = this.#may('readmetadata', entry) ? displayName(entry) : entry.id
-        const path = `${folder}${names.claim(safeName(title, entry.id))}/`
-        this.#push(path, undefined)
-        await this.#add(path, await entriesInList(this.#database, entry))
+    for await (const [id, entry] of this.#read(added)) {
+      if (this.#passed.has(id)) continue
+      this.#passed.add(id)
+      requireFewer(this.#passed.size)
+      if (!entry || !this.#may('readresource', entry)) continue
+      if (holdsFile(entry)) {
+        const name = await this.#nameOf(entry, entry.hasInfo, fileNameOf)
+        this.#planned.push({ path: folder + names.claim(safeName(name, id)), file: { context: this.#context, id } })
+      } else if (isList(entry)) {
+        const title = this.#may('readmetadata', entry) ? await this.#nameOf(entry, false, displayName) : id
+        const path = `${folder}${names.claim(safeName(title, id))}/`
+        this.#planned.push({ path, file: undefined })
+        await this.#add(path, await listMembersFrom(this.#database, entry, { limit: MAX_ENTRIES + 1, offset: 0 }))
       }
     }
   }
 
-  #push(path: string, file: EntryAddress | undefined): void {
-    if (this.#planned.length >= MAX_MEMBERS) {
-      throw new TooLarge('zip-too-large', `A zip has at most ${MAX_MEMBERS} files and folders.`, {
-        extra: { limit: MAX_MEMBERS },
-      })
+  /** Reads entries in portions, without their metadata; `undefined` for one that does not exist. */
+  async *#read(ids: readonly string[]): AsyncGenerator<readonly [string, HeadWithInfo | undefined]> {
+    for (const some of portionsOf(ids, PORTION)) {
+      await nextTurn()
+      const found = await findSmallInfos(this.#database, this.#context, some)
+      for (const id of some) yield [id, found.get(id)]
     }
-    this.#planned.push({ path, file: file && { context: file.context, id: file.id } })
   }
 
-  #may(right: 'readresource' | 'readmetadata', entry: Entry): boolean {
+  /** The name of an entry, which is read as a whole where the name may be in what has not been read. */
+  async #nameOf(entry: HeadWithInfo, isComplete: boolean, name: (entry: Entry) => string): Promise<string> {
+    if (isComplete) return name(entry)
+    await nextTurn()
+    const whole = await findEntry(this.#database, entry)
+    return whole ? name(whole) : entry.id
+  }
+
+  #may(right: 'readresource' | 'readmetadata', entry: EntryHead): boolean {
     return may(this.#caller, right, { entry, contextEntry: this.#contextEntry })
   }
+}
+
+function requireFewer(entries: number): void {
+  if (entries <= MAX_ENTRIES) return
+  throw new TooLarge('zip-too-large', `A zip has at most ${MAX_ENTRIES} entries, with all that is in the lists.`, {
+    extra: { limit: MAX_ENTRIES },
+  })
 }

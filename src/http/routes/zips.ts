@@ -22,7 +22,7 @@ export const zipRoutes = [
     summary: 'Download files and folders as one zip, with the names that people see.',
     access: 'those who may read the resource of each entry',
     details:
-      'A list becomes a folder. What the caller may not read in it is left out, and so is what is neither file nor list. At most 10,000 files and folders.',
+      'A list becomes a folder. What the caller may not read in it is left out, and so is what is neither file nor list. At most 10,000 entries, with all that is in the lists.',
     query: { entries: requiredText(`Ids of entries, separated by commas, at most ${MAX_IDS}.`, { example: 'one' }) },
     answers: { 200: content('The zip.', ['application/zip'], anything) },
     refusals: { 400: ['invalid-query', 'invalid-type'], 401: [], 403: [], 404: [], 413: ['zip-too-large'] },
