@@ -344,33 +344,6 @@ export async function headsLinkingTo(
   return rows.map(headFromRow)
 }
 
-/** An entry without its metadata and content. */
-export interface HeadWithInfo extends Entry {
-  /** False where the statements of its info are too long: they have not been read. */
-  readonly hasInfo: boolean
-}
-
-/** Statements of an info that are longer are read only for a single entry. */
-const MAX_SMALL_INFO: Bytes = 16_384
-
-/** Those of the entries that exist, by their ids. */
-export async function findSmallInfos(
-  queries: Queries,
-  context: string,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, HeadWithInfo>> {
-  const rows = await queries.all<HeadRow & { statements: string | null }>(sql`SELECT ${headColumns},
-      CASE WHEN octet_length(statements) <= ${MAX_SMALL_INFO} THEN statements END AS statements
-    FROM entries WHERE context = ${context} AND id IN (${listed(ids)})`)
-  return new Map(
-    rows.map(row => {
-      const none = { metadata: '{}', cached_external_metadata: null, content: null }
-      const entry = entryFromRow({ ...row, ...none, statements: row.statements ?? '{}' })
-      return [row.id, Object.assign(entry, { hasInfo: row.statements !== null })]
-    }),
-  )
-}
-
 /** The entries that are members of a list, in its order. */
 export async function entriesInList(queries: Queries, list: EntryAddress): Promise<Entry[]> {
   const rows = await queries.all<EntryRow>(sql`SELECT ${columnsOfE} FROM list_members m

@@ -11,10 +11,11 @@ import { may, requireRight } from '../../model/rights.ts'
 import type { Database } from '../../stores/database.ts'
 import { portionsOf } from '../../stores/sql.ts'
 import { getContext } from '../contexts.ts'
-import { findEntry, findEntryHead, findSmallInfos, type HeadWithInfo } from '../entry-records.ts'
+import { findEntry, findEntryHead } from '../entry-records.ts'
 import { displayName, fileNameOf, mediaTypeOf } from '../file-description.ts'
 import { listMembersFrom } from '../list-records.ts'
 import { FolderNames, safeName } from './member-names.ts'
+import { findSmallInfos, type HeadWithInfo } from '../small-infos.ts'
 
 interface Dependencies {
   readonly database: Database
