@@ -6,6 +6,7 @@ import { Metadata } from '../content/metadata.ts'
 import { Resources } from '../content/resources.ts'
 import { Revisions } from '../content/revisions.ts'
 import { Statistics } from '../content/statistics.ts'
+import { Trash } from '../content/trash/trash.ts'
 import { Ledger } from '../files/quota-ledger.ts'
 import { BaseAddress } from '../http/base-address.ts'
 import { answerMessage, taskFrom } from '../http/readers/messages.ts'
@@ -52,6 +53,9 @@ const answer = createReaderApp(
     search: new Search(database, loader, { maxBytes: SEARCH_BYTES, revision: () => cache.present }),
     statistics: new Statistics({ database, loader }),
     system: realSystem,
+    trash: new Trash(loading as unknown as ConstructorParameters<typeof Trash>[0], {
+      retention: settings['service.trash.days'] * 86_400_000,
+    }),
     views,
   },
   {

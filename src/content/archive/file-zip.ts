@@ -13,9 +13,9 @@ import { portionsOf } from '../../stores/sql.ts'
 import { getContext } from '../contexts.ts'
 import { findEntry, findEntryHead } from '../entry-records.ts'
 import { displayName, fileNameOf, mediaTypeOf } from '../file-description.ts'
-import { listMembersFrom } from '../list-records.ts'
-import { FolderNames, safeName } from './member-names.ts'
+import { countListMembers, listMembers } from '../list-records.ts'
 import { findSmallInfos, type HeadWithInfo } from '../small-infos.ts'
+import { FolderNames, safeName } from './member-names.ts'
 
 interface Dependencies {
   readonly database: Database
@@ -147,7 +147,8 @@ class Plan {
         const title = this.#may('readmetadata', entry) ? await this.#nameOf(entry, false, displayName) : id
         const path = `${folder}${names.claim(safeName(title, id))}/`
         this.#planned.push({ path, file: undefined })
-        await this.#add(path, await listMembersFrom(this.#database, entry, { limit: MAX_ENTRIES + 1, offset: 0 }))
+        requireFewer(await countListMembers(this.#database, entry))
+        await this.#add(path, await listMembers(this.#database, entry))
       }
     }
   }

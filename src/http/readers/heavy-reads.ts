@@ -40,6 +40,7 @@ export const heavyReads: Readonly<Record<string, Rule>> = {
   '/:context/lookup': always,
   '/:context': request => !request.parameters.has('entryname'),
   '/:context/statistics/:type': always,
+  '/:context/trash': always,
   '/:context/relations/:entry': always,
   '/:context/entry/:entry/index': always,
   '/:context/merged-metadata/:entry': always,

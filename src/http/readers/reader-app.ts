@@ -15,6 +15,7 @@ import { metadataRoutes } from '../routes/metadata.ts'
 import { resourceRoutes } from '../routes/resources.ts'
 import { searchRoutes } from '../routes/search.ts'
 import { toolRoutes } from '../routes/tools.ts'
+import { trashRoutes } from '../routes/trash.ts'
 import type { Rooms, Services } from '../services.ts'
 import { heavyReads } from './heavy-reads.ts'
 import type { ReadAnswer, ReadTask } from './read-task.ts'
@@ -33,6 +34,7 @@ export type ReaderRooms = Pick<
   | 'statistics'
   | 'ledger'
   | 'system'
+  | 'trash'
 >
 
 /** Only some of the routes, because a thread needs memory for each module that it loads. */
@@ -46,6 +48,7 @@ const routes: readonly RouteDefinition<Services>[] = [
   ...resourceRoutes,
   ...listRoutes,
   ...toolRoutes,
+  ...trashRoutes,
 ]
 
 /**

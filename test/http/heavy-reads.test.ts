@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { guestFrom } from '../../src/accounts/caller.ts'
+import { withReaders } from '../../src/http/readers/readers.ts'
+import type { Route } from '../../src/http/route.ts'
+import type { Services } from '../../src/http/services.ts'
+
+test('the list of the trash is read by another thread, and the trash is emptied where the request has arrived (D35.16)', async () => {
+  const readers = { run: async () => ({ status: 200, headers: {}, body: 'thread' }), close: async () => {} }
+  const answerTo = async (method: 'GET' | 'DELETE'): Promise<unknown> => {
+    const route = { method, url: '/:context/trash', handle: async () => 'here' } as unknown as Route
+    const caller = guestFrom({ address: '127.0.0.1', userAgent: '' })
+    const request = { method, url: '/3/trash', caller, raw: { headers: {} } } as unknown as FastifyRequest
+    const handle = withReaders(route, { readers, entries: {} as Services['entries'] })
+    return await handle(request, { status: () => {} } as unknown as FastifyReply)
+  }
+  assert.equal(await answerTo('GET'), 'thread')
+  assert.equal(await answerTo('DELETE'), 'here')
+})
