@@ -12,6 +12,7 @@ import { listed, portionsOf, type Sql, sql } from '../stores/sql.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 import { type Graph, graphText, type GraphText, parseGraph } from '../graph/graph.ts'
 import type { EntrySource } from '../search/entry-source.ts'
+import { listMembers } from './list-records.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
 import type { Queries } from '../stores/database.ts'
 import { memoryOf } from '../stores/dependency-cache.ts'
@@ -344,12 +345,23 @@ export async function headsLinkingTo(
   return rows.map(headFromRow)
 }
 
+/** So many entries are read by one statement: in a transaction, other requests have their turn between two of them. */
+const MEMBERS_TOGETHER = 100
+
 /** The entries that are members of a list, in its order. */
-export async function entriesInList(queries: Queries, list: EntryAddress): Promise<Entry[]> {
-  const rows = await queries.all<EntryRow>(sql`SELECT ${columnsOfE} FROM list_members m
-    JOIN entries e ON e.context = m.context AND e.id = m.member
-    WHERE m.context = ${list.context} AND m.list = ${list.id} ORDER BY m.position`)
-  return rows.map(entryFromRow)
+async function entriesInList(queries: Queries, list: EntryAddress): Promise<Entry[]> {
+  const found: Entry[] = []
+  for (const ids of portionsOf(await listMembers(queries, list), MEMBERS_TOGETHER)) {
+    const rows = await queries.all<EntryRow>(
+      sql`SELECT ${columns} FROM entries WHERE context = ${list.context} AND id IN (${listed(ids)})`,
+    )
+    const entries = new Map(rows.map(row => [row.id, entryFromRow(row)]))
+    for (const id of ids) {
+      const entry = entries.get(id)
+      if (entry) found.push(entry)
+    }
+  }
+  return found
 }
 
 /** All entries in a list and in the lists inside it, each list before its members. */
