@@ -18,23 +18,24 @@ export function cookieOptions(settings: Settings, basePath: string): CookieOptio
   }
 }
 
-/**
- * The limits of all threads together; each has its share, as most bodies of a caller come to different threads. Every thread can read at
- * least two bodies of the maximum size for one caller, and four for all.
- */
-const MEMORY_OF_ONE: Bytes = 64 * 2 ** 20
+/** For bodies of requests. Every thread can read at least two of the maximum size for one caller. */
+const REQUESTS_OF_ONE: Bytes = 64 * 2 ** 20
+/** For responses that wait for their clients. The first one of a caller may have any size. */
+const RESPONSES_OF_ONE: Bytes = 32 * 2 ** 20
+/** For either of them. */
 const MEMORY_OF_ALL: Bytes = 256 * 2 ** 20
 
-const bodyMemory = (maxJson: Bytes, threads: number): BodyMemoryLimits => ({
-  ofOne: Math.max(2 * maxJson, Math.floor(MEMORY_OF_ONE / threads)),
-  ofAll: Math.max(4 * maxJson, Math.floor(MEMORY_OF_ALL / threads)),
-})
-
-/** The same for responses that wait for their clients. The first one of a caller may have any size. */
-const RESPONSES_OF_ONE: Bytes = 32 * 2 ** 20
-
-const responseMemory = (maxJson: Bytes, threads: number): BodyMemoryLimits => ({
-  ofOne: Math.max(maxJson, Math.floor(RESPONSES_OF_ONE / threads)),
+/**
+ * The limits are those of all threads together; each has its share, as most bodies of a caller come to different threads. A thread has
+ * memory for four bodies of the maximum size in any case.
+ * @param leastOfOne the memory that a thread has for one caller in any case
+ */
+const memoryLimits = (
+  ofOne: Bytes,
+  leastOfOne: Bytes,
+  { maxJson, threads }: { readonly maxJson: Bytes; readonly threads: number },
+): BodyMemoryLimits => ({
+  ofOne: Math.max(leastOfOne, Math.floor(ofOne / threads)),
   ofAll: Math.max(4 * maxJson, Math.floor(MEMORY_OF_ALL / threads)),
 })
 
@@ -46,6 +47,7 @@ export function httpOptions(
   basePath: string,
   threads: number,
 ): HttpOptions {
+  const maxJson = settings['service.http.json.max-size']
   return {
     base,
     trustedProxies: settings['service.http.trusted-proxies.<n>'],
@@ -58,10 +60,10 @@ export function httpOptions(
     body: {
       idleTimeout: settings['service.http.body.idle-timeout'],
       minimumRate: settings['service.http.body.minimum-rate'],
-      maxJson: settings['service.http.json.max-size'],
-      memory: bodyMemory(settings['service.http.json.max-size'], threads),
+      maxJson,
+      memory: memoryLimits(REQUESTS_OF_ONE, 2 * maxJson, { maxJson, threads }),
     },
-    responseMemory: responseMemory(settings['service.http.json.max-size'], threads),
+    responseMemory: memoryLimits(RESPONSES_OF_ONE, maxJson, { maxJson, threads }),
     cors: {
       enabled: settings['service.cors'],
       origins: settings['service.cors.origins.<n>'],

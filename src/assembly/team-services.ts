@@ -39,9 +39,9 @@ export function shareLimiter(team: ThreadTeam | undefined, name: string, open: (
   const [acquire, release] = [`permit for ${name}`, `end of ${name}`]
   if (team?.isFirst === false) {
     return {
-      run: async (work, turn) => {
+      run: async (work, share) => {
         // Without a signal: a permit on its way to a caller who has just left would be lost.
-        await team.callFirst(acquire, turn)
+        await team.callFirst(acquire, share)
         try {
           return await work()
         } finally {

@@ -8,6 +8,7 @@ import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { Arrivals } from './arrivals.ts'
 import { Parameters } from './query.ts'
+import { MemoryInUse } from './memory-in-use.ts'
 import { onResponseEnd } from './response-end.ts'
 
 export interface BodyLimits {
@@ -265,8 +266,7 @@ export interface BodyReservation {
 export class BodyMemory {
   readonly #limits: BodyMemoryLimits
   readonly #owners = new WeakMap<IncomingMessage, string>()
-  readonly #ofOne = new Map<string, Bytes>()
-  #ofAll: Bytes = 0
+  readonly #inUse = new MemoryInUse()
 
   constructor(limits: BodyMemoryLimits) {
     this.#limits = limits
@@ -283,23 +283,21 @@ export class BodyMemory {
     let isOver = false
     onResponseEnd(request, response, () => {
       isOver = true
-      this.#ofAll -= received
-      const rest = (this.#ofOne.get(owner) ?? 0) - announced
-      if (rest > 0) this.#ofOne.set(owner, rest)
-      else this.#ofOne.delete(owner)
+      this.#inUse.add(owner, -announced, -received)
     })
     const announce = (bytes: Bytes): void => {
       if (bytes <= announced || isOver) return
-      const ofOne = (this.#ofOne.get(owner) ?? 0) + bytes - announced
-      if (ofOne > this.#limits.ofOne) throw new Overloaded('Your large bodies take too much memory at once.')
-      this.#ofOne.set(owner, ofOne)
+      const more = bytes - announced
+      if (this.#inUse.of(owner) + more > this.#limits.ofOne)
+        throw new Overloaded('Your large bodies take too much memory at once.')
+      this.#inUse.add(owner, more, 0)
       announced = bytes
     }
     const add = (bytes: Bytes): void => {
       if (isOver) return
       announce(received + bytes)
-      if (this.#ofAll + bytes > this.#limits.ofAll) throw new Overloaded('Too many large bodies at once.')
-      this.#ofAll += bytes
+      if (this.#inUse.ofAll + bytes > this.#limits.ofAll) throw new Overloaded('Too many large bodies at once.')
+      this.#inUse.add(owner, 0, bytes)
       received += bytes
     }
     return { announce, add }

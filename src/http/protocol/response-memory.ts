@@ -4,6 +4,7 @@ import { Overloaded } from '../../base/errors.ts'
 import { notePassing } from '../../base/passing-bytes.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import type { BodyMemoryLimits } from './body.ts'
+import { MemoryInUse } from './memory-in-use.ts'
 import { onResponseEnd } from './response-end.ts'
 
 /** From here on a body counts. The buffers of the system take smaller ones, and a caller gets them in any case. */
@@ -25,8 +26,7 @@ export interface ResponseMemoryOptions {
  */
 export class ResponseMemory {
   readonly #options: ResponseMemoryOptions
-  readonly #ofOne = new Map<string, Bytes>()
-  #ofAll: Bytes = 0
+  readonly #inUse = new MemoryInUse()
 
   constructor(options: ResponseMemoryOptions) {
     this.#options = options
@@ -46,11 +46,10 @@ export class ResponseMemory {
     if (request.method === 'HEAD') return
     const bytes = Buffer.byteLength(body)
     const owner = this.#options.ownerOf(request)
-    const waiting = this.#ofOne.get(owner) ?? 0
+    const waiting = this.#inUse.of(owner)
     // A refusal is sent in any case, and so is the response to a change that has been made.
     if (request.method === 'GET' && reply.statusCode < 400) this.#requireMemory(reply, waiting, bytes)
-    this.#ofOne.set(owner, waiting + bytes)
-    this.#ofAll += bytes
+    this.#inUse.add(owner, bytes, bytes)
     this.#endPauses(reply.raw)
     onResponseEnd(request.raw, reply.raw, () => this.#release(owner, bytes))
   }
@@ -58,7 +57,7 @@ export class ResponseMemory {
   #requireMemory(reply: FastifyReply, waiting: Bytes, bytes: Bytes): void {
     const { ofOne, ofAll } = this.#options.limits
     const isTooMuch = waiting > 0 && waiting + bytes > ofOne
-    if (!isTooMuch && (this.#ofAll === 0 || this.#ofAll + bytes <= ofAll)) return
+    if (!isTooMuch && (this.#inUse.ofAll === 0 || this.#inUse.ofAll + bytes <= ofAll)) return
     notePassing(bytes)
     for (const name of Object.keys(reply.getHeaders())) if (describesBody.test(name)) reply.removeHeader(name)
     throw withoutFunctions(
@@ -72,10 +71,7 @@ export class ResponseMemory {
 
   #release(owner: string, bytes: Bytes): void {
     notePassing(bytes)
-    this.#ofAll -= bytes
-    const rest = (this.#ofOne.get(owner) ?? 0) - bytes
-    if (rest > 0) this.#ofOne.set(owner, rest)
-    else this.#ofOne.delete(owner)
+    this.#inUse.add(owner, -bytes, -bytes)
   }
 
   /** Ends the connection when bytes wait and the client takes none of them for too long. */
