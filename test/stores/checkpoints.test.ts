@@ -6,17 +6,19 @@ import type { Database } from '../../src/stores/database.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { WriteTurn } from '../../src/stores/shared/write-turn.ts'
 import { Checkpoints } from '../../src/stores/sqlite/checkpoints.ts'
-import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
+import { openSqliteDatabase, type SqliteOptions } from '../../src/stores/sqlite/sqlite-database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { eventually, until } from '../support/waiting.ts'
 
 const KIB = 1024
 
 /** A database with an empty table, in which nothing copies the log yet. */
-async function newDatabase(): Promise<{ path: string; turn: WriteTurn; database: Database }> {
+async function newDatabase(
+  options: SqliteOptions = {},
+): Promise<{ path: string; turn: WriteTurn; database: Database }> {
   const path = join(await temporaryFolder(), 'store.sqlite')
   const turn = new WriteTurn()
-  const database = await openSqliteDatabase(path, { turn, isCheckpointed: true })
+  const database = await openSqliteDatabase(path, { turn, isCheckpointed: true, ...options })
   await database.run(sql`CREATE TABLE texts (text TEXT)`)
   return { path, turn, database }
 }
@@ -45,11 +47,11 @@ test('another thread copies what has been committed from the log into the databa
 })
 
 test('the engine copies a log that has become very long because nothing else does', async () => {
-  const { path, database } = await newDatabase()
-  for (let count = 0; count < 60; count++) await write(database, 3 * KIB)
-  assert.ok((await sizeOf(path)) < KIB * KIB, 'the log of 180 MiB was copied')
-  for (let count = 0; count < 60; count++) await write(database, 3 * KIB)
-  assert.ok((await sizeOf(path)) > 100 * KIB * KIB, 'the log of 360 MiB was not copied')
+  const { path, database } = await newDatabase({ maxLog: 2000 })
+  await write(database, 6 * KIB)
+  assert.ok((await sizeOf(path)) < KIB * KIB, 'the log of 6 MiB was copied')
+  await write(database, 3 * KIB)
+  assert.ok((await sizeOf(path)) > 6 * KIB * KIB, 'the log of 9 MiB was not copied')
   await database.close()
 })
 

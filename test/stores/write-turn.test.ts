@@ -76,7 +76,7 @@ test('who waits until the log is copied goes on when it is, and when no thread c
   await copying
   assert.equal(turn.logPages, 0)
   turn.committed()
-  await turn.copyAll()
+  await turn.copyAll(100)
 })
 
 /** A thread that waits for so many commits. */

@@ -17,9 +17,9 @@ const PLACES = 7
 const PLACE_COUNT = 256
 /** Limits the delay after a missed wake-up, which would otherwise stop the thread for ever. */
 const WAKE_UP_TIMEOUT: Milliseconds = 1000
-/** The same for a copy of the log, which takes less, if its thread still works. */
-const COPY_TIMEOUT: Milliseconds = 50
-const MAX_ASKED = 20
+/** Copying the log of a change of hundreds of megabytes takes seconds; after this time its thread has ended. */
+const COPY_TIMEOUT: Milliseconds = 10_000
+const ASKED_EVERY: Milliseconds = 50
 
 /**
  * The right to write to the database file: one thread has it at a time, in order of arrival. A waiting thread continues to
@@ -94,17 +94,17 @@ export class WriteTurn {
     return Atomics.load(this.#words, LOG_PAGES)
   }
 
-  /** In turn: resolves when the whole log is copied, so that the next commit begins it anew, or after a second without an answer. */
-  async copyAll(): Promise<void> {
+  /** In turn: resolves when the whole log is copied, so that the next commit begins it anew, or after so long without an answer. */
+  async copyAll(timeout = COPY_TIMEOUT): Promise<void> {
     const words = this.#words
     const { commits } = this
-    const timer = setInterval(() => {}, COPY_TIMEOUT)
-    for (let asked = 0; asked < MAX_ASKED; asked++) {
+    const timer = setInterval(() => {}, ASKED_EVERY)
+    for (let waited = 0; waited < timeout; waited += ASKED_EVERY) {
       const copied = Atomics.load(words, COPIED)
       if (((copied - commits) | 0) >= 0) break
       // Asked again, because a thread that is about to wait overwrites what was asked for.
       this.askForCopy()
-      const wait = Atomics.waitAsync(words, COPIED, copied, COPY_TIMEOUT)
+      const wait = Atomics.waitAsync(words, COPIED, copied, ASKED_EVERY)
       if (wait.async) await wait.value
     }
     clearInterval(timer)

@@ -20,14 +20,19 @@ export interface SqliteOptions {
   readonly turn?: WriteTurn | undefined
   /** True when `Checkpoints` copies the log of the database. */
   readonly isCheckpointed?: boolean
+  /** For tests: how long the log becomes before the engine copies it. In pages. */
+  readonly maxLog?: number
   /** For tests: the log of the database. */
   readonly log?: LogFile
 }
 
 const IN_MEMORY = ':memory:'
 const LOCK_TIMEOUT: Milliseconds = 2000
-/** In pages of 4 KiB. Until the log is so long, only another thread copies it. The engine's own limit is 1000. */
-const MAX_LOG = 65_536
+/**
+ * In pages of 4 KiB. Until the log is so long, only another thread copies it. The engine's own limit is 1000. A single change of a long
+ * list can write hundreds of megabytes, and copying them at its end would hold up everyone for a second.
+ */
+const MAX_LOG = 2 ** 18
 const SECOND_CACHE: Bytes = 16 * 2 ** 20
 const SECOND_STATEMENTS = 200
 
@@ -36,7 +41,7 @@ const SECOND_STATEMENTS = 200
  * @throws {StartupError} when the file system does not support a write-ahead log.
  */
 export async function openSqliteDatabase(path: string, options: SqliteOptions = {}): Promise<Database> {
-  const { readCache = 64 * 2 ** 20, statements = 500, turn, isCheckpointed = false, log } = options
+  const { readCache = 64 * 2 ** 20, statements = 500, turn, isCheckpointed = false, maxLog = MAX_LOG, log } = options
   const { DatabaseSync } = await loadSqlite()
   const connect = (readOnly: boolean): SqliteHandle =>
     // Only another program, such as an operator's shell, can hold a lock; waiting for it blocks the whole process.
@@ -47,7 +52,7 @@ export async function openSqliteDatabase(path: string, options: SqliteOptions = 
   const writing = connect(false)
   try {
     prepareToWrite(writing, path)
-    if (isCheckpointed) writing.exec(`PRAGMA wal_autocheckpoint = ${MAX_LOG}`)
+    if (isCheckpointed) writing.exec(`PRAGMA wal_autocheckpoint = ${maxLog}`)
     const writer = new SqliteConnection(writing, statements)
     if (path === IN_MEMORY) return new SqliteDatabase(writer, writer)
     const connectReader = (): SqliteConnection =>
