@@ -450,6 +450,30 @@ const inputs = {
     times(16, () => send(service, writer, 'GET', `${context}/trash`)),
   'a list with its members, restored': ({ service, writer, context, list }) =>
     send(service, writer, 'POST', `${context}/trash/${list}/restore`),
+  'a list of 30 entries with 10,000 statements, written': async ({ service, writer, context, subject }) => {
+    await send(service, writer, 'POST', `${context}?id=long&graphtype=list`, '{}')
+    const graph = JSON.parse(
+      statements(Math.min(STATEMENTS, 10_000), n => ({ type: 'uri', value: `http://example.org/long/${n}` })),
+    )
+    for (let n = 0; n < 30; n++) {
+      const body = JSON.stringify({
+        metadata: { ...graph, [subject(`long${n}`)]: { [TITLE]: [{ type: 'literal', value: `long ${n}` }] } },
+      })
+      await send(service, writer, 'POST', `${context}?id=long${n}&list=${encodeURIComponent(subject('long'))}`, body)
+    }
+  },
+  'access to its members': ({ service, writer, context }) =>
+    send(service, writer, 'PUT', `${context}/entry/long?applyACLtoChildren`, '{}'),
+  'that list, to the trash and back': async ({ service, writer, context }) => {
+    await send(service, writer, 'POST', `${context}/trash/long`)
+    await send(service, writer, 'POST', `${context}/trash/long/restore`)
+  },
+  'that list, to another context': async ({ service, admin, context }) => {
+    const other = await newContext(service, admin)
+    await ask(service, admin, 'POST', `${other}?id=to&graphtype=list`, {})
+    await send(service, admin, 'POST', `${other}/resource/to?moveEntry=${context}/entry/long&removeAll`)
+    await send(service, admin, 'DELETE', `${other}/entry/to?recursive`)
+  },
   '60 clients that ask for 7 MB and read nothing': ({ service, context, large }) =>
     unread(service, 60, rawGet(`${context}/metadata/${large}`)),
   '20 clients that ask for it 50 times and read nothing': ({ service, context, large }) =>

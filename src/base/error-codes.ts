@@ -205,6 +205,10 @@ export const errorCodes = {
     title: 'Too many files for one zip',
     help: 'A zip has at most `limit` entries, counted with all that is in the lists. Download fewer at a time.',
   },
+  'list-too-large': {
+    title: 'Too many entries in the list',
+    help: 'One request changes at most `limit` entries in a list and the lists in it, and moves at most `limit` bytes of metadata. Begin with the lists in it. Nothing was changed.',
+  },
   'file-too-large': {
     title: 'File too large',
     help: 'The file exceeds `limit` bytes, the maximum of this service. Nothing was stored.',

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../accounts/audit.ts'
-import { type Acl, aclSlots, type Entry } from '../model/entry.ts'
+import { type Acl, aclSlots, type EntryHead } from '../model/entry.ts'
 import { PRINCIPALS, principalUri } from '../model/addresses.ts'
 
 /** The record of a change of rights in the audit trail: the old and the new value, limited in length. */
@@ -31,7 +31,7 @@ const describeAcl = (acl: Acl): string =>
   )
 
 /** `undefined` when the access list is the same. */
-export function accessChange(before: Entry, after: Entry): Recorded | undefined {
+export function accessChange(before: EntryHead, after: EntryHead): Recorded | undefined {
   if (before.acl === after.acl || fingerprint(before.acl) === fingerprint(after.acl)) return undefined
   return {
     event: 'access-changed',

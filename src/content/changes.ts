@@ -4,15 +4,22 @@ import { presentCaller } from '../accounts/present-caller.ts'
 import { NotFound } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
-import type { Graph } from '../graph/graph.ts'
+import type { GraphText } from '../graph/graph.ts'
 import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
-import { type Entry, withModification } from '../model/entry.ts'
+import { type Entry, type EntryHead, withModification } from '../model/entry.ts'
 import type { AccessCheck, EntryInContext } from '../model/rights.ts'
-import { indexAtCommit, indexEntries, removeContextFromIndex, removeFromIndex } from '../search/index-records.ts'
+import {
+  removeContextFromIndex,
+  removeFromIndex,
+  removeTrashedFromIndex,
+  restoreInIndex,
+  trashInIndex,
+} from '../search/index-records.ts'
+import { Unindexed } from '../search/unindexed.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { accessChange } from './access-changes.ts'
-import { entriesAfter, findEntry, findEntryHead } from './entry-records.ts'
+import { entriesAfter, entrySource, findEntry, findEntryHead } from './entry-records.ts'
 import {
   addRelations,
   addRevision,
@@ -25,11 +32,13 @@ import {
   insertRevision,
   moveRevisions,
   renewRelations,
+  restoreRevisions,
   retireId,
   updateEntryRow,
+  updateHeadRow,
 } from './entry-rows.ts'
 import type { RevisionNote } from './revisions.ts'
-import { copyToTrash, deleteTrashRow, deleteTrashRowsOf, trashedRevisions } from './trash-rows.ts'
+import { copyToTrash, deleteTrashRow, deleteTrashRowsOf } from './trash-rows.ts'
 
 interface Dependencies {
   readonly database: Database
@@ -127,6 +136,9 @@ export class Changes {
   }
 }
 
+/** A stored graph with other addresses. */
+type Rename = (metadata: GraphText) => Promise<GraphText>
+
 /** Writes entries inside one transaction, together with everything that depends on them. */
 export interface EntryWriter {
   /** For rows that are not entries: accounts, lists, files. */
@@ -144,11 +156,13 @@ export interface EntryWriter {
    * was written. @param by the id of the user who makes the change, where there is no caller
    */
   update(before: Entry, after: Entry, by?: string): Promise<Entry>
+  /** The same where at most the access list changes: the graphs are neither read nor written. */
+  updateHead(before: EntryHead, after: EntryHead): Promise<void>
   /** @param options.keepsRevision false when the entry already has its revisions */
   insert(entry: Entry, options?: { readonly keepsRevision?: boolean }): Promise<void>
   insertRevision(address: EntryAddress, revision: Omit<RevisionNote, 'isPresent'>, metadata: string): Promise<void>
   /** Moves the revisions of one entry to another. @param rename applies to each of their graphs */
-  moveRevisions(from: EntryAddress, to: EntryAddress, rename: (graph: Graph) => Graph): Promise<void>
+  moveRevisions(from: EntryAddress, to: EntryAddress, rename: Rename): Promise<void>
   delete(address: EntryAddress): Promise<void>
   /** Moves an entry with its revisions to the trash. @param root the id of the entry that the user moves there */
   moveToTrash(address: EntryAddress, root: string): Promise<void>
@@ -177,8 +191,7 @@ class Transaction implements EntryWriter {
   readonly #caller: Caller | undefined
   readonly #keepsRevisions: boolean
   readonly #address: string | undefined
-  /** Written entries that are not yet in the search index, each in its last written state. */
-  readonly #unindexed = new Map<string, Entry>()
+  readonly #unindexed: Unindexed
 
   constructor(tx: Queries, caller: Caller | undefined, { now, keepsRevisions, address }: Settings) {
     this.tx = tx
@@ -186,6 +199,7 @@ class Transaction implements EntryWriter {
     this.#caller = caller
     this.#keepsRevisions = keepsRevisions
     this.#address = address
+    this.#unindexed = new Unindexed(tx, entrySource)
   }
 
   get caller(): Caller {
@@ -210,9 +224,16 @@ class Transaction implements EntryWriter {
     await updateEntryRow(this.tx, written)
     await renewRelations(this.tx, before, written)
     if (this.#keepsRevisions) await addRevision(this.tx, before, written, by)
-    this.#unindexed.set(keyOf(written), written)
+    await this.#unindexed.add(written)
     this.record(accessChange(before, written))
     return written
+  }
+
+  async updateHead(before: EntryHead, after: EntryHead): Promise<void> {
+    const written = withModification(after, this.caller.user.id, this.now)
+    await updateHeadRow(this.tx, written)
+    await this.#unindexed.addHead(written)
+    this.record(accessChange(before, written))
   }
 
   async insert(entry: Entry, { keepsRevision = true } = {}): Promise<void> {
@@ -220,10 +241,7 @@ class Transaction implements EntryWriter {
     await addRelations(this.tx, entry)
     const by = this.#caller?.user.id
     if (keepsRevision && this.#keepsRevisions && by !== undefined) await addRevision(this.tx, undefined, entry, by)
-    this.#unindexed.set(keyOf(entry), entry)
-    if (this.#unindexed.size < MAX_UNINDEXED) return
-    await indexEntries(this.tx, this.#unindexed.values())
-    this.#unindexed.clear()
+    await this.#unindexed.add(entry)
   }
 
   async insertRevision(
@@ -234,39 +252,47 @@ class Transaction implements EntryWriter {
     await insertRevision(this.tx, address, revision, metadata)
   }
 
-  async moveRevisions(from: EntryAddress, to: EntryAddress, rename: (graph: Graph) => Graph): Promise<void> {
+  async moveRevisions(from: EntryAddress, to: EntryAddress, rename: Rename): Promise<void> {
     await moveRevisions(this.tx, from, to, rename)
   }
 
   async delete(address: EntryAddress): Promise<void> {
-    await dropRelations(this.tx, address)
-    await deleteEntryRow(this.tx, address)
-    this.#unindexed.delete(keyOf(address))
+    await this.#deleteRows(address)
+    this.#unindexed.drop(address)
     await removeFromIndex(this.tx, address)
   }
 
   async moveToTrash(address: EntryAddress, root: string): Promise<void> {
     await copyToTrash(this.tx, address, { root, time: this.now, by: this.caller.user.id })
-    await this.delete(address)
+    await this.#deleteRows(address)
+    // The index keeps only the present state.
+    if (this.#unindexed.drop(address)) await removeFromIndex(this.tx, address)
+    else await trashInIndex(this.tx, address)
+  }
+
+  async #deleteRows(address: EntryAddress): Promise<void> {
+    await dropRelations(this.tx, address)
+    await deleteEntryRow(this.tx, address)
   }
 
   async restore(entry: Entry): Promise<void> {
-    await this.insert(entry, { keepsRevision: false })
-    for (const { metadata, ...revision } of await trashedRevisions(this.tx, entry)) {
-      await insertRevision(this.tx, entry, revision, metadata)
-    }
+    await insertEntryRow(this.tx, entry)
+    await addRelations(this.tx, entry)
+    await restoreRevisions(this.tx, entry)
     await deleteTrashRow(this.tx, entry)
+    if (!(await restoreInIndex(this.tx, entry))) await this.#unindexed.add(entry)
   }
 
   async deleteFromTrash(address: EntryAddress): Promise<void> {
     await deleteTrashRow(this.tx, address)
+    await removeTrashedFromIndex(this.tx, address)
   }
 
   async deleteAllOf(context: string): Promise<void> {
     await deleteTrashRowsOf(this.tx, context)
     await dropRelationsOf(this.tx, context)
     await deleteEntryRowsOf(this.tx, context)
-    for (const [key, entry] of this.#unindexed) if (entry.context === context) this.#unindexed.delete(key)
+    this.#unindexed.dropAllOf(context)
     await removeContextFromIndex(this.tx, context)
   }
 
@@ -280,17 +306,10 @@ class Transaction implements EntryWriter {
     this.recorded.push({ ...event, actorId: user?.id, address: client?.address ?? this.#address })
   }
 
-  /** Updates the search index, once for each entry, however often it was written. */
   async finish(): Promise<void> {
-    await indexAtCommit(this.tx, this.#unindexed.values())
-    this.#unindexed.clear()
+    await this.#unindexed.finish()
   }
 }
-
-/** An import writes many entries; at most this many wait in memory for the index. */
-const MAX_UNINDEXED = 100
-
-const keyOf = ({ context, id }: EntryAddress): string => `${context}/${id}`
 
 const RELATIONS_BATCH = 500
 const RELATIONS_WORK = 'relations'

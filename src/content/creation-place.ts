@@ -7,7 +7,7 @@ import { type Acl, aclSlots, type Entry, type EntryHead, isList, resourceOf } fr
 import { CONTEXTS, entryUri, PRINCIPALS, principalUri, resourceUri } from '../model/addresses.ts'
 import { findAddress, type FoundContext, getContext } from './contexts.ts'
 import { yieldAfter } from '../base/yielding.ts'
-import { findEntry, metadataText } from './entry-records.ts'
+import { findEntry, findEntryHead, metadataText } from './entry-records.ts'
 import { withStatement } from './info.ts'
 import { may, requireRight } from '../model/rights.ts'
 
@@ -15,7 +15,7 @@ import { may, requireRight } from '../model/rights.ts'
 export interface Place {
   readonly context: string
   readonly contextEntry: EntryHead
-  readonly list: Entry | undefined
+  readonly list: EntryHead | undefined
   /** True if the caller may write to the context itself, not only to the list. */
   readonly mayWriteContext: boolean
 }
@@ -45,13 +45,13 @@ export async function placeFor(
 }
 
 /** The list that a URI denotes, if it lies in the context. */
-export async function findList(queries: Queries, context: string, listUri: string): Promise<Entry | undefined> {
+export async function findList(queries: Queries, context: string, listUri: string): Promise<EntryHead | undefined> {
   const address = await findAddress(queries, listUri)
-  return address?.context === context ? await findEntry(queries, address) : undefined
+  return address?.context === context ? await findEntryHead(queries, address) : undefined
 }
 
 /** @throws {InvalidInput} unless the URI denotes a list in this context */
-export function requireList(list: Entry | undefined): Entry {
+export function requireList(list: EntryHead | undefined): EntryHead {
   if (list && isList(list)) return list
   throw new InvalidInput('invalid-member', 'There is no such list in this context.')
 }

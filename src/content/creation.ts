@@ -120,7 +120,7 @@ export class Creation {
     await kind?.complete?.(writer, whole, body)
     if (now.list) {
       await appendToList(tx, now.list, id)
-      await writer.update(now.list, now.list)
+      await writer.updateHead(now.list, now.list)
     }
     return entry
   }

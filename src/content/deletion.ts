@@ -1,10 +1,10 @@
 import { Forbidden } from '../base/errors.ts'
 import type { Files } from '../files/files.ts'
-import { CONTEXTS, isSystemEntry, PRINCIPALS } from '../model/addresses.ts'
-import type { Entry } from '../model/entry.ts'
+import { CONTEXTS, type EntryAddress, isSystemEntry, PRINCIPALS } from '../model/addresses.ts'
 import type { EntryWriter } from './changes.ts'
-import { findEntry } from './entry-records.ts'
+import { findEntryHead } from './entry-records.ts'
 import { leaveList, listHolding } from './list-records.ts'
+import type { MemberBelow } from './members-below.ts'
 import type { Kinds } from './resource-kind.ts'
 
 interface Dependencies {
@@ -19,7 +19,7 @@ interface Dependencies {
  */
 export async function deleteEntries(
   writer: EntryWriter,
-  entries: readonly Entry[],
+  entries: readonly MemberBelow[],
   { files, kinds }: Dependencies,
 ): Promise<void> {
   if (entries.some(isSystemEntry)) throw new Forbidden('not-allowed', 'System entries cannot be deleted.')
@@ -35,8 +35,8 @@ export async function deleteEntries(
 }
 
 /** Gives the list that contains the entry, if any, a later modification time: its members change. */
-export async function touchHoldingList(writer: EntryWriter, { context, id }: Entry): Promise<void> {
+export async function touchHoldingList(writer: EntryWriter, { context, id }: EntryAddress): Promise<void> {
   const holding = await listHolding(writer.tx, { context, id })
-  const list = holding === undefined ? undefined : await findEntry(writer.tx, { context, id: holding })
-  if (list) await writer.update(list, list)
+  const list = holding === undefined ? undefined : await findEntryHead(writer.tx, { context, id: holding })
+  if (list) await writer.updateHead(list, list)
 }

@@ -12,9 +12,10 @@ import type { Changes, EntryWriter, Precondition } from './changes.ts'
 import { getContext } from './contexts.ts'
 import { deleteEntries } from './deletion.ts'
 import type { EntryLoader } from './entry-loader.ts'
-import { entriesBelow } from './entry-records.ts'
+import { findEntryHead } from './entry-records.ts'
 import type { Outline } from './outline.ts'
 import { applyHomeContext, readInfo, withInfo } from './info.ts'
+import { membersBelow } from './members-below.ts'
 import { type Kinds, setName } from './resource-kind.ts'
 import type { Read } from './values.ts'
 
@@ -134,7 +135,7 @@ export class Entries {
       async writer => {
         const { entry: present } = await writer.recheck(target, check)
         precondition(present)
-        const all = takesMembers ? [present, ...(await entriesBelow(writer.tx, present))] : [present]
+        const all = takesMembers ? [present, ...(await membersBelow(writer.tx, present))] : [present]
         await deleteEntries(writer, all, this.#deps)
         // Users, groups and contexts have events of their own.
         if (present.context !== CONTEXTS && present.context !== PRINCIPALS) {
@@ -168,8 +169,10 @@ async function applyAclBelow(
 ): Promise<void> {
   if (!isList(list)) return
   const { caller } = writer
-  for (const entry of await entriesBelow(writer.tx, list)) {
+  for (const member of await membersBelow(writer.tx, list)) {
+    const entry = await findEntryHead(writer.tx, member)
+    if (!entry) continue
     if (!may(caller, 'administer', { entry, contextEntry })) throw denied(caller, `administer the entry "${entry.id}"`)
-    await writer.update(entry, { ...entry, acl })
+    await writer.updateHead(entry, { ...entry, acl })
   }
 }

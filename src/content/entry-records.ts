@@ -4,7 +4,6 @@ import {
   type EntryHead,
   type EntryType,
   type GraphType,
-  isList,
   type ResourceType,
 } from '../model/entry.ts'
 import type { EntryAddress } from '../model/addresses.ts'
@@ -12,7 +11,6 @@ import { listed, portionsOf, type Sql, sql } from '../stores/sql.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 import { type Graph, graphText, type GraphText, parseGraph } from '../graph/graph.ts'
 import type { EntrySource } from '../search/entry-source.ts'
-import { listMembers } from './list-records.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
 import type { Queries } from '../stores/database.ts'
 import { memoryOf } from '../stores/dependency-cache.ts'
@@ -163,6 +161,15 @@ export async function findMetadata(
 
 const storedSize = sql`octet_length(acl) + octet_length(statements) + octet_length(metadata)
   + coalesce(octet_length(cached_external_metadata), 0)`
+
+/** What an entry takes in the store with its revisions, without its file. */
+export async function storedBytesOf(queries: Queries, { context, id }: EntryAddress): Promise<Bytes> {
+  const row = await queries.get<{ bytes: number }>(sql`SELECT CAST(${storedSize} + coalesce(octet_length(content), 0)
+      + coalesce((SELECT sum(octet_length(r.metadata)) FROM metadata_revisions r
+        WHERE r.context = ${context} AND r.entry = ${id}), 0) AS BIGINT) AS bytes
+    FROM entries WHERE ${at({ context, id })}`)
+  return row?.bytes ?? 0
+}
 
 /** An entry with what other tables hold about it. */
 export interface LoadedEntry {
@@ -343,41 +350,6 @@ export async function headsLinkingTo(
     WHERE substr(resource_uri, 1, 500) = ${key} AND resource_uri = ${uri} ${here}
     ORDER BY context, created, id LIMIT ${limit} OFFSET ${offset}`)
   return rows.map(headFromRow)
-}
-
-/** So many entries are read by one statement: in a transaction, other requests have their turn between two of them. */
-const MEMBERS_TOGETHER = 100
-
-/** The entries that are members of a list, in its order. */
-async function entriesInList(queries: Queries, list: EntryAddress): Promise<Entry[]> {
-  const found: Entry[] = []
-  for (const ids of portionsOf(await listMembers(queries, list), MEMBERS_TOGETHER)) {
-    const rows = await queries.all<EntryRow>(
-      sql`SELECT ${columns} FROM entries WHERE context = ${list.context} AND id IN (${listed(ids)})`,
-    )
-    const entries = new Map(rows.map(row => [row.id, entryFromRow(row)]))
-    for (const id of ids) {
-      const entry = entries.get(id)
-      if (entry) found.push(entry)
-    }
-  }
-  return found
-}
-
-/** All entries in a list and in the lists inside it, each list before its members. */
-export async function entriesBelow(queries: Queries, list: Entry): Promise<Entry[]> {
-  const passed = new Set([list.id])
-  const found: Entry[] = []
-  const waiting = [list]
-  for (let next = waiting.pop(); next; next = waiting.pop()) {
-    for (const entry of await entriesInList(queries, next)) {
-      if (passed.has(entry.id)) continue
-      passed.add(entry.id)
-      found.push(entry)
-      if (isList(entry)) waiting.push(entry)
-    }
-  }
-  return found
 }
 
 /** The members of a list in its order, for sorting: only with the head and with metadata that are not too large. */

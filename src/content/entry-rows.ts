@@ -1,12 +1,12 @@
 import { GUEST } from '../accounts/principals.ts'
-import { type Graph, graphText, RELATIVE, type Statement, statementsOf } from '../graph/graph.ts'
+import { type Graph, graphText, type GraphText, RELATIVE, type Statement, statementsOf } from '../graph/graph.ts'
 import { addressIn, type EntryAddress } from '../model/addresses.ts'
-import { type Entry, resourceOf } from '../model/entry.ts'
+import { type Entry, type EntryHead, resourceOf } from '../model/entry.ts'
 import type { Queries } from '../stores/database.ts'
 import { deleteRows } from '../stores/deletion.ts'
 import { listed, name, portionsOf, sql, type Sql } from '../stores/sql.ts'
 import { at, columns, metadataText, statementsText } from './entry-records.ts'
-import { findRevision, type RevisionNote } from './revisions.ts'
+import { findRevisionText, revisionColumns, type RevisionNote, revisionsInPortions } from './revisions.ts'
 
 /**
  * Writes the rows of entries, of their statements about other entries, and of their revisions. Only `changes.ts` imports this
@@ -37,12 +37,25 @@ export async function updateEntryRow(tx: Queries, entry: Entry): Promise<void> {
     WHERE ${at(entry)}`)
 }
 
+/** Writes the members of the head that a change of the head alone can change. */
+export async function updateHeadRow(tx: Queries, head: EntryHead): Promise<void> {
+  await tx.run(sql`UPDATE entries SET modified = ${head.modified}, contributors = ${JSON.stringify(head.contributors)},
+    acl = ${JSON.stringify(head.acl)} WHERE ${at(head)}`)
+}
+
+/** Deletes an entry and its revisions. */
 export async function deleteEntryRow(tx: Queries, address: EntryAddress): Promise<void> {
+  // The row would take them with it, but in one step.
+  for (const some of await revisionsInPortions(tx, 'metadata_revisions', address)) {
+    await tx.run(sql`DELETE FROM metadata_revisions WHERE ${some}`)
+  }
   await tx.run(sql`DELETE FROM entries WHERE ${at(address)}`)
 }
 
 /** Deletes all entries of a context. */
 export async function deleteEntryRowsOf(tx: Queries, context: string): Promise<void> {
+  // The row of an entry takes its revisions with it, however many they are.
+  await deleteRows(tx, name('metadata_revisions'), sql`context = ${context}`)
   await deleteRows(tx, name('entries'), sql`context = ${context}`)
 }
 
@@ -201,16 +214,24 @@ export async function insertRevision(
     VALUES (${context}, ${id}, ${number}, ${time}, ${author}, ${metadata})`)
 }
 
+/** Copies the revisions of an entry back from the trash. */
+export async function restoreRevisions(tx: Queries, address: EntryAddress): Promise<void> {
+  for (const some of await revisionsInPortions(tx, 'trashed_revisions', address)) {
+    await tx.run(sql`INSERT INTO metadata_revisions (${revisionColumns})
+      SELECT ${revisionColumns} FROM trashed_revisions WHERE ${some}`)
+  }
+}
+
 /** Moves the revisions of an entry to its new address, one after the other, with their graphs changed by `rename`. */
 export async function moveRevisions(
   tx: Queries,
   from: EntryAddress,
   to: EntryAddress,
-  rename: (graph: Graph) => Graph,
+  rename: (metadata: GraphText) => Promise<GraphText>,
 ): Promise<void> {
   for (let number = 1; ; number++) {
-    const revision = await findRevision(tx, from, number)
+    const revision = await findRevisionText(tx, from, number)
     if (!revision) return
-    await insertRevision(tx, to, revision, JSON.stringify(rename(revision.metadata)))
+    await insertRevision(tx, to, revision, await rename(revision.metadata))
   }
 }

@@ -1,10 +1,12 @@
 import type { Caller } from '../accounts/caller.ts'
-import { Conflict, InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
+import { Conflict, InvalidInput, NotFound, TooLarge, WrongMethod } from '../base/errors.ts'
+import type { Bytes } from '../base/units.ts'
+import { yieldAfter } from '../base/yielding.ts'
 import { findFile, moveFile } from '../files/file-records.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
-import { type Graph, renameIris } from '../graph/graph.ts'
+import { type Graph, type GraphText, graphText, parseGraph, renameIris } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
-import { type Entry, holdsGraph, isList, isOwnAcl, withModification } from '../model/entry.ts'
+import { type Entry, holdsGraph, isList, isOwnAcl, withMembers, withModification } from '../model/entry.ts'
 import {
   cachedMetadataUri,
   CONTEXTS,
@@ -21,7 +23,8 @@ import type { Changes, EntryWriter } from './changes.ts'
 import { getContext, nextId } from './contexts.ts'
 import { inheriting, placeFor, requireList } from './creation-place.ts'
 import type { EntryLoader } from './entry-loader.ts'
-import { entriesBelow, findEntry } from './entry-records.ts'
+import { findEntry, findEntryHead, metadataText, statementsText, storedBytesOf } from './entry-records.ts'
+import { membersBelow } from './members-below.ts'
 import { appendToList, forgetList, leaveList, listHolding, listMembers, replaceListMembers } from './list-records.ts'
 import type { Read } from './values.ts'
 import { type EntryInContext, requireRight } from '../model/rights.ts'
@@ -65,12 +68,14 @@ export class ListMoves {
         await touch(writer, list)
         return entry
       }
-      const all = [entry, ...(await entriesBelow(tx, entry))]
-      for (const one of all) {
-        const what = `move the entry "${one.id}" to another context`
-        requireRight(mover, 'administer', { entry: one, contextEntry }, what)
-      }
       requireMovable(entry.context, list.context)
+      const all = [entry, ...(isList(entry) ? await membersBelow(tx, entry) : [])]
+      for (const { id } of all) {
+        const one = await findEntryHead(tx, { context: entry.context, id })
+        const what = `move the entry "${id}" to another context`
+        if (one) requireRight(mover, 'administer', { entry: one, contextEntry }, what)
+      }
+      await requireNotTooLarge(tx, entry, all)
       const moved = await this.#transfer(writer, all, list.context, one => {
         const renewed = withModification(one, mover.user.id, writer.now)
         return isOwnAcl(one.acl) ? renewed : inheriting(mover, renewed, place)
@@ -91,10 +96,10 @@ export class ListMoves {
       throw new Conflict('conflict', `The entry "${entry.id}" is ${where} now.`)
     }
     if (holding === undefined) return
-    const list = await findEntry(tx, { context: entry.context, id: holding })
+    const list = await findEntryHead(tx, { context: entry.context, id: holding })
     if (list) {
       requireRight(caller, 'writeresource', { entry: list, contextEntry }, 'take entries out of their list')
-      await writer.update(list, list)
+      await writer.updateHead(list, list)
     }
     await leaveList(tx, entry)
   }
@@ -102,31 +107,31 @@ export class ListMoves {
   /** Gives entries, the first of which is the root, new addresses in another context, with files and members. */
   async #transfer(
     writer: EntryWriter,
-    entries: readonly Entry[],
+    entries: readonly EntryAddress[],
     context: string,
     change: (entry: Entry) => Entry,
   ): Promise<Entry> {
     const { tx } = writer
-    const sizes: number[] = []
-    for (const entry of entries) sizes.push((await findFile(tx, entry))?.size ?? 0)
+    let bytes = 0
+    for (const entry of entries) bytes += (await findFile(tx, entry))?.size ?? 0
     const [root] = entries
     if (!root) throw new TypeError('there is nothing to move')
     // Done first: if the quota of the target is exceeded, nothing changes (D7.8).
-    const bytes = sizes.reduce((sum, size) => sum + size, 0)
     await this.#deps.ledger.transfer(tx, root.context, context, bytes)
 
     const addresses = new Map<string, EntryAddress>()
     for (const { id } of entries) addresses.set(id, { context, id: await nextId(tx, context) })
     const newUris = urisAfter(root.context, addresses)
     let first: Entry | undefined
-    for (const entry of entries) {
-      const address = addresses.get(entry.id) ?? entry
-      const moved = change({ ...withUris(entry, newUris), ...address })
+    for (const { id } of entries) {
+      const [entry, address] = [await findEntry(tx, { context: root.context, id }), addresses.get(id)]
+      if (!entry || !address) continue
+      const moved = change({ ...(await withUris(entry, newUris)), ...address })
       first ??= moved
       await writer.insert(moved, { keepsRevision: false })
       writer.record(accessChange(entry, moved))
       await moveFile(tx, entry, address)
-      await writer.moveRevisions(entry, address, graph => renameIris(graph, iri => newUris.get(iri) ?? iri))
+      await writer.moveRevisions(entry, address, async text => graphText(await graphWithUris(text, newUris)))
     }
     for (const entry of entries) {
       const members = await listMembers(tx, entry)
@@ -141,17 +146,19 @@ export class ListMoves {
       }
     }
     for (const entry of entries) await writer.delete(entry)
-    return first ?? root
+    if (!first)
+      throw new NotFound('not-found', `The entry "${root.id}" in context ${root.context} has just been deleted.`)
+    return first
   }
 }
 
 /** The list may already have been changed in this transaction, when an entry moves to the end of its own list. */
 async function touch(writer: EntryWriter, list: EntryAddress): Promise<void> {
-  const present = await findEntry(writer.tx, list)
-  if (present) await writer.update(present, present)
+  const present = await findEntryHead(writer.tx, list)
+  if (present) await writer.updateHead(present, present)
 }
 
-const isNamed = (from: EntryAddress | undefined, entry: Entry, holding: string): boolean =>
+const isNamed = (from: EntryAddress | undefined, entry: EntryAddress, holding: string): boolean =>
   from !== undefined && from.context === entry.context && from.id === holding
 
 async function requirePlaced(tx: Queries, address: EntryAddress): Promise<EntryInContext> {
@@ -161,33 +168,59 @@ async function requirePlaced(tx: Queries, address: EntryAddress): Promise<EntryI
   throw new NotFound('not-found', `There is no entry "${address.id}" in context ${address.context}.`)
 }
 
+/** Metadata of the entries of one list that move together, with their revisions: each graph is written again with other addresses. */
+const MAX_MOVED: Bytes = 64 * 2 ** 20
+
+async function requireNotTooLarge(
+  tx: Queries,
+  { context, id }: EntryAddress,
+  all: readonly EntryAddress[],
+): Promise<void> {
+  if (all.length === 1) return
+  let bytes = 0
+  for (const one of all) bytes += await storedBytesOf(tx, { context, id: one.id })
+  if (bytes <= MAX_MOVED) return
+  const detail = `The list "${id}" and what is in it have more than ${MAX_MOVED / 2 ** 20} MiB of metadata and revisions. Move the lists in it first.`
+  throw new TooLarge('list-too-large', detail, { extra: { limit: MAX_MOVED } })
+}
+
 /** Rejects users, groups and contexts, which cannot move. */
 function requireMovable(from: string, to: string): void {
   if (![from, to].some(context => context === CONTEXTS || context === PRINCIPALS)) return
   throw new InvalidInput('invalid-type', 'Entries of system contexts cannot be moved to another context, nor to them.')
 }
 
-/** Maps every URI of the moved entries to its new form. */
-function urisAfter(context: string, addresses: ReadonlyMap<string, EntryAddress>): ReadonlyMap<string, string> {
+/** The new form of each URI of the moved entries. */
+type Renamed = ReadonlyMap<string, string>
+
+function urisAfter(context: string, addresses: ReadonlyMap<string, EntryAddress>): Renamed {
   const kinds = [entryUri, resourceUri, metadataUri, relationsUri, cachedMetadataUri]
   return new Map(
     [...addresses].flatMap(([id, address]) => kinds.map(kind => [kind({ context, id }), kind(address)] as const)),
   )
 }
 
-/** Replaces the old addresses of the moved entries in the statements of an entry. */
-function withUris(entry: Entry, uris: ReadonlyMap<string, string>): Entry {
-  const rename = (iri: string): string => uris.get(iri) ?? iri
-  const renamed = (graph: Graph): Graph => renameIris(graph, rename)
-  return {
-    ...entry,
-    externalResource: entry.externalResource === undefined ? undefined : rename(entry.externalResource),
-    statements: renamed(entry.statements),
-    metadata: renamed(entry.metadata),
-    cachedExternalMetadata: entry.cachedExternalMetadata && renamed(entry.cachedExternalMetadata),
-    content:
-      holdsGraph(entry) && entry.content !== undefined
-        ? JSON.stringify(renamed(JSON.parse(entry.content) as Graph))
-        : entry.content,
-  }
+/** A stored graph with the new addresses of the moved entries. Others have their turn between the steps, which are long for a large one. */
+async function graphWithUris(text: GraphText, uris: Renamed): Promise<Graph> {
+  const before = parseGraph(text)
+  await yieldAfter(text)
+  const after = renameIris(before, iri => uris.get(iri) ?? iri)
+  await yieldAfter(text)
+  // The graph keeps its text, which is written next.
+  graphText(after)
+  await yieldAfter(text)
+  return after
+}
+
+/** The entry with the new addresses of the moved entries in its statements. */
+async function withUris(entry: Entry, uris: Renamed): Promise<Entry> {
+  const renamed = (text: GraphText): Promise<Graph> => graphWithUris(text, uris)
+  const { externalResource, cachedExternalMetadata, content } = entry
+  return withMembers(entry, {
+    externalResource: externalResource && (uris.get(externalResource) ?? externalResource),
+    statements: await renamed(statementsText(entry)),
+    metadata: await renamed(metadataText(entry)),
+    cachedExternalMetadata: cachedExternalMetadata && (await renamed(graphText(cachedExternalMetadata))),
+    content: holdsGraph(entry) && content !== undefined ? graphText(await renamed(content)) : content,
+  })
 }

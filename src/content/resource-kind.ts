@@ -7,7 +7,7 @@ import type { Incoming } from '../files/files.ts'
 import type { Quota } from '../files/quota-ledger.ts'
 import type { Graph, GraphText } from '../graph/graph.ts'
 import type { Acl, Entry, EntryHead, GraphType } from '../model/entry.ts'
-import { isSystemEntry } from '../model/addresses.ts'
+import { type EntryAddress, isSystemEntry } from '../model/addresses.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
 import type { EntryInContext, Right } from '../model/rights.ts'
 import type { Queries } from '../stores/database.ts'
@@ -49,9 +49,9 @@ export interface ResourceKind {
   /** Deletes or empties the resource; the entry stays. Checks the right itself. Absent when clients cannot do that. */
   readonly clear?: (caller: Caller, target: EntryInContext, conditions: ResourceConditions) => Promise<Entry>
   /** Deletes the resource with its entry. Part of a change whose right has been checked. Absent: the row of the entry is all. */
-  readonly remove?: (writer: EntryWriter, entry: Entry) => Promise<void>
+  readonly remove?: (writer: EntryWriter, entry: EntryAddress) => Promise<void>
   /** Follows the commit that deleted the entry. */
-  readonly removed?: (entry: Entry) => Promise<void>
+  readonly removed?: (entry: EntryAddress) => Promise<void>
 }
 
 /** The kind of each graph type. */

@@ -15,6 +15,7 @@ import {
   type HeadRow,
 } from './entry-records.ts'
 import type { Membership } from './list-records.ts'
+import { revisionColumns, revisionsInPortions } from './revisions.ts'
 
 /** Reads and writes the rows of the trash. Only `changes.ts` calls the functions that write. */
 
@@ -36,18 +37,24 @@ export async function copyToTrash(
     SELECT CAST(${root} AS TEXT), CAST(${time} AS BIGINT), CAST(${by} AS TEXT), m.list, m.position, ${columnsOfE}
     FROM entries e LEFT JOIN list_members m ON m.context = e.context AND m.member = e.id
     WHERE e.context = ${context} AND e.id = ${id}`)
-  await tx.run(sql`INSERT INTO trashed_revisions (context, entry, number, time, author, metadata)
-    SELECT context, entry, number, time, author, metadata FROM metadata_revisions
-    WHERE context = ${context} AND entry = ${id}`)
+  for (const some of await revisionsInPortions(tx, 'metadata_revisions', { context, id })) {
+    await tx.run(sql`INSERT INTO trashed_revisions (${revisionColumns})
+      SELECT ${revisionColumns} FROM metadata_revisions WHERE ${some}`)
+  }
 }
 
 /** Removes one entry and its revisions from the trash. */
 export async function deleteTrashRow(tx: Queries, address: EntryAddress): Promise<void> {
+  // The row would take them with it, but in one step.
+  for (const some of await revisionsInPortions(tx, 'trashed_revisions', address)) {
+    await tx.run(sql`DELETE FROM trashed_revisions WHERE ${some}`)
+  }
   await tx.run(sql`DELETE FROM trashed_entries WHERE ${at(address)}`)
 }
 
 /** Removes all entries of a context from the trash. */
 export async function deleteTrashRowsOf(tx: Queries, context: string): Promise<void> {
+  await deleteRows(tx, name('trashed_revisions'), sql`context = ${context}`)
   await deleteRows(tx, name('trashed_entries'), sql`context = ${context}`)
 }
 
@@ -113,33 +120,31 @@ export async function findTrashed(
   return row && { entry: entryFromRow(row), ...noteFromRow(row) }
 }
 
-/** An entry in the trash and its place in a list that is in the trash with it, or that held the whole. */
-export interface TrashedMember {
-  readonly entry: Entry
+/** Any entry in the trash. */
+export async function findTrashedEntry(queries: Queries, address: EntryAddress): Promise<Entry | undefined> {
+  const row = await queries.get<EntryRow>(sql`SELECT ${columns} FROM trashed_entries WHERE ${at(address)}`)
+  return row && entryFromRow(row)
+}
+
+/** The address of an entry in the trash, and its place in a list that is in the trash with it, or that held the whole. */
+export interface TrashedMember extends EntryAddress {
   readonly membership: Membership | undefined
 }
 
 /** The entry that was moved to the trash, then all that lay in it. */
 export async function trashedWith(queries: Queries, { context, id }: EntryAddress): Promise<TrashedMember[]> {
-  const rows = await queries.all<EntryRow & { list: string | null; position: number | null }>(sql`SELECT ${columns},
-      list, position FROM trashed_entries WHERE context = ${context} AND root = ${id}
+  const rows = await queries.all<{
+    id: string
+    list: string | null
+    position: number | null
+  }>(sql`SELECT id, list, position
+    FROM trashed_entries WHERE context = ${context} AND root = ${id}
     ORDER BY CASE WHEN id = root THEN 0 ELSE 1 END, list, position`)
   return rows.map(row => ({
-    entry: entryFromRow(row),
+    context,
+    id: row.id,
     membership: row.list === null || row.position === null ? undefined : { list: row.list, position: row.position },
   }))
-}
-
-interface RevisionRow {
-  number: number
-  time: number
-  author: string
-  metadata: string
-}
-
-export async function trashedRevisions(queries: Queries, { context, id }: EntryAddress): Promise<RevisionRow[]> {
-  return await queries.all<RevisionRow>(sql`SELECT number, time, author, metadata FROM trashed_revisions
-    WHERE context = ${context} AND entry = ${id} ORDER BY number`)
 }
 
 /** Some entries that were moved to the trash before this moment, the oldest first. */

@@ -97,7 +97,7 @@ export function withMembers(entry: Entry, members: Partial<Entry>): Entry {
 }
 
 /** The entry after a change by a user: `modified` is later than before, and the user is among the contributors. */
-export function withModification(entry: Entry, by: string, now: Milliseconds): Entry {
+export function withModification<T extends EntryHead>(entry: T, by: string, now: Milliseconds): T {
   return {
     ...entry,
     modified: Math.max(now, entry.modified + 1),

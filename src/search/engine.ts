@@ -1,7 +1,7 @@
 import type { Queries } from '../stores/database.ts'
 import type { Sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
-import type { Entry } from '../model/entry.ts'
+import type { Entry, EntryHead } from '../model/entry.ts'
 import type { FacetPattern } from './facet-pattern.ts'
 import type { IndexFields } from './index-fields.ts'
 import type { Query, TermPart } from './query.ts'
@@ -14,11 +14,25 @@ export interface IndexedEntry {
   readonly fields: IndexFields
 }
 
+/** The head of an entry and the fields that depend on nothing else. */
+export interface IndexedHead {
+  readonly entry: EntryHead
+  readonly fields: Pick<IndexFields, 'strings' | 'numbers'>
+}
+
 /** Updates the index, in the transactions that change entries. */
 export interface IndexWriter {
   /** Writes the present state of the entries, each at most once, to the index. */
   write(tx: Queries, items: readonly IndexedEntry[]): Promise<void>
+  /** The same for entries of which only the head has changed. Resolves to those that the index does not have. */
+  writeHeads(tx: Queries, items: readonly IndexedHead[]): Promise<readonly EntryAddress[]>
   remove(tx: Queries, address: EntryAddress): Promise<void>
+  /** Hides an entry that moves to the trash. Its fields stay, because writing them again can take seconds. */
+  trash(tx: Queries, address: EntryAddress): Promise<void>
+  /** Shows a hidden entry again, as it was. Resolves to false when the index does not have it. */
+  restore(tx: Queries, address: EntryAddress): Promise<boolean>
+  /** Removes a hidden entry. */
+  removeTrashed(tx: Queries, address: EntryAddress): Promise<void>
   /** Removes all entries of a context at once. Their fields, which no search finds any more, are deleted by {@link sweep}. */
   removeContext(tx: Queries, context: string): Promise<void>
   /** Deletes the fields of some removed entries. Returns true when none are left. */

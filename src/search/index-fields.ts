@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { type Graph, objectsOf, RELATIVE, statementsOf, type Term } from '../graph/graph.ts'
 import { dct, rdf, rdfs, store, xsd } from '../graph/vocabulary.ts'
-import { type Acl, type AclSlot, type Entry, resourceOf } from '../model/entry.ts'
+import { type Acl, type AclSlot, type Entry, type EntryHead, resourceOf } from '../model/entry.ts'
 import { CONTEXTS, entryUri, metadataUri, principalUri, resourceUri } from '../model/addresses.ts'
 import { parseTime } from '../base/times.ts'
 import { storableText } from '../stores/sql.ts'
@@ -94,6 +94,16 @@ const knownHashes = new LRUCache<string, string>({
 const predicateName = (predicate: string): string =>
   predicate.startsWith(RELATIVE) ? predicate : predicateHash(predicate)
 
+/** The fields that hold what a change of the head alone can change. */
+export const headFields: readonly string[] = [...Object.values(aclFields), 'contributors', 'modified']
+
+/** Their values. */
+export function headFieldsOf(entry: EntryHead): Pick<IndexFields, 'strings' | 'numbers'> {
+  const index = new Index()
+  describeHead(index, entry)
+  return index.fields()
+}
+
 /** Lets other requests run meanwhile where a graph is large. */
 export async function indexFieldsOf(
   entry: Entry,
@@ -130,7 +140,16 @@ function describeFile(index: Index, entry: Entry): void {
   index.single('size', readInteger(objectsOf(statements, r, dct.extent)[0]?.value ?? ''))
 }
 
+function describeHead(index: Index, { acl, contributors, modified }: EntryHead): void {
+  index.number('modified', modified)
+  for (const contributor of contributors) index.string('contributors', principalUri(contributor))
+  for (const [slot, field] of Object.entries(aclFields)) {
+    for (const principal of acl[slot as AclSlot] ?? []) index.string(field, principal)
+  }
+}
+
 function describeEntry(index: Index, entry: Entry): void {
+  describeHead(index, entry)
   const r = resourceOf(entry)
   index.string('uri', entryUri(entry))
   index.string('resource', r)
@@ -142,12 +161,7 @@ function describeEntry(index: Index, entry: Entry): void {
   if (entry.resourceType !== 'InformationResource') index.string('rdfType', store.term(entry.resourceType))
   for (const type of objectsOf(entry.statements, r, rdf.type)) index.string('rdfType', type.value)
   index.number('created', entry.created)
-  index.number('modified', entry.modified)
   if (entry.creator !== undefined) index.string('creator', principalUri(entry.creator))
-  for (const contributor of entry.contributors) index.string('contributors', principalUri(contributor))
-  for (const [slot, field] of Object.entries(aclFields)) {
-    for (const principal of entry.acl[slot as AclSlot] ?? []) index.string(field, principal)
-  }
   for (const status of objectsOf(entry.statements, entryUri(entry), store.term('status'))) {
     index.string('status', status.value)
   }

@@ -2,11 +2,11 @@ import type { Queries } from '../stores/database.ts'
 import { type Engine, sql } from '../stores/sql.ts'
 import { CONTEXTS, type EntryAddress, PRINCIPALS } from '../model/addresses.ts'
 import type { Bytes } from '../base/units.ts'
-import type { Entry } from '../model/entry.ts'
+import type { Entry, EntryHead } from '../model/entry.ts'
 import { postgresIndex } from './postgres-index.ts'
-import type { IndexedEntry, IndexWriter } from './engine.ts'
+import type { IndexedEntry, IndexedHead, IndexWriter } from './engine.ts'
 import { kindOfField } from './fields.ts'
-import { indexFieldsOf } from './index-fields.ts'
+import { headFieldsOf, indexFieldsOf } from './index-fields.ts'
 import { sqliteIndex } from './sqlite-index.ts'
 
 const writers: Readonly<Record<Engine, IndexWriter>> = { sqlite: sqliteIndex, postgres: postgresIndex }
@@ -34,6 +34,19 @@ export async function indexAtCommit(tx: Queries, entries: Iterable<Entry>): Prom
     if (isLarge) await writeNow(tx, [item])
     else last.put(keyOf(item.entry), item, writeIndex)
   }
+}
+
+/**
+ * The same for entries of which only the head has changed: their graphs are not needed. Resolves to those whose other fields are not in
+ * the index, or still wait for the end of the commit: they must be indexed as a whole.
+ */
+export async function indexHeads(tx: Queries, heads: Iterable<EntryHead>): Promise<readonly EntryAddress[]> {
+  const [waiting, items]: [EntryAddress[], IndexedHead[]] = [[], []]
+  for (const entry of heads) {
+    if (isWaiting(tx, entry)) waiting.push(entry)
+    else items.push({ entry, fields: headFieldsOf(entry) })
+  }
+  return [...waiting, ...(await writers[tx.engine].writeHeads(tx, items))]
 }
 
 async function* describe(tx: Queries, entries: Iterable<Entry> | AsyncIterable<Entry>): AsyncGenerator<IndexedEntry> {
@@ -76,9 +89,27 @@ const keyOf = ({ context, id }: EntryAddress): string => `${context}/${id}`
 /** What waits for the end of the commit is older than what happens now. */
 const forget = (tx: Queries, address: EntryAddress): void => tx.last?.drop(key => key === keyOf(address))
 
+const isWaiting = (tx: Queries, address: EntryAddress): boolean => tx.last?.has(keyOf(address)) ?? false
+
 export async function removeFromIndex(tx: Queries, address: EntryAddress): Promise<void> {
   forget(tx, address)
   await writers[tx.engine].remove(tx, address)
+}
+
+/** Hides an entry that moves to the trash. What has not been written yet is not kept. */
+export async function trashInIndex(tx: Queries, address: EntryAddress): Promise<void> {
+  if (isWaiting(tx, address)) await removeFromIndex(tx, address)
+  else await writers[tx.engine].trash(tx, address)
+}
+
+/** Shows an entry again that comes back from the trash as it was. Resolves to false when it must be indexed. */
+export async function restoreInIndex(tx: Queries, address: EntryAddress): Promise<boolean> {
+  return await writers[tx.engine].restore(tx, address)
+}
+
+/** Removes an entry that is deleted from the trash. */
+export async function removeTrashedFromIndex(tx: Queries, address: EntryAddress): Promise<void> {
+  await writers[tx.engine].removeTrashed(tx, address)
 }
 
 export async function removeContextFromIndex(tx: Queries, context: string): Promise<void> {

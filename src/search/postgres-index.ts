@@ -1,13 +1,13 @@
 import type { Queries } from '../stores/database.ts'
-import { type Sql, sql } from '../stores/sql.ts'
+import { listed, type Sql, sql } from '../stores/sql.ts'
 import type { Bytes } from '../base/units.ts'
 import { GUEST, USERS } from '../accounts/principals.ts'
-import { type Acl, isOwnAcl } from '../model/entry.ts'
+import { type Acl, type EntryHead, isOwnAcl } from '../model/entry.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
-import type { IndexedEntry, IndexWriter } from './engine.ts'
-import { type IndexFields, MAX_CHARACTER, MAX_FIELDS_UNDER, readersOf, sortKey } from './index-fields.ts'
+import type { IndexedEntry, IndexedHead, IndexWriter } from './engine.ts'
+import { headFields, type IndexFields, MAX_CHARACTER, MAX_FIELDS_UNDER, readersOf, sortKey } from './index-fields.ts'
 import { folded, trigramsOf, wordsOf } from './words.ts'
-import { sweepDiscarded } from './discarded.ts'
+import { clearOrDiscard, discard, sweepDiscarded } from './discarded.ts'
 
 /** A longer name does not fit into an index row beside the prefix of a value. */
 const MAX_FIELD: Bytes = 512
@@ -17,22 +17,22 @@ export const postgresIndex: IndexWriter = {
   write: async (tx, items) => {
     for (const item of items) await write(tx, item)
   },
+  writeHeads,
   remove,
+  trash,
+  restore,
+  removeTrashed,
   removeContext,
   sweep: (tx, most) => sweepDiscarded(tx, most, clearFields),
 }
 
 async function write(tx: Queries, { entry, fields }: IndexedEntry): Promise<void> {
   const { context, id, modified } = entry
-  const readers = isOwnAcl(entry.acl) ? JSON.stringify(narrowest(readersOf(entry.acl))) : null
   const row = await tx.get<{
     doc: number
     added: number
   }>(sql`INSERT INTO search_entries (context, id, readers, modified)
-    VALUES (${context}, ${id},
-      CASE WHEN CAST(${readers} AS JSONB) IS NOT NULL
-        THEN ARRAY(SELECT jsonb_array_elements_text(CAST(${readers} AS JSONB))) END,
-      ${modified})
+    VALUES (${context}, ${id}, ${readersSql(entry)}, ${modified})
     ON CONFLICT (context, id) DO UPDATE SET readers = excluded.readers, modified = excluded.modified
     RETURNING doc, xmax = 0 AS added`)
   if (!row) throw new Error('the index returned no number')
@@ -42,16 +42,69 @@ async function write(tx: Queries, { entry, fields }: IndexedEntry): Promise<void
   if (context === CONTEXTS) await writeContextReaders(tx, id, entry.acl)
 }
 
+/** The ids of those who may read the entry, as an array; NULL where those of the context apply. */
+function readersSql({ acl }: EntryHead): Sql {
+  const readers = isOwnAcl(acl) ? JSON.stringify(narrowest(readersOf(acl))) : null
+  return sql`CASE WHEN CAST(${readers} AS JSONB) IS NOT NULL
+    THEN ARRAY(SELECT jsonb_array_elements_text(CAST(${readers} AS JSONB))) END`
+}
+
+async function writeHeads(tx: Queries, items: readonly IndexedHead[]): Promise<readonly EntryAddress[]> {
+  const missing: EntryAddress[] = []
+  for (const { entry, fields } of items) {
+    const { context, id, modified } = entry
+    const row = await tx.get<{
+      doc: number
+    }>(sql`UPDATE search_entries SET readers = ${readersSql(entry)}, modified = ${modified}
+      WHERE context = ${context} AND id = ${id} RETURNING doc`)
+    if (!row) {
+      missing.push(entry)
+      continue
+    }
+    const isOfHead = sql`doc = ${row.doc} AND field IN (${listed(headFields)})`
+    await tx.run(sql`DELETE FROM search_strings WHERE ${isOfHead}`)
+    await tx.run(sql`DELETE FROM search_numbers WHERE ${isOfHead}`)
+    await writeStrings(tx, row.doc, fields.strings)
+    await writeNumbers(tx, row.doc, fields.numbers)
+    if (context === CONTEXTS) await writeContextReaders(tx, id, entry.acl)
+  }
+  return missing
+}
+
 async function remove(tx: Queries, { context, id }: EntryAddress): Promise<void> {
   const row = await tx.get<{ doc: number }>(
     sql`DELETE FROM search_entries WHERE context = ${context} AND id = ${id} RETURNING doc`,
   )
-  if (row) await clearFields(tx, row.doc)
+  if (row) await clearOrDiscard(tx, row.doc, clearFields)
   if (context === CONTEXTS) await tx.run(sql`DELETE FROM search_context_readers WHERE context = ${id}`)
 }
 
+const trashedColumns = sql`doc, context, id, readers, modified`
+
+async function trash(tx: Queries, { context, id }: EntryAddress): Promise<void> {
+  await tx.run(sql`WITH gone AS (
+      DELETE FROM search_entries WHERE context = ${context} AND id = ${id} RETURNING ${trashedColumns}
+    ) INSERT INTO search_trashed (${trashedColumns}) SELECT ${trashedColumns} FROM gone`)
+}
+
+async function restore(tx: Queries, { context, id }: EntryAddress): Promise<boolean> {
+  const restored = await tx.run(sql`WITH back AS (
+      DELETE FROM search_trashed WHERE context = ${context} AND id = ${id} RETURNING ${trashedColumns}
+    ) INSERT INTO search_entries (${trashedColumns}) OVERRIDING SYSTEM VALUE SELECT ${trashedColumns} FROM back`)
+  return restored > 0
+}
+
+async function removeTrashed(tx: Queries, { context, id }: EntryAddress): Promise<void> {
+  const row = await tx.get<{ doc: number }>(
+    sql`DELETE FROM search_trashed WHERE context = ${context} AND id = ${id} RETURNING doc`,
+  )
+  if (row) await discard(tx, row.doc)
+}
+
 async function removeContext(tx: Queries, context: string): Promise<void> {
-  await tx.run(sql`INSERT INTO search_discarded (doc) SELECT doc FROM search_entries WHERE context = ${context}`)
+  await tx.run(sql`INSERT INTO search_discarded (doc) SELECT doc FROM search_entries WHERE context = ${context}
+    UNION ALL SELECT doc FROM search_trashed WHERE context = ${context}`)
+  await tx.run(sql`DELETE FROM search_trashed WHERE context = ${context}`)
   await tx.run(sql`DELETE FROM search_entries WHERE context = ${context}`)
 }
 
@@ -69,11 +122,8 @@ async function writeFields(tx: Queries, doc: number, fields: IndexFields): Promi
   const [ngrams, texts] = [short(fields.ngrams), short(fields.texts)]
   // A full text has a row here too: for queries whether the field exists, and as its sort key.
   const keys = [...ngrams, ...texts].map(([field, text]) => [field, sortKey(text)] as const)
-  await tx.run(sql`INSERT INTO search_strings (doc, field, value)
-    SELECT DISTINCT CAST(${doc} AS BIGINT), r ->> 0, r ->> 1
-    FROM json_array_elements(CAST(${JSON.stringify([...strings, ...keys])} AS JSON)) r`)
-  await tx.run(sql`INSERT INTO search_numbers (doc, field, value)
-    SELECT ${doc}, r ->> 0, CAST(r ->> 1 AS BIGINT) FROM json_array_elements(CAST(${JSON.stringify(numbers)} AS JSON)) r`)
+  await writeStrings(tx, doc, [...strings, ...keys])
+  await writeNumbers(tx, doc, numbers)
   if (ngrams.length > 0) {
     const rows = ngrams.map(([field, text]) => [field, folded(text), trigramsOf(text)])
     await tx.run(sql`INSERT INTO search_ngrams (doc, field, value, grams)
@@ -89,6 +139,17 @@ async function writeFields(tx: Queries, doc: number, fields: IndexFields): Promi
       SELECT ${doc}, r ->> 0, r ->> 1, array_to_tsvector(ARRAY(SELECT json_array_elements_text(r -> 2)))
       FROM json_array_elements(CAST(${JSON.stringify(rows)} AS JSON)) r`)
   }
+}
+
+async function writeStrings(tx: Queries, doc: number, strings: IndexFields['strings']): Promise<void> {
+  await tx.run(sql`INSERT INTO search_strings (doc, field, value)
+    SELECT DISTINCT CAST(${doc} AS BIGINT), r ->> 0, r ->> 1
+    FROM json_array_elements(CAST(${JSON.stringify(strings)} AS JSON)) r`)
+}
+
+async function writeNumbers(tx: Queries, doc: number, numbers: IndexFields['numbers']): Promise<void> {
+  await tx.run(sql`INSERT INTO search_numbers (doc, field, value)
+    SELECT ${doc}, r ->> 0, CAST(r ->> 1 AS BIGINT) FROM json_array_elements(CAST(${JSON.stringify(numbers)} AS JSON)) r`)
 }
 
 /** If guests or all users may read, the other readers are redundant and left out. */

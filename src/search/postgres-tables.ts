@@ -54,3 +54,15 @@ export const postgresSearchTables: readonly Sql[] = [
   )`,
   sql`CREATE INDEX search_texts_by_word ON search_texts USING gin (words)`,
 ]
+
+/** The rows of `search_entries` that belong to entries in the trash, as in SQLite. */
+export const postgresSearchTrash: readonly Sql[] = [
+  sql`CREATE TABLE search_trashed (
+    doc BIGINT PRIMARY KEY,
+    context TEXT NOT NULL,
+    id TEXT NOT NULL,
+    readers TEXT[],
+    modified BIGINT NOT NULL,
+    UNIQUE (context, id)
+  )`,
+]

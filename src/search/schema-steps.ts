@@ -1,7 +1,7 @@
 import type { Migration } from '../stores/migrations.ts'
 import { sql } from '../stores/sql.ts'
-import { postgresSearchTables } from './postgres-tables.ts'
-import { searchChanges, searchDigests, searchTables } from './sqlite-tables.ts'
+import { postgresSearchTables, postgresSearchTrash } from './postgres-tables.ts'
+import { searchChanges, searchDigests, searchTables, searchTrash } from './sqlite-tables.ts'
 
 /** Schema migrations for the tables of the search index. A released migration never changes. */
 export const searchSteps: readonly Migration[] = [
@@ -44,5 +44,10 @@ export const searchSteps: readonly Migration[] = [
     name: 'search index without an index that no query uses',
     // Searches sort by the numbers of the field `modified`.
     statements: [{ sqlite: [sql`DROP INDEX search_entries_by_modified`], postgres: [] }],
+  },
+  {
+    id: 38,
+    name: 'entries of the trash in the search index',
+    statements: [{ sqlite: searchTrash, postgres: postgresSearchTrash }],
   },
 ]

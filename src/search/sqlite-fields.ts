@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Queries } from '../stores/database.ts'
-import { portionsOf, portionsOfRows, sql, tuples } from '../stores/sql.ts'
+import { listed, portionsOf, portionsOfRows, sql, tuples } from '../stores/sql.ts'
 import type { FieldKey } from './engine.ts'
-import { type IndexFields, MAX_CHARACTER, MAX_FIELDS_UNDER, sortKey } from './index-fields.ts'
+import { headFields, type IndexFields, MAX_CHARACTER, MAX_FIELDS_UNDER, sortKey } from './index-fields.ts'
 
 /**
  * The fields of documents in SQLite. The rows of a document lie in as many places as it has fields, and what a change costs is mostly
@@ -37,6 +37,11 @@ export interface FieldsOfDoc {
   /** It has no rows yet. */
   readonly isNew: boolean
   readonly fields: IndexFields
+}
+
+export interface FieldsOfHead {
+  readonly doc: number
+  readonly fields: Pick<IndexFields, 'strings' | 'numbers'>
 }
 
 type StringRow = readonly [field: number, value: string, doc: number]
@@ -77,6 +82,29 @@ export async function writeFields(tx: Queries, written: readonly FieldsOfDoc[]):
     if (!isNew && !present) await clearFields(tx, doc)
     addChanges(changes, { doc, rows, present: present ?? nothing, isCompared })
   }
+  await apply(tx, changes)
+}
+
+/** Writes the fields of heads in place of those that they had. The other fields of these documents stay. */
+export async function writeHeadFields(tx: Queries, written: readonly FieldsOfHead[]): Promise<void> {
+  if (written.length === 0) return
+  const numberOf = await fieldNumbers(tx, headFields)
+  const isOfHead = sql`field IN (${listed([...numberOf.values()])})`
+  const changes = new Changes()
+  for (const { doc, fields } of written) {
+    const present = await tx.all<{ field: number; value: string }>(
+      sql`SELECT field, value FROM search_strings WHERE doc = ${doc} AND ${isOfHead}`,
+    )
+    const rows = rowsOf(doc, { ...fields, ngrams: new Map(), texts: new Map() }, numberOf)
+    addStrings(
+      changes,
+      present.map(({ field, value }) => [field, value, doc]),
+      rows.strings,
+    )
+    changes.numbers.push(...rows.numbers)
+  }
+  const docs = JSON.stringify(written.map(({ doc }) => doc))
+  await tx.run(sql`DELETE FROM search_numbers WHERE doc IN (SELECT value FROM json_each(${docs})) AND ${isOfHead}`)
   await apply(tx, changes)
 }
 
@@ -143,9 +171,7 @@ function addChanges(
   changes: Changes,
   { doc, rows, present, isCompared }: { doc: number; rows: RowsOfDoc; present: PresentRows; isCompared: boolean },
 ): void {
-  const gone = new Map(present.strings.map(row => [keyOf(row), row]))
-  for (const row of rows.strings) if (gone.size === 0 || !gone.delete(keyOf(row))) changes.strings.push(row)
-  changes.goneStrings.push(...gone.values())
+  addStrings(changes, present.strings, rows.strings)
 
   if (present !== nothing) changes.renumbered.push(doc)
   changes.numbers.push(...rows.numbers)
@@ -165,6 +191,12 @@ function addChanges(
   }
   const text = JSON.stringify(digests)
   if (isCompared && text !== JSON.stringify(present.digests)) changes.digests.push([doc, text])
+}
+
+function addStrings(changes: Changes, present: readonly StringRow[], next: readonly StringRow[]): void {
+  const gone = new Map(present.map(row => [keyOf(row), row]))
+  for (const row of next) if (gone.size === 0 || !gone.delete(keyOf(row))) changes.strings.push(row)
+  changes.goneStrings.push(...gone.values())
 }
 
 const keyOf = ([field, value]: StringRow): string => `${field} ${value}`

@@ -2,12 +2,12 @@ import { GUEST, USERS } from '../accounts/principals.ts'
 import type { Queries } from '../stores/database.ts'
 import { deleteRows } from '../stores/deletion.ts'
 import { name, type Sql, sql } from '../stores/sql.ts'
-import { type Acl, type Entry, isOwnAcl } from '../model/entry.ts'
+import { type Acl, type EntryHead, isOwnAcl } from '../model/entry.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
-import { sweepDiscarded } from './discarded.ts'
-import type { IndexedEntry, IndexWriter, Reader } from './engine.ts'
+import { clearOrDiscard, discard, sweepDiscarded } from './discarded.ts'
+import type { IndexedEntry, IndexedHead, IndexWriter, Reader } from './engine.ts'
 import { readersOf } from './index-fields.ts'
-import { clearFields, type FieldsOfDoc, writeFields } from './sqlite-fields.ts'
+import { clearFields, type FieldsOfDoc, type FieldsOfHead, writeFields, writeHeadFields } from './sqlite-fields.ts'
 
 /** The search index in SQLite, with FTS5. */
 /** The reader set of entries without their own ACL. */
@@ -21,7 +21,11 @@ const DELETED_TOGETHER = 100
 
 export const sqliteIndex: IndexWriter = {
   write,
+  writeHeads,
   remove,
+  trash,
+  restore,
+  removeTrashed,
   removeContext,
   sweep: (tx, most) => sweepDiscarded(tx, most, clearFields),
 }
@@ -32,21 +36,45 @@ async function write(tx: Queries, items: readonly IndexedEntry[]): Promise<void>
   await writeFields(tx, written)
 }
 
+async function writeHeads(tx: Queries, items: readonly IndexedHead[]): Promise<readonly EntryAddress[]> {
+  const [written, missing]: [FieldsOfHead[], EntryAddress[]] = [[], []]
+  for (const { entry, fields } of items) {
+    const doc = await updateEntry(tx, entry, await audienceOf(tx, entry))
+    if (doc === undefined) missing.push(entry)
+    else written.push({ doc, fields })
+  }
+  await writeHeadFields(tx, written)
+  return missing
+}
+
 /** Writes all but the fields. */
-async function writeEntry(tx: Queries, { context, id, modified, acl }: Entry): Promise<Omit<FieldsOfDoc, 'fields'>> {
-  const audience = isOwnAcl(acl) ? await audienceOf(tx, readersOf(acl)) : CONTEXT_DEFAULT
-  const known = await tx.get<{
+async function writeEntry(tx: Queries, entry: EntryHead): Promise<Omit<FieldsOfDoc, 'fields'>> {
+  const audience = await audienceOf(tx, entry)
+  const known = await updateEntry(tx, entry, audience)
+  return { doc: known ?? (await insertEntry(tx, entry, audience)), isNew: known === undefined }
+}
+
+/** Resolves to its number; `undefined` when the index does not have it. */
+async function updateEntry(tx: Queries, entry: EntryHead, audience: number): Promise<number | undefined> {
+  const row = await tx.get<{
     doc: number
-  }>(sql`UPDATE search_entries SET audience = ${audience}, modified = ${modified}
-    WHERE context = ${context} AND id = ${id} RETURNING doc`)
-  const row =
-    known ??
-    (await tx.get<{ doc: number }>(sql`INSERT INTO search_entries (context, id, audience, modified)
-      VALUES (${context}, ${id}, ${audience}, ${modified}) RETURNING doc`))
+  }>(sql`UPDATE search_entries SET audience = ${audience}, modified = ${entry.modified}
+    WHERE context = ${entry.context} AND id = ${entry.id} RETURNING doc`)
+  if (row) await noteWritten(tx, entry, row.doc)
+  return row?.doc
+}
+
+async function insertEntry(tx: Queries, entry: EntryHead, audience: number): Promise<number> {
+  const row = await tx.get<{ doc: number }>(sql`INSERT INTO search_entries (context, id, audience, modified)
+    VALUES (${entry.context}, ${entry.id}, ${audience}, ${entry.modified}) RETURNING doc`)
   if (!row) throw new Error('the index returned no number')
-  await noteChange(tx, row.doc)
+  await noteWritten(tx, entry, row.doc)
+  return row.doc
+}
+
+async function noteWritten(tx: Queries, { context, id, acl }: EntryHead, doc: number): Promise<void> {
+  await noteChange(tx, doc)
   if (context === CONTEXTS) await writeContextReaders(tx, id, acl)
-  return { doc: row.doc, isNew: !known }
 }
 
 async function remove(tx: Queries, { context, id }: EntryAddress): Promise<void> {
@@ -55,13 +83,42 @@ async function remove(tx: Queries, { context, id }: EntryAddress): Promise<void>
   )
   if (row) {
     await noteChange(tx, row.doc)
-    await clearFields(tx, row.doc)
+    await clearOrDiscard(tx, row.doc, clearFields)
   }
   if (context === CONTEXTS) await writeContextReaders(tx, id, {})
 }
 
+async function trash(tx: Queries, { context, id }: EntryAddress): Promise<void> {
+  await tx.run(sql`INSERT INTO search_trashed (${trashedColumns}) SELECT ${trashedColumns} FROM search_entries
+    WHERE context = ${context} AND id = ${id}`)
+  const row = await tx.get<{ doc: number }>(
+    sql`DELETE FROM search_entries WHERE context = ${context} AND id = ${id} RETURNING doc`,
+  )
+  if (row) await noteChange(tx, row.doc)
+}
+
+async function restore(tx: Queries, { context, id }: EntryAddress): Promise<boolean> {
+  const row = await tx.get<{ doc: number }>(sql`INSERT INTO search_entries (${trashedColumns})
+    SELECT ${trashedColumns} FROM search_trashed WHERE context = ${context} AND id = ${id} RETURNING doc`)
+  if (!row) return false
+  await noteChange(tx, row.doc)
+  await tx.run(sql`DELETE FROM search_trashed WHERE context = ${context} AND id = ${id}`)
+  return true
+}
+
+const trashedColumns = sql`doc, context, id, audience, modified`
+
+async function removeTrashed(tx: Queries, { context, id }: EntryAddress): Promise<void> {
+  const row = await tx.get<{ doc: number }>(
+    sql`DELETE FROM search_trashed WHERE context = ${context} AND id = ${id} RETURNING doc`,
+  )
+  if (row) await discard(tx, row.doc)
+}
+
 async function removeContext(tx: Queries, context: string): Promise<void> {
-  await tx.run(sql`INSERT INTO search_discarded (doc) SELECT doc FROM search_entries WHERE context = ${context}`)
+  await tx.run(sql`INSERT INTO search_discarded (doc) SELECT doc FROM search_entries WHERE context = ${context}
+    UNION ALL SELECT doc FROM search_trashed WHERE context = ${context}`)
+  await deleteRows(tx, name('search_trashed'), sql`context = ${context}`)
   const removed = await deleteRows(tx, name('search_entries'), sql`context = ${context}`)
   if (removed > 0) await noteChange(tx, WHO_READS)
 }
@@ -96,8 +153,10 @@ export async function changesAfter(queries: Queries, generation: number): Promis
   return first === undefined || first.generation === generation + 1 ? new Set(rows.map(({ doc }) => doc)) : undefined
 }
 
-/** Id of this reader set. If guests or all users may read, other readers are dropped as redundant. */
-async function audienceOf(tx: Queries, readers: readonly string[]): Promise<number> {
+/** Id of the set of those who may read the entry. If guests or all users may, other readers are dropped as redundant. */
+async function audienceOf(tx: Queries, { acl }: EntryHead): Promise<number> {
+  if (!isOwnAcl(acl)) return CONTEXT_DEFAULT
+  const readers = readersOf(acl)
   const wide = [GUEST, USERS].map(principalUri).find(all => readers.includes(all))
   const principals = JSON.stringify(wide === undefined ? [...new Set(readers)].sort() : [wide])
   await tx.run(sql`INSERT INTO search_audiences (principals) VALUES (${principals}) ON CONFLICT DO NOTHING`)

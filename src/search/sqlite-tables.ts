@@ -65,6 +65,21 @@ export const searchChanges: readonly Sql[] = [
 ]
 
 /**
+ * The rows of `search_entries` that belong to entries in the trash. Their fields are still there, but no search finds a document that
+ * has no row in `search_entries`.
+ */
+export const searchTrash: readonly Sql[] = [
+  sql`CREATE TABLE search_trashed (
+    doc INTEGER PRIMARY KEY,
+    context TEXT NOT NULL,
+    id TEXT NOT NULL,
+    audience INTEGER NOT NULL,
+    modified BIGINT NOT NULL,
+    UNIQUE (context, id)
+  )`,
+]
+
+/**
  * Digests of the full texts of a document, by the number of the field: the texts themselves are not kept. Without a row, all of them are
  * written anew at the next change.
  */

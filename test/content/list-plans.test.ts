@@ -12,7 +12,7 @@ import {
   listMembers,
   replaceListMembers,
 } from '../../src/content/list-records.ts'
-import { entriesBelow } from '../../src/content/entry-records.ts'
+import { membersBelow } from '../../src/content/members-below.ts'
 import { addRelations, dropRelations, renewRelations } from '../../src/content/entry-rows.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/assembly/schema.ts'
@@ -36,7 +36,7 @@ test('no statement about lists and relations goes through a whole table, so that
   assert.equal(await listHolding(counted, entry), list.id)
   assert.deepEqual(await listMembers(counted, list), [entry.id])
   assert.equal(await countListMembers(counted, list), 1)
-  assert.equal((await entriesBelow(counted, list)).length, 1)
+  assert.equal((await membersBelow(counted, list)).length, 1)
   await addRelations(counted, { ...entry, statements })
   await renewRelations(counted, entry, { ...entry, statements })
   const guest = guestFrom({ address: '127.0.0.1' } as Parameters<typeof guestFrom>[0])

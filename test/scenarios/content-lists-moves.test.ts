@@ -184,3 +184,22 @@ test('a list moves to another context only if the mover may administer every ent
   await grant(source, inner)
   assert.equal((await request()).status, 200)
 })
+
+test('a list with too much metadata stays in its context, and each entry in it can move (D35.18)', async () => {
+  const [context, other] = [await newContext(admin), await newContext(admin)]
+  const about = (id: string): string => `${admin.base}${context}/resource/${id}`
+  const members: string[] = []
+  for (let count = 0; count < 10; count++) {
+    const id = await newEntry(admin, context)
+    const metadata = graphOf(about(id), 'http://example.org/text', textTerm('x'.repeat(7_000_000)))
+    assert.equal((await admin.put(`${context}/metadata/${id}`, metadata)).status, 204)
+    members.push(id)
+  }
+  const [list, to] = [await newList(admin, context, members), await newList(admin, other)]
+  const refused = await move(admin, `${other}/resource/${to}`, `${context}/entry/${list}`, undefined, '&removeAll')
+  assertRefused(refused, 413, 'list-too-large')
+  assert.deepEqual(await idsOf(admin, context, list), members)
+  const one = `${context}/entry/${members[0]}`
+  assert.equal((await move(admin, `${other}/resource/${to}`, one, undefined, '&removeAll')).status, 200)
+  assert.deepEqual(await idsOf(admin, context, list), members.slice(1))
+})

@@ -4,7 +4,9 @@ import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { type Caller, guestFrom } from '../../src/accounts/caller.ts'
 import { type Acl, type Entry, newEntry } from '../../src/model/entry.ts'
+import { deleteEntryRow, insertEntryRow, updateHeadRow } from '../../src/content/entry-rows.ts'
 import { deleteEntriesOf, deleteEntry, insertEntry, updateEntry } from '../support/entries.ts'
+import { indexHeads, restoreInIndex, trashInIndex } from '../../src/search/index-records.ts'
 import { may } from '../../src/model/rights.ts'
 import type { Found, Search } from '../../src/search/search.ts'
 import type { Order } from '../../src/search/engine.ts'
@@ -67,6 +69,7 @@ const queries: ReadonlyArray<readonly [query: string, fits: Fits, score?: (row: 
 /** What there is, without an index: each question goes through all of it. */
 class Model {
   readonly rows = new Map<string, Row>()
+  readonly trashed = new Map<string, Row>()
   readonly acls = new Map<string, Acl>()
   now = 1000
   last = 0
@@ -116,6 +119,8 @@ const put = fc
   .map(
     ({ context, id, words, type, acl, later }): Change =>
       async (tx, model) => {
+        // Its id is not free.
+        if (model.trashed.has(addressOf({ context, id }))) return
         model.now += later
         const before = model.rows.get(addressOf({ context, id }))
         const metadata = {
@@ -133,11 +138,43 @@ const remove = fc.record(place).map(
       model.rows.delete(addressOf(address))
     },
 )
+/** Another access list, and nothing else. */
+const share = fc.record({ ...place, acl }).map(
+  ({ context, id, acl }): Change =>
+    async (tx, model) => {
+      const row = model.rows.get(addressOf({ context, id }))
+      if (!row) return
+      const entry = { ...row.entry, acl, modified: ++model.now }
+      await updateHeadRow(tx, entry)
+      assert.deepEqual(await indexHeads(tx, [entry]), [])
+      model.rows.set(addressOf(entry), { ...row, entry })
+    },
+)
+/** To the trash, or back from there. */
+const trash = fc.record(place).map(
+  (address): Change =>
+    async (tx, model) => {
+      const [present, trashed] = [model.rows, model.trashed].map(rows => rows.get(addressOf(address)))
+      if (present) {
+        await deleteEntryRow(tx, address)
+        await trashInIndex(tx, address)
+        model.trashed.set(addressOf(address), present)
+        model.rows.delete(addressOf(address))
+      } else if (trashed) {
+        await insertEntryRow(tx, trashed.entry)
+        assert.ok(await restoreInIndex(tx, address))
+        model.rows.set(addressOf(address), trashed)
+        model.trashed.delete(addressOf(address))
+      }
+    },
+)
 const clear = place.context.map(
   (context): Change =>
     async (tx, model) => {
       await deleteEntriesOf(tx, context)
-      for (const [address, { entry }] of model.rows) if (entry.context === context) model.rows.delete(address)
+      for (const rows of [model.rows, model.trashed]) {
+        for (const [address, { entry }] of rows) if (entry.context === context) rows.delete(address)
+      }
     },
 )
 const allow = fc.record({ context: place.context, acl }).map(
@@ -210,10 +247,14 @@ test('whatever has been written, by this process or another, and whoever asks: n
     newSearch(other, { scanThreshold: 2, maxBytes: 3000 }),
     newSearch(other, { scanThreshold: 0 }),
   ]
-  const change = fc.oneof({ arbitrary: put, weight: 8 }, { arbitrary: remove, weight: 3 }, clear, {
-    arbitrary: allow,
-    weight: 3,
-  })
+  const change = fc.oneof(
+    { arbitrary: put, weight: 8 },
+    { arbitrary: share, weight: 4 },
+    { arbitrary: trash, weight: 4 },
+    { arbitrary: remove, weight: 3 },
+    { arbitrary: allow, weight: 3 },
+    clear,
+  )
   const step = fc.record({
     change,
     writer: fc.constantFrom(one, other),

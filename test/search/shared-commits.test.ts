@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
+import { guestFrom } from '../../src/accounts/caller.ts'
 import { findEntry } from '../../src/content/entry-records.ts'
+import { findTrashedEntry } from '../../src/content/trash-rows.ts'
 import { type Entry, newEntry } from '../../src/model/entry.ts'
 import { indexEntries, removeFromIndex } from '../../src/search/index-records.ts'
 import { newSearch } from '../support/search-engine.ts'
@@ -13,6 +15,7 @@ import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { changesOf } from '../support/entries.ts'
 
+const guest = guestFrom({ address: '', userAgent: '' })
 const contexts = ['3', '4']
 const ids = ['1', '2']
 /** More text than waits for the end of a commit. */
@@ -38,7 +41,8 @@ async function indexOf(database: Database): Promise<unknown[]> {
     sql`SELECT doc, field, value FROM search_numbers`,
     sql`SELECT rowid % 4294967296 AS doc, rowid / 4294967296 AS field, 'n' AS value FROM search_ngrams`,
     sql`SELECT rowid % 4294967296 AS doc, rowid / 4294967296 AS field, 't' AS value FROM search_texts`,
-    sql`SELECT doc, 0 AS field, audience AS value FROM search_entries`,
+    sql`SELECT e.doc, 0 AS field, a.principals AS value FROM search_entries e
+      LEFT JOIN search_audiences a ON a.audience = e.audience`,
   ])
     found.push((await database.all<object>(rowsOf(rows))).map(row => ({ ...row })))
   for (const word of ['red', 'green', 'blue', 'large']) {
@@ -48,7 +52,14 @@ async function indexOf(database: Database): Promise<unknown[]> {
   return found
 }
 
-test('however transactions that share a commit change, delete and fail, the index is that of the entries', async t => {
+/** Rows of the index that belong to no entry, neither to one in the trash. */
+const leftovers = (database: Database): Promise<unknown[]> =>
+  database.all(sql`SELECT s.doc FROM search_strings s
+    WHERE NOT EXISTS (SELECT 1 FROM search_entries e WHERE e.doc = s.doc)
+      AND NOT EXISTS (SELECT 1 FROM search_trashed h JOIN trashed_entries t ON t.context = h.context AND t.id = h.id
+        WHERE h.doc = s.doc)`)
+
+test('however transactions that share a commit change, delete, move to the trash and fail, the index is that of the entries (D35.17)', async t => {
   const database = await openSqliteDatabase(':memory:')
   t.after(() => database.close())
   await migrate(database, schema)
@@ -58,21 +69,41 @@ test('however transactions that share a commit change, delete and fail, the inde
     context: fc.constantFrom(...contexts),
     id: fc.constantFrom(...ids),
     title: fc.constantFrom('red', 'green', 'blue', LARGE),
-    does: fc.constantFrom('write', 'write', 'write', 'delete', 'empty'),
+    does: fc.constantFrom(
+      'write',
+      'write',
+      'write',
+      'access',
+      'access',
+      'trash',
+      'restore',
+      'purge',
+      'delete',
+      'empty',
+    ),
   })
-  const plan = fc.array(fc.record({ steps: fc.array(step, { minLength: 1, maxLength: 3 }), fails: fc.boolean() }), {
+  const plan = fc.array(fc.record({ steps: fc.array(step, { minLength: 1, maxLength: 6 }), fails: fc.boolean() }), {
     maxLength: 12,
   })
   let now = 0
   await fc.assert(
     fc.asyncProperty(plan, async transactions => {
       const all = transactions.map(({ steps, fails }) =>
-        changes.run(undefined, async writer => {
+        changes.run(guest, async writer => {
           for (const { context, id, title, does } of steps) {
             const present = await findEntry(writer.tx, { context, id })
             const entry = named(context, id, title, ++now)
+            const trashed = await findTrashedEntry(writer.tx, { context, id })
             if (does === 'empty') await writer.deleteAllOf(context)
+            else if (does === 'purge') await writer.deleteFromTrash(entry)
             else if (does === 'delete') await writer.delete(entry)
+            else if (does === 'access') {
+              if (present) await writer.updateHead(present, { ...present, acl: { mread: [`x:${title.slice(0, 5)}`] } })
+            } else if (does === 'trash') {
+              if (present) await writer.moveToTrash(entry, id)
+            } else if (does === 'restore') {
+              if (trashed) await writer.restore(trashed)
+            } else if (trashed) continue
             else if (present) await writer.update(present, { ...present, metadata: entry.metadata }, '_admin')
             else await writer.insert(entry)
           }
@@ -84,6 +115,7 @@ test('however transactions that share a commit change, delete and fail, the inde
       }
       await newSearch(database).tidy()
       const found = await indexOf(database)
+      assert.deepEqual(await leftovers(database), [])
       await database.transaction(async tx => {
         for (const context of contexts) {
           for (const id of ids) {
@@ -95,6 +127,6 @@ test('however transactions that share a commit change, delete and fail, the inde
       })
       assert.deepEqual(found, await indexOf(database))
     }),
-    { numRuns: 60 },
+    { numRuns: 300 },
   )
 })

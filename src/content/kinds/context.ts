@@ -6,7 +6,7 @@ import { type Bytes, UNLIMITED } from '../../base/units.ts'
 import { removeFilesOf } from '../../files/file-records.ts'
 import type { Ledger } from '../../files/quota-ledger.ts'
 import type { Database, Queries } from '../../stores/database.ts'
-import { CONTEXTS, PRINCIPALS } from '../../model/addresses.ts'
+import { CONTEXTS, type EntryAddress, PRINCIPALS } from '../../model/addresses.ts'
 import {
   deleteContextRow,
   findContext,
@@ -105,7 +105,7 @@ export class ContextKind implements ResourceKind {
   }
 
   /** Deletes the context with all its entries and their files. */
-  async remove(writer: EntryWriter, { id }: Entry): Promise<void> {
+  async remove(writer: EntryWriter, { id }: EntryAddress): Promise<void> {
     const { tx } = writer
     const name = (await findContext(tx, id))?.name
     await removeFilesOf(tx, id)

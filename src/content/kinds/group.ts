@@ -5,7 +5,7 @@ import { deletePrincipal, findUser, listUserIds, requireName } from '../../accou
 import { ADMINS, GUEST, USERS } from '../../accounts/principals.ts'
 import { Forbidden, InvalidInput, NotFound } from '../../base/errors.ts'
 import { type Entry, groupAcl } from '../../model/entry.ts'
-import { PRINCIPALS } from '../../model/addresses.ts'
+import { type EntryAddress, PRINCIPALS } from '../../model/addresses.ts'
 import { ResponseBudget } from '../../model/response-budget.ts'
 import { type EntryInContext, requires } from '../../model/rights.ts'
 import type { Database } from '../../stores/database.ts'
@@ -136,7 +136,7 @@ export class GroupKind implements ResourceKind {
     return { entry }
   }
 
-  async remove(writer: EntryWriter, { id }: Entry): Promise<void> {
+  async remove(writer: EntryWriter, { id }: EntryAddress): Promise<void> {
     const name = (await findGroup(writer.tx, id))?.name
     await deletePrincipal(writer.tx, id)
     writer.record({ event: 'group-deleted', detail: { group: groupOf(id), ...(name === undefined ? {} : { name }) } })

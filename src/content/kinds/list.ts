@@ -1,3 +1,4 @@
+import type { EntryAddress } from '../../model/addresses.ts'
 import type { Caller } from '../../accounts/caller.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import type { Entry } from '../../model/entry.ts'
@@ -84,7 +85,7 @@ export class ListKind implements ResourceKind {
   }
 
   /** The members stay in the context. */
-  async remove({ tx }: EntryWriter, list: Entry): Promise<void> {
+  async remove({ tx }: EntryWriter, list: EntryAddress): Promise<void> {
     await forgetList(tx, list)
   }
 

@@ -27,7 +27,7 @@ import type { Changes, EntryWriter } from '../changes.ts'
 import type { CreationBody } from '../creation-request.ts'
 import { findEntryHead } from '../entry-records.ts'
 import { type Entry, userAcl } from '../../model/entry.ts'
-import { PRINCIPALS } from '../../model/addresses.ts'
+import { type EntryAddress, PRINCIPALS } from '../../model/addresses.ts'
 import { type AccessCheck, may, type EntryInContext, requireRight } from '../../model/rights.ts'
 import type {
   Making,
@@ -204,14 +204,14 @@ export class UserKind implements ResourceKind {
     return { entry }
   }
 
-  async remove(writer: EntryWriter, { id }: Entry): Promise<void> {
+  async remove(writer: EntryWriter, { id }: EntryAddress): Promise<void> {
     this.#deps.requireFresh(writer.caller)
     const user = await findUser(writer.tx, id)
     await deletePrincipal(writer.tx, id)
     if (user) writer.record({ event: 'user-deleted', userId: id, userName: user.name })
   }
 
-  async removed({ id }: Entry): Promise<void> {
+  async removed({ id }: EntryAddress): Promise<void> {
     await this.#deps.sessions.clearAway(id)
   }
 

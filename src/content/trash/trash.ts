@@ -13,9 +13,10 @@ import { getContext } from '../contexts.ts'
 import { touchHoldingList } from '../deletion.ts'
 import { displayName } from '../file-description.ts'
 import type { EntryLoader } from '../entry-loader.ts'
-import { entriesBelow, findEntry } from '../entry-records.ts'
+import { findEntryHead } from '../entry-records.ts'
 import { appendToList, forgetList, insertMembership, leaveList } from '../list-records.ts'
-import { findTrashed, trashedBefore, trashedHeads, trashedSizes, trashedWith } from '../trash-rows.ts'
+import { membersBelow } from '../members-below.ts'
+import { findTrashed, findTrashedEntry, trashedBefore, trashedHeads, trashedSizes, trashedWith } from '../trash-rows.ts'
 
 interface Dependencies {
   readonly database: Database
@@ -97,10 +98,11 @@ export class Trash {
       async writer => {
         const { entry, contextEntry } = await writer.recheck(target, trashing)
         precondition(entry)
-        const below = isList(entry) ? await entriesBelow(writer.tx, entry) : []
-        for (const one of below) {
-          const what = `move the entry "${one.id}" to the trash, which is in this list`
-          requireRight(writer.caller, 'administer', { entry: one, contextEntry }, what)
+        const below = isList(entry) ? await membersBelow(writer.tx, entry) : []
+        for (const member of below) {
+          const one = await findEntryHead(writer.tx, member)
+          const what = `move the entry "${member.id}" to the trash, which is in this list`
+          if (one) requireRight(writer.caller, 'administer', { entry: one, contextEntry }, what)
         }
         await touchHoldingList(writer, entry)
         const all = [entry, ...below]
@@ -161,17 +163,20 @@ export class Trash {
         const { tx } = writer
         const { entry, list } = await requireTrashed(tx, writer.caller, { contextKey, id, what: 'restore this entry' })
         const all = await trashedWith(tx, entry)
-        for (const one of all) await writer.restore(one.entry)
-        for (const { entry: one, membership } of all) {
+        for (const address of all) {
+          const one = await findTrashedEntry(tx, address)
+          if (one) await writer.restore(one)
+        }
+        for (const { membership, ...one } of all) {
           if (one.id !== id && membership) await insertMembership(tx, one, membership)
         }
         const detail = { context: entry.context, entry: id, entries: all.length }
         writer.record({ event: 'entry-restored', detail })
-        const holding = list === undefined ? undefined : await findEntry(tx, { context: entry.context, id: list })
+        const holding = list === undefined ? undefined : await findEntryHead(tx, { context: entry.context, id: list })
         const address = entryUri(entry)
         if (!holding || !isList(holding)) return { address, list: undefined }
         await appendToList(tx, holding, id)
-        await writer.update(holding, holding)
+        await writer.updateHead(holding, holding)
         return { address, list: holding.id }
       },
       { ownCommit: true },
@@ -241,9 +246,9 @@ export class Trash {
   async #purge(writer: EntryWriter, root: { readonly context: string; readonly id: string }): Promise<void> {
     const { context, id } = root
     const all = await trashedWith(writer.tx, root)
-    for (const { entry } of all) {
-      await this.#deps.files.remove(writer.tx, entry)
-      await writer.deleteFromTrash(entry)
+    for (const address of all) {
+      await this.#deps.files.remove(writer.tx, address)
+      await writer.deleteFromTrash(address)
     }
     writer.record({ event: 'trash-deleted', detail: { context, entry: id, entries: all.length } })
   }

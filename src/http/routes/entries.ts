@@ -89,12 +89,18 @@ export const entryRoutes = [
     details: 'Dates and addresses are kept by the service.',
     query: {
       applyACLtoChildren: flag(
-        'On a list: gives its access list to all entries in it, lists inside included. The caller must administer all of them.',
+        'On a list: gives its access list to all entries in it, lists inside included. The caller must administer all of them, at most 10,000.',
       ),
     },
     body: graphBody,
     answers: { 204: done },
-    refusals: { 400: ['invalid-graph', 'invalid-json', 'invalid-uri', 'invalid-value'], 401: [], 403: [], 404: [] },
+    refusals: {
+      400: ['invalid-graph', 'invalid-json', 'invalid-uri', 'invalid-value'],
+      401: [],
+      403: [],
+      404: [],
+      413: ['list-too-large'],
+    },
     conditional: 'write',
     handle: async (deps: Uses<'base' | 'bodies' | 'entries' | 'graphs'>, { request, reply, caller, params, query }) => {
       const read = graphReader(deps, request, reply, entryUri)
@@ -109,9 +115,9 @@ export const entryRoutes = [
     chapter,
     summary: 'Delete an entry with its metadata and its resource; a context with all entries in it.',
     access: 'those who administer the entry; `recursive`: those who administer the context',
-    query: { recursive: flag('On a list: deletes all entries in it as well.') },
+    query: { recursive: flag('On a list: deletes all entries in it as well, at most 10,000.') },
     answers: { 204: done },
-    refusals: { 401: [], 403: [], 404: [] },
+    refusals: { 401: [], 403: [], 404: [], 413: ['list-too-large'] },
     conditional: 'write',
     handle: async (deps: Uses<'entries'>, { request, reply, caller, params, query }) => {
       await deps.entries.delete(caller, params, preconditionOf(request), query.recursive)

@@ -44,6 +44,7 @@ export const listRoutes = [
       400: [...(uploadRefusals[400] ?? []), 'invalid-uri'],
       405: ['method-not-allowed'],
       409: ['conflict'],
+      413: [...(uploadRefusals[413] ?? []), 'list-too-large'],
     },
     conditional: 'write',
     handle: async (

@@ -129,9 +129,9 @@ export const resourceRoutes = [
     chapter,
     summary: 'Delete the file, empty the text, or remove all members from the list. The entry stays.',
     access: 'those who may write the resource',
-    query: { recursive: flag('On a list: deletes the list and all entries in it.') },
+    query: { recursive: flag('On a list: deletes the list and all entries in it, at most 10,000.') },
     answers: { 204: done },
-    refusals: { 401: [], 403: [], 404: ['no-file'], 405: ['method-not-allowed'] },
+    refusals: { 401: [], 403: [], 404: ['no-file'], 405: ['method-not-allowed'], 413: ['list-too-large'] },
     conditional: 'write',
     handle: async ({ resources }: Uses<'resources'>, { request, reply, caller, params, query }) => {
       const entry = await resources.clear(caller, params, conditionsOf(request), query.recursive)

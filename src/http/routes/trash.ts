@@ -53,12 +53,19 @@ export const trashRoutes = [
     method: 'POST',
     url: '/:context/trash/:entry',
     chapter,
-    summary: 'Move an entry to the trash, a list with everything in it.',
+    summary: 'Move an entry to the trash, a list with everything in it, at most 10,000 entries.',
     access: 'those who administer the entry, and everything in the list',
     details:
       'From then on no other operation finds it. Its files still count towards the quota. It is deleted permanently after `service.trash.days`.',
     answers: { 204: done },
-    refusals: { 400: ['invalid-type'], 401: [], 403: [], 404: [], 412: ['precondition-failed'] },
+    refusals: {
+      400: ['invalid-type'],
+      401: [],
+      403: [],
+      404: [],
+      412: ['precondition-failed'],
+      413: ['list-too-large'],
+    },
     conditional: 'write',
     handle: async ({ trash }: Uses<'trash'>, { request, reply, caller, params }) => {
       await trash.put(caller, params, preconditionOf(request))

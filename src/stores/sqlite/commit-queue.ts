@@ -27,6 +27,10 @@ export class CommitQueue implements LastRows {
     this.#left.set(key, { item, write })
   }
 
+  has(key: string): boolean {
+    return this.#left.has(key) ? this.#left.get(key) !== undefined : (this.#earlier?.has(key) ?? false)
+  }
+
   drop(isDropped: (key: string) => boolean): void {
     for (const { keys } of [this, ...(this.#earlier ? [this.#earlier] : [])])
       for (const key of keys) if (isDropped(key)) this.#left.set(key, undefined)

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { TooLarge } from '../../src/base/errors.ts'
+import { MAX_BELOW, membersBelow } from '../../src/content/members-below.ts'
+import { deleteEntryRow } from '../../src/content/entry-rows.ts'
+import { revisionsInPortions } from '../../src/content/revisions.ts'
+import { newEntry } from '../../src/model/entry.ts'
+import type { Database } from '../../src/stores/database.ts'
+import { sql } from '../../src/stores/sql.ts'
+import { insertEntry } from '../support/entries.ts'
+import { newDatabase } from '../support/store.ts'
+
+const KIB = 1024
+const list = { context: '3', id: 'list' }
+const make = (id: string, graphType: 'None' | 'List' = 'None') =>
+  newEntry({ context: '3', id, by: undefined, now: 1, graphType })
+
+/** A store with a list and another list in it. */
+async function newLists(t: TestContext): Promise<Database> {
+  const database = await newDatabase(t)
+  await database.run(sql`INSERT INTO contexts (id) VALUES ('3')`)
+  await database.transaction(async tx => {
+    for (const id of ['list', 'inner']) await insertEntry(tx, make(id, 'List'))
+    await tx.run(sql`INSERT INTO list_members (context, member, list, position) VALUES ('3', 'inner', 'list', 1)`)
+  })
+  return database
+}
+
+/** Adds so many members with numbers from `first` on. */
+const fill = async (database: Database, holding: string, first: number, count: number): Promise<void> => {
+  const numbers = sql`WITH RECURSIVE n (n) AS (SELECT ${first} UNION ALL SELECT n + 1 FROM n WHERE n < ${first + count - 1})`
+  await database.run(sql`INSERT INTO entries (context, id, entry_type, graph_type, resource_type, created, modified, contributors, acl,
+      statements, metadata) ${numbers} SELECT '3', CAST(n AS TEXT), 'Local', 'None', 'InformationResource', 1, 1, '[]', '{}', '{}', '{}' FROM n`)
+  await database.run(sql`INSERT INTO list_members (context, member, list, position)
+    ${numbers} SELECT '3', CAST(n AS TEXT), CAST(${holding} AS TEXT), n + 1 FROM n`)
+}
+
+test('all below a list are named in its order, up to a limit that counts those in the lists in it (D35.17)', async t => {
+  const database = await newLists(t)
+  await fill(database, 'inner', 1, 3)
+  await fill(database, 'list', 4, 2)
+  const ids = (await membersBelow(database, list)).map(({ id }) => id)
+  assert.deepEqual(ids, ['inner', '4', '5', '1', '2', '3'])
+
+  await fill(database, 'inner', 6, MAX_BELOW - 6)
+  assert.equal((await membersBelow(database, list)).length, MAX_BELOW)
+  await fill(database, 'list', MAX_BELOW, 1)
+  await assert.rejects(membersBelow(database, list), error => {
+    assert.ok(error instanceof TooLarge)
+    assert.equal(error.code, 'list-too-large')
+    return true
+  })
+})
+
+test('long revisions are copied and deleted by statements of their own, short ones together (D35.18)', async t => {
+  const database = await newDatabase(t)
+  await database.run(sql`INSERT INTO contexts (id) VALUES ('3')`)
+  await database.transaction(tx => insertEntry(tx, make('1')))
+  const sizes = [1, 2, 600, 600, 3000, 1, 1]
+  for (const [index, size] of sizes.entries()) {
+    await database.run(sql`INSERT INTO metadata_revisions (context, entry, number, time, author, metadata)
+      VALUES ('3', '1', ${index + 1}, 1, '_admin', ${'x'.repeat(size * KIB)})`)
+  }
+  const address = { context: '3', id: '1' }
+  const numbers: number[][] = []
+  for (const some of await revisionsInPortions(database, 'metadata_revisions', address)) {
+    const rows = await database.all<{ number: number }>(
+      sql`SELECT number FROM metadata_revisions WHERE ${some} ORDER BY number`,
+    )
+    numbers.push(rows.map(({ number }) => number))
+  }
+  assert.deepEqual(numbers, [[1, 2, 3], [4], [5], [6, 7]])
+  await database.transaction(tx => deleteEntryRow(tx, address))
+  assert.deepEqual(await revisionsInPortions(database, 'metadata_revisions', address), [])
+})
