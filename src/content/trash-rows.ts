@@ -95,6 +95,17 @@ export async function trashedHeads(queries: Queries, context: string): Promise<T
   return rows.map(row => ({ entry: headFromRow(row), ...noteFromRow(row) }))
 }
 
+/** The next entries that users have moved to the trash of a context, in the order of their ids. */
+export async function trashedHeadsAfter(
+  queries: Queries,
+  { context, id }: EntryAddress,
+  most: number,
+): Promise<EntryHead[]> {
+  const rows = await queries.all<HeadRow>(sql`SELECT ${headColumns} FROM trashed_entries
+    WHERE context = ${context} AND id > ${id} AND id = root ORDER BY id LIMIT ${most}`)
+  return rows.map(headFromRow)
+}
+
 /** An entry with everything that is in the trash because of it. */
 export interface TrashedSize {
   readonly entries: number

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { exportOf, importInto, membersOf } from '../support/archives.ts'
 import { backUp, fsckIsClean, restore as restoreStore, succeeded } from '../support/backups.ts'
-import { assertRefused, graphOf, type QuotaJson, readEntry, TITLE, textTerm } from '../support/content.ts'
+import { assertRefused, graphOf, principal, type QuotaJson, readEntry, STORE, TITLE, textTerm } from '../support/content.ts'
 import type { Visitor } from '../support/http-client.ts'
 import { idsOf, newList, newTitled, parentLists } from '../support/lists.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
@@ -158,6 +158,23 @@ test('bytes in the trash count until they are deleted, one entry or all (D25.2)'
   assert.deepEqual(await readTrash(admin, context), { items: [], results: 0, bytes: 0 })
   assert.equal((await admin.delete(`${context}/entry/${next}`)).status, 204)
   assert.equal(await level(context), 0)
+})
+
+test('a trash of many entries is emptied of what the caller administers (D25.5, D35.18)', async () => {
+  const context = await newContext(admin)
+  const { id: user, visitor } = await newUser(service, admin)
+  const ids: string[] = []
+  for (let count = 0; count < 120; count++) ids.push(await newEntry(admin, context))
+  for (const id of [ids[0], ids[119]]) {
+    const info = graphOf(`${admin.base}${context}/entry/${id}`, `${STORE}write`, principal(admin, user))
+    assert.equal((await admin.put(`${context}/entry/${id}`, info)).status, 204)
+  }
+  for (const id of ids) await trash(admin, context, id)
+  assert.deepEqual((await visitor.delete(`${context}/trash`)).json(), { deleted: 2 })
+  assertRefused(await visitor.delete(`${context}/trash`), 403, 'not-allowed')
+  assert.equal((await readTrash(admin, context)).results, 118)
+  assert.deepEqual((await admin.delete(`${context}/trash`)).json(), { deleted: 118 })
+  assert.deepEqual((await admin.delete(`${context}/trash`)).json(), { deleted: 0 })
 })
 
 test('DELETE deletes at once, without the trash; a context takes its trash along (D25.1)', async () => {

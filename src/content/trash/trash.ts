@@ -4,7 +4,7 @@ import { InvalidInput, NotFound } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import type { Files } from '../../files/files.ts'
-import { CONTEXTS, type EntryKey, entryUri, PRINCIPALS } from '../../model/addresses.ts'
+import { CONTEXTS, type EntryAddress, type EntryKey, entryUri, PRINCIPALS } from '../../model/addresses.ts'
 import { type GraphType, isList } from '../../model/entry.ts'
 import { may, requireRight, requires } from '../../model/rights.ts'
 import type { Database, Queries } from '../../stores/database.ts'
@@ -16,7 +16,15 @@ import type { EntryLoader } from '../entry-loader.ts'
 import { findEntryHead } from '../entry-records.ts'
 import { appendToList, forgetList, insertMembership, leaveList } from '../list-records.ts'
 import { membersBelow } from '../members-below.ts'
-import { findTrashed, findTrashedEntry, trashedBefore, trashedHeads, trashedSizes, trashedWith } from '../trash-rows.ts'
+import {
+  findTrashed,
+  findTrashedEntry,
+  trashedBefore,
+  trashedHeads,
+  trashedHeadsAfter,
+  trashedSizes,
+  trashedWith,
+} from '../trash-rows.ts'
 
 interface Dependencies {
   readonly database: Database
@@ -65,8 +73,10 @@ export interface Restored {
 }
 
 const trashing = requires('administer', 'move this entry to the trash')
-/** Number of expired entries deleted in one transaction. */
+/** So many entries are deleted one after the other before others have their turn. */
 const BATCH = 50
+/** Deleting so many takes some hundred milliseconds. */
+const MANY = 1000
 
 /**
  * Moves entries to the trash, restores them, and deletes them permanently (D25). This requires the right to
@@ -198,26 +208,37 @@ export class Trash {
   }
 
   /**
-   * Deletes everything in the trash of a context that the caller may administer. Resolves to the number of
-   * entries that had been moved there.
+   * Deletes everything in the trash of a context that the caller may administer, in several transactions if it is much. Resolves to the
+   * number of entries that had been moved there.
    */
   async empty(caller: Caller, contextKey: string): Promise<number> {
-    const deleted = await this.#deps.changes.run(
-      caller,
-      async writer => {
-        const { context, entry: contextEntry } = await getContext(writer.tx, contextKey)
-        const heads = await trashedHeads(writer.tx, context.id)
-        const own = heads.filter(({ entry }) => may(writer.caller, 'administer', { entry, contextEntry }))
-        if (own.length === 0 && !may(writer.caller, 'readresource', { entry: contextEntry, contextEntry })) {
-          throw denied(writer.caller, 'empty the trash of this context')
-        }
-        for (const { entry } of own) await this.#purge(writer, entry)
-        return own.length
-      },
-      { ownCommit: true },
-    )
-    void this.#deps.files.collectGarbage()
-    return deleted
+    const { changes, files } = this.#deps
+    let emptied: Emptied = { deleted: 0, next: '' }
+    while (emptied.next !== undefined) {
+      const before = emptied
+      emptied = await changes.run(caller, writer => this.#emptySome(writer, contextKey, before), { ownCommit: true })
+    }
+    void files.collectGarbage()
+    return emptied.deleted
+  }
+
+  /** Deletes the next ones, so that a large trash does not keep others from writing for long. */
+  async #emptySome(writer: EntryWriter, contextKey: string, { deleted, next = '' }: Emptied): Promise<Emptied> {
+    const { tx, caller } = writer
+    const { context, entry: contextEntry } = await getContext(tx, contextKey)
+    const heads = await trashedHeadsAfter(tx, { context: context.id, id: next }, BATCH)
+    const own = heads.filter(entry => may(caller, 'administer', { entry, contextEntry }))
+    let entries = 0
+    for (const [index, entry] of own.entries()) {
+      entries += await this.#purge(writer, entry)
+      if (entries >= MANY) return { deleted: deleted + index + 1, next: entry.id }
+    }
+    const emptied = { deleted: deleted + own.length, next: heads.length < BATCH ? undefined : heads.at(-1)?.id }
+    const isNothing = emptied.next === undefined && emptied.deleted === 0
+    if (isNothing && !may(caller, 'readresource', { entry: contextEntry, contextEntry })) {
+      throw denied(caller, 'empty the trash of this context')
+    }
+    return emptied
   }
 
   /**
@@ -243,15 +264,23 @@ export class Trash {
     await files.collectGarbage()
   }
 
-  async #purge(writer: EntryWriter, root: { readonly context: string; readonly id: string }): Promise<void> {
-    const { context, id } = root
-    const all = await trashedWith(writer.tx, root)
+  /** Resolves to the number of entries, with those in it. */
+  async #purge(writer: EntryWriter, { context, id }: EntryAddress): Promise<number> {
+    const all = await trashedWith(writer.tx, { context, id })
     for (const address of all) {
       await this.#deps.files.remove(writer.tx, address)
       await writer.deleteFromTrash(address)
     }
     writer.record({ event: 'trash-deleted', detail: { context, entry: id, entries: all.length } })
+    return all.length
   }
+}
+
+/** How far the trash of a context is emptied. */
+interface Emptied {
+  readonly deleted: number
+  /** The entries after this id are next; `undefined` when there are no more. */
+  readonly next: string | undefined
 }
 
 interface Wanted {
