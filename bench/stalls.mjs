@@ -213,6 +213,11 @@ const rawGet = (path, times = 1) => `GET /${path} HTTP/1.1\r\nhost: 127.0.0.1\r\
 const emptyObjects = `[${'{},'.repeat(isQuick ? 100 : 2.7 * MB)}{}]`
 
 const inputs = {
+  'addresses of 6,000 parameters, 64 at once, refused': get(() => `auth/user?${'a&'.repeat(6000)}`, guest, 64),
+  'forms of 16,000 fields, 64 at once, refused': ({ service }) =>
+    times(64, () =>
+      send(service, guest, 'POST', 'auth/cookie', 'a&'.repeat(16_000), 'application/x-www-form-urlencoded'),
+    ),
   // The inputs that stalled the service when this was first measured.
   // Unescaped, because a longer address is refused before anybody reads it.
   'facets: pattern of 9 KB, refused': search(

@@ -13,6 +13,23 @@ export async function yieldAfter(text: { readonly length: number }): Promise<voi
   if (text.length > MAX_CHARACTERS) await setImmediate()
 }
 
+/** The latest turn that was taken. */
+let lastTurn: Promise<unknown> = Promise.resolve()
+
+/**
+ * Waits until this thread may begin with a step of some milliseconds: one in each turn of its event loop. Of many that have come at the same
+ * moment, none would take long, and yet a request that comes then would wait for all of them.
+ */
+export async function takeTurn(): Promise<void> {
+  lastTurn = lastTurn.then(() => setImmediate())
+  await lastTurn
+}
+
+/** {@link takeTurn} for work on a text, if the text is long. */
+export async function takeTurnFor(text: { readonly length: number }): Promise<void> {
+  if (text.length > MAX_CHARACTERS) await takeTurn()
+}
+
 /** Lets other requests run now and then during work of many steps. Counts characters and steps, not time, so it always does the same. */
 export class Yielding {
   #since = 0

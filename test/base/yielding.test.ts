@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { yieldAfter, Yielding } from '../../src/base/yielding.ts'
+import { takeTurnFor, yieldAfter, Yielding } from '../../src/base/yielding.ts'
 
 /** How many of these steps the next turn of the event loop came after. */
 async function stepsWithTurns(steps: ReadonlyArray<() => Promise<void>>): Promise<number[]> {
@@ -27,4 +27,25 @@ test('a long text is worked on step by step, a short one at once (D15.6)', async
     await stepsWithTurns([() => yieldAfter('x'.repeat(65_537)), () => yieldAfter('x'.repeat(65_536))]),
     [0],
   )
+})
+
+test('long texts that come at the same moment begin one in each turn of the event loop, short ones at once (D35.20)', async () => {
+  const order: string[] = []
+  const long = 'x'.repeat(65_537)
+  const begun = [long, 'short', long, long].map(async (text, index) => {
+    await takeTurnFor(text)
+    order.push(`text ${index}`)
+  })
+  let isOver = false
+  const turn = (): void => {
+    order.push('turn')
+    if (!isOver) setImmediate(turn)
+  }
+  setImmediate(turn)
+  await Promise.all(begun)
+  isOver = true
+  assert.equal(order[0], 'text 1')
+  const texts = order.flatMap((one, index) => (one.startsWith('text') && index > 0 ? [index] : []))
+  assert.equal(texts.length, 3)
+  assert.ok(!texts.some(index => texts.includes(index + 1)), order.join(', '))
 })

@@ -5,6 +5,7 @@ import { MAX_JSON_COST, parseJson } from '../../base/json.ts'
 import { notePassing } from '../../base/passing-bytes.ts'
 import { decodeUtf8 } from '../../base/text.ts'
 import type { System } from '../../base/system.ts'
+import { takeTurnFor } from '../../base/yielding.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { Arrivals } from './arrivals.ts'
 import { Parameters } from './query.ts'
@@ -120,7 +121,9 @@ export class Bodies {
 
   /** Returns the whole body as text. @throws {InvalidInput} when it is not UTF-8 */
   async text(request: IncomingMessage, response: ServerResponse, limit: Bytes = this.#limits.maxJson): Promise<string> {
-    return decodeUtf8(await this.bytes(request, response, limit))
+    const bytes = await this.bytes(request, response, limit)
+    await takeTurnFor(bytes)
+    return decodeUtf8(bytes)
   }
 
   /** Returns the text of a JSON body; an empty body is allowed with any type. @throws {UnsupportedType} */

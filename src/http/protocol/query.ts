@@ -2,6 +2,9 @@ import { type ErrorCode } from '../../base/error-codes.ts'
 import { InvalidInput, NotSupported } from '../../base/errors.ts'
 import { forEachPart } from './parts.ts'
 
+/** Parameters of one query or form, known or not: an address has room for 8,000, a form of a sign-on for 800,000. */
+const MAX_PARAMETERS = 200
+
 /** Names and values of a query or a form, in order, including duplicates. */
 export class Parameters {
   readonly #pairs: ReadonlyArray<readonly [name: string, value: string]>
@@ -15,7 +18,7 @@ export class Parameters {
   /** Of an address without a query. */
   static readonly none = new Parameters([], 'invalid-query')
 
-  /** @throws {InvalidInput} `code` for a malformed percent escape or bytes that are not UTF-8 */
+  /** @throws {InvalidInput} `code` for a malformed percent escape, bytes that are not UTF-8, or too many parameters */
   static parse(text: string, code: ErrorCode): Parameters {
     const decode = (part: string): string => {
       if (plain.test(part)) return part
@@ -29,6 +32,9 @@ export class Parameters {
     const pairs: Array<readonly [name: string, value: string]> = []
     forEachPart(text, '&', part => {
       if (part === '') return
+      if (pairs.length === MAX_PARAMETERS) {
+        throw new InvalidInput(code, `There are more than ${MAX_PARAMETERS} parameters.`)
+      }
       const equals = part.indexOf('=')
       pairs.push(equals < 0 ? [decode(part), ''] : [decode(part.slice(0, equals)), decode(part.slice(equals + 1))])
     })
