@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises'
+import { FairQueue } from '../base/limiter.ts'
 import type { Log } from '../base/log.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { type Mail, MailFailure, type Mailer } from '../stores/mailer.ts'
@@ -14,7 +16,7 @@ export class MailQueue {
   readonly #mailer: Mailer
   readonly #log: Log
   readonly #pauses: readonly Milliseconds[]
-  readonly #waiting: Array<() => Promise<void>> = []
+  readonly #waiting = new FairQueue<() => Promise<void>>(() => MAX_WAITING - this.#pausing.size)
   readonly #pausing = new Set<NodeJS.Timeout>()
   #isClosed = false
   /** Stops waiting for the mail that is being sent. */
@@ -27,47 +29,47 @@ export class MailQueue {
     this.#pauses = pauses
   }
 
-  /** @param write creates the mail, or returns `undefined` when there is none to send; also runs in the background */
-  add(write: () => Promise<Mail | undefined>): void {
-    if (this.#waiting.length + this.#pausing.size >= MAX_WAITING) {
-      this.#log.warn('too many mails are waiting: one was dropped')
-      return
-    }
+  /**
+   * @param write creates the mail, or returns `undefined` when there is none to send; also runs in the background
+   * @param network that asked for it: networks take turns, and in a full queue one with few mails displaces one of another's many
+   */
+  add(write: () => Promise<Mail | undefined>, network = ''): void {
     this.#enqueue(async () => {
       const mail = await write()
-      if (mail && !this.#isClosed) await this.#send(mail)
-    })
+      if (mail && !this.#isClosed) await this.#send(mail, network)
+    }, network)
   }
 
   /** Discards the mails that have not been sent, including the one that is being sent: its server may not respond. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#waiting.length = 0
     for (const timer of this.#pausing) clearTimeout(timer)
     this.#abandon?.()
     await this.#working
     await this.#mailer.close()
   }
 
-  #enqueue(job: () => Promise<void>): void {
-    this.#waiting.push(job)
+  #enqueue(job: () => Promise<void>, network: string): void {
+    if (this.#waiting.add(job, { of: network })) this.#log.warn('too many mails are waiting: one was dropped')
     this.#working ??= this.#work()
   }
 
   async #work(): Promise<void> {
-    for (let job = this.#waiting.shift(); job; job = this.#waiting.shift()) {
+    for (let job = this.#waiting.next(); job && !this.#isClosed; job = this.#waiting.next()) {
       try {
         await job()
       } catch (error) {
         // The log line leaves out the mail address, because it is personal data.
         this.#log.error({ err: error }, 'a mail could not be sent')
       }
+      // Jobs that name nobody only look that up: a thousand in a row would hold up all requests.
+      await setImmediate()
     }
     // Set in the same step that found the queue empty: mails added later start a new run.
     this.#working = undefined
   }
 
-  async #send(mail: Mail, failures = 0): Promise<void> {
+  async #send(mail: Mail, network: string, failures = 0): Promise<void> {
     try {
       await new Promise<void>((resolve, reject) => {
         this.#abandon = resolve
@@ -77,14 +79,14 @@ export class MailQueue {
       const pause = error instanceof MailFailure && error.isFinal ? undefined : this.#pauses[failures]
       if (pause === undefined || this.#isClosed) throw error
       this.#log.warn({ err: error, retryInMs: pause }, 'a mail could not be sent yet')
-      this.#sendLater(mail, failures + 1, pause)
+      this.#sendLater(() => this.#send(mail, network, failures + 1), network, pause)
     }
   }
 
-  #sendLater(mail: Mail, failures: number, pause: Milliseconds): void {
+  #sendLater(job: () => Promise<void>, network: string, pause: Milliseconds): void {
     const timer = setTimeout(() => {
       this.#pausing.delete(timer)
-      this.#enqueue(() => this.#send(mail, failures))
+      this.#enqueue(job, network)
     }, pause).unref()
     this.#pausing.add(timer)
   }

@@ -5,6 +5,7 @@ import type { Database, Queries } from '../stores/database.ts'
 import type { EphemeralStore } from '../stores/ephemeral-store.ts'
 import { sql } from '../stores/sql.ts'
 import type { Audit } from './audit.ts'
+import { networkOf } from './caller.ts'
 import type { MailQueue } from './mail-queue.ts'
 import type { PasswordLoginPolicy } from './login.ts'
 import type { PasswordRules } from './password-rules.ts'
@@ -65,7 +66,7 @@ export class PasswordReset {
       const subject = { userId: user.id, userName: user.name, address: client.address }
       await this.#deps.audit.record({ event: 'password-reset-requested', ...subject })
       return resetMail(user.name, linkTo(token), TTL / 3_600_000)
-    })
+    }, networkOf(client.address))
   }
 
   /** Whether the token would be accepted now. Changes nothing, so that a mail scanner that opens the link does no harm. */

@@ -89,14 +89,15 @@ const SHARED: QueueShare = { of: '' }
  * queue a caller with few items displaces the last item of the one with the most; a preferred one displaces any other.
  */
 export class FairQueue<T> {
-  readonly #capacity: number
+  readonly #capacity: () => number
   readonly #preferred = new Map<string, T[]>()
   readonly #others = new Map<string, T[]>()
   #size = 0
   #inARow = 0
 
-  constructor(capacity: number) {
-    this.#capacity = capacity
+  /** @param capacity a function where it changes */
+  constructor(capacity: number | (() => number)) {
+    this.#capacity = typeof capacity === 'number' ? () => capacity : capacity
   }
 
   get size(): number {
@@ -105,10 +106,13 @@ export class FairQueue<T> {
 
   /** Adds the item. Returns the one that has no place: `undefined`, an item that was displaced, or this item itself. */
   add(item: T, share: QueueShare = SHARED): T | undefined {
+    const capacity = this.#capacity()
+    // Less than there was: one that left would make no room.
+    if (this.#size > capacity) return item
     const lane = share.isPreferred ? this.#preferred : this.#others
     const own = lane.get(share.of)
-    const dropped = this.#size < this.#capacity ? undefined : this.#displace(own?.length ?? 0, share)
-    if (this.#size >= this.#capacity) return item
+    const dropped = this.#size < capacity ? undefined : this.#displace(own?.length ?? 0, share)
+    if (this.#size >= capacity) return item
     const items = lane.get(share.of)
     if (items) items.push(item)
     else lane.set(share.of, [item])

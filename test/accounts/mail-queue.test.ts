@@ -218,3 +218,44 @@ test('a mail that fails while the queue closes is not tried again', async () => 
   await turns()
   assert.deepEqual([tried, logged], [['busy'], []])
 })
+
+test('networks take turns, and one with many mails loses one to another (D35.24)', async t => {
+  let free: () => void = () => {}
+  const { queue, tried } = setUp([], async to => {
+    if (to === 'first') await new Promise<void>(resolve => (free = resolve))
+  })
+  t.after(() => queue.close())
+  const add = (to: string, network: string): void => queue.add(async () => mailTo(to), network)
+  add('first', 'many')
+  await until(
+    () => tried.length,
+    length => length === 1,
+  )
+  for (let n = 0; n < 1000; n++) add(`many-${n}`, 'many')
+  add('one', 'few')
+  free()
+  await until(
+    () => tried.length,
+    length => length === 1001,
+  )
+  assert.ok(tried.indexOf('one') <= 2, String(tried.indexOf('one')))
+  assert.ok(!tried.includes('many-999'))
+})
+
+test('many requests for mails to nobody let others run between them (D35.24)', async t => {
+  const { queue } = setUp([], async () => {})
+  t.after(() => queue.close())
+  const order: string[] = []
+  for (let n = 0; n < 3; n++) {
+    queue.add(async () => {
+      order.push(`mail ${n}`)
+      return undefined
+    })
+  }
+  void setImmediate().then(() => order.push('other'))
+  await until(
+    () => order.length,
+    length => length === 4,
+  )
+  assert.ok(order.indexOf('other') < 3, order.join(', '))
+})

@@ -54,3 +54,15 @@ test('whatever is added, nothing is lost or served twice, and the capacity holds
     }),
   )
 })
+
+test('a queue whose capacity has become less takes nothing, and loses nothing for it (D35.24)', () => {
+  let capacity = 3
+  const queue = new FairQueue<string>(() => capacity)
+  for (const item of ['a1', 'a2', 'a3']) queue.add(item, { of: 'a' })
+  capacity = 2
+  assert.equal(queue.add('b1', { of: 'b' }), 'b1')
+  assert.equal(queue.size, 3)
+  queue.next()
+  assert.equal(queue.add('b1', { of: 'b' }), 'a3')
+  assert.equal(queue.size, 2)
+})
