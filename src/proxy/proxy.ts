@@ -1,9 +1,9 @@
 import type { LookupFunction } from 'node:net'
 import type { Dispatcher } from 'undici'
-import type { Caller } from '../accounts/caller.ts'
+import { type Caller, shareOf } from '../accounts/caller.ts'
 import { ServiceError, UpstreamFailed, UpstreamSilent } from '../base/errors.ts'
-import { Limiter } from '../base/limiter.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
+import { FairLimiter } from '../workers/fair-limiter.ts'
 import { type Address, type Hosts, checkTarget, readTarget, type Resolve, resolveByDns, type Target } from './target.ts'
 
 export interface ProxyOptions {
@@ -29,6 +29,14 @@ export interface Fetched {
   readonly bytes: Uint8Array
 }
 
+/** A slow server keeps a place for the whole timeout, so one caller never has them all. Each place can take twice the largest document. */
+const LIMITS = {
+  concurrency: 16,
+  concurrencyOfOne: 3,
+  maxWaiting: 128,
+  maxWaitingOfOne: 32,
+  what: 'documents to fetch',
+}
 const MAX_REDIRECTS = 5
 const redirects = new Set([301, 302, 303, 307, 308])
 
@@ -39,7 +47,7 @@ const redirects = new Set([301, 302, 303, 307, 308])
 export class Proxy {
   readonly #options: ProxyOptions
   readonly #resolve: Resolve
-  readonly #limiter = new Limiter({ concurrency: 16, queue: 32, what: 'documents to fetch' })
+  readonly #limiter = new FairLimiter(LIMITS)
 
   constructor(options: ProxyOptions, resolve: Resolve = resolveByDns) {
     this.#options = options
@@ -54,17 +62,21 @@ export class Proxy {
    */
   async fetch(caller: Caller, { url, accept, signal }: Wanted): Promise<Fetched> {
     const first = readTarget(url)
-    return await this.#limiter.run(async () => {
-      const all = AbortSignal.any([signal, AbortSignal.timeout(this.#options.timeout)])
-      let next = first
-      for (let count = 0; count <= MAX_REDIRECTS; count++) {
-        const target = await untilAborted(checkTarget(next, caller, this.#options.hosts, this.#resolve), all, next)
-        const outcome = await this.#fetchOne(target, accept, all)
-        if (!('location' in outcome)) return outcome
-        next = redirectTarget(outcome.location, next)
-      }
-      throw failed(next, `redirects more than ${MAX_REDIRECTS} times`)
-    })
+    return await this.#limiter.run(
+      shareOf(caller),
+      async () => {
+        const all = AbortSignal.any([signal, AbortSignal.timeout(this.#options.timeout)])
+        let next = first
+        for (let count = 0; count <= MAX_REDIRECTS; count++) {
+          const target = await untilAborted(checkTarget(next, caller, this.#options.hosts, this.#resolve), all, next)
+          const outcome = await this.#fetchOne(target, accept, all)
+          if (!('location' in outcome)) return outcome
+          next = redirectTarget(outcome.location, next)
+        }
+        throw failed(next, `redirects more than ${MAX_REDIRECTS} times`)
+      },
+      signal,
+    )
   }
 
   async #fetchOne(
