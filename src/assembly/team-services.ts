@@ -101,9 +101,9 @@ export function shareMessageChecks(
   open: () => MessageChecks,
 ): Pick<MessageChecks, 'run' | 'close'> {
   const name = 'check a SAML message'
-  if (team?.isFirst === false) return { run: task => team.callFirst(name, task), close: async () => {} }
+  if (team?.isFirst === false) return { run: (...asked) => team.callFirst(name, asked), close: async () => {} }
   const checks = open()
-  team?.answer(name, (task: Parameters<MessageChecks['run']>[0]) => checks.run(task))
+  team?.answer(name, (asked: Parameters<MessageChecks['run']>) => checks.run(...asked))
   return checks
 }
 

@@ -13,8 +13,12 @@ const ID_BYTES = 32
 const MINUTE: Milliseconds = 60_000
 /** Flows in progress of one IPv4 address or IPv6 /64. A whole campus can share one address. */
 const MAX_PER_NETWORK = 2_000
+/** Flows in progress of one IPv6 /48, which one customer can have with all its 65,536 networks. */
+const MAX_PER_SITE = 20_000
 /** Flows in progress of all networks together. */
 const MAX_FLOWS = 200_000
+/** A flow counts once for each of so many characters in what its request names: a successurl can have 15,000. */
+const CHARACTERS = 1_024
 
 const flowKey = (id: string): string => `sso-flow:${id}`
 
@@ -31,7 +35,7 @@ export type NewFlow = Pick<
   'provider' | 'entityId' | 'successUrl' | 'failureUrl' | 'browser' | 'verifier' | 'isLogout'
 >
 
-/** Flows in progress by the minute in which they began. */
+/** Flows in progress, by their weight, by the minute in which they began. */
 type Counts = Readonly<Record<string, number>>
 
 /**
@@ -51,8 +55,11 @@ export class LoginFlows {
   /** @param address of the client. @throws {Overloaded} when too many logins of its network are in progress */
   async create(given: NewFlow, address: string): Promise<LoginFlow> {
     const network = networkOf(address)
-    await this.#count(FLOW_COUNT_PREFIX + network, MAX_PER_NETWORK, 'from your address')
-    await this.#count(TOTAL, MAX_FLOWS, 'at once')
+    const now = minuteOf(this.#system.now())
+    for (const [key, { max, where }] of countersOf(network)) {
+      if (await this.#count(key, { minute: now, weight: weightOf(given), max })) continue
+      throw new Overloaded(`Too many logins ${where} are in progress. Try again in a minute.`, MINUTE / 1000)
+    }
     const expires = this.#system.now() + FLOW_TTL
     // An id in XML must not begin with a digit.
     const flow: LoginFlow = { ...given, id: this.#random(), requestId: `_${this.#random()}`, expires, network }
@@ -63,14 +70,18 @@ export class LoginFlows {
   /** Removes and returns the flow with this id. */
   async consume(id: string): Promise<LoginFlow | undefined> {
     const flow = await this.#store.take<LoginFlow>(flowKey(id))
-    if (flow) for (const key of [FLOW_COUNT_PREFIX + flow.network, TOTAL]) await this.#uncount(key, flow)
+    if (flow) for (const [key] of countersOf(flow.network)) await this.#uncount(key, flow)
     return flow
   }
 
   /** Puts a flow back whose response could not be checked for lack of capacity, so that the browser can send it again. */
   async restore(flow: LoginFlow): Promise<void> {
     const left = flow.expires - this.#system.now()
-    if (left > 0) await this.#store.add(flowKey(flow.id), flow, left)
+    if (left <= 0) return
+    for (const [key] of countersOf(flow.network)) {
+      await this.#count(key, { minute: begunIn(flow), weight: weightOf(flow), max: Infinity })
+    }
+    await this.#store.add(flowKey(flow.id), flow, left)
   }
 
   /** Of many requests with the same assertion, on any node, one passes (D8.3). @throws {SsoRefused} `replay` */
@@ -90,23 +101,27 @@ export class LoginFlows {
     return (await this.#store.get(signedOutKey(provider, logoutKey))) !== undefined
   }
 
-  async #count(key: string, max: number, where: string): Promise<void> {
+  /** Returns false, and counts nothing, when the counter has reached its maximum. */
+  async #count(key: string, { minute, weight, max }: Counted): Promise<boolean> {
     const now = minuteOf(this.#system.now())
     let isFull = false
     await this.#store.update<Counts>(key, old => {
       const live = Object.entries(old ?? {}).filter(([minute]) => Number(minute) >= now - FLOW_TTL / MINUTE)
       isFull = live.reduce((sum, [, count]) => sum + count, 0) >= max
       const counts = Object.fromEntries(live)
-      return { value: isFull ? counts : { ...counts, [now]: (counts[now] ?? 0) + 1 }, ttl: FLOW_TTL + MINUTE }
+      return {
+        value: isFull ? counts : { ...counts, [minute]: (counts[minute] ?? 0) + weight },
+        ttl: FLOW_TTL + MINUTE,
+      }
     })
-    if (isFull) throw new Overloaded(`Too many logins ${where} are in progress. Try again in a minute.`, MINUTE / 1000)
+    return !isFull
   }
 
-  async #uncount(key: string, { expires }: LoginFlow): Promise<void> {
-    const minute = minuteOf(expires - FLOW_TTL)
+  async #uncount(key: string, flow: LoginFlow): Promise<void> {
+    const minute = begunIn(flow)
     await this.#store.update<Counts>(
       key,
-      old => old && { value: { ...old, [minute]: Math.max(0, (old[minute] ?? 0) - 1) } },
+      old => old && { value: { ...old, [minute]: Math.max(0, (old[minute] ?? 0) - weightOf(flow)) } },
     )
   }
 
@@ -114,5 +129,28 @@ export class LoginFlows {
     return Buffer.from(this.#system.randomBytes(ID_BYTES)).toString('base64url')
   }
 }
+
+interface Counted {
+  /** In which the flow began. */
+  readonly minute: number
+  readonly weight: number
+  readonly max: number
+}
+
+/** The counters of a flow from this network, the narrowest first, each with its maximum. */
+function countersOf(network: string): ReadonlyArray<readonly [key: string, { max: number; where: string }]> {
+  const groups = network.split(':')
+  const site = groups.length > 1 ? [`${groups.slice(0, 3).join(':')}::/48`] : []
+  return [
+    [FLOW_COUNT_PREFIX + network, { max: MAX_PER_NETWORK, where: 'from your address' }],
+    ...site.map(key => [FLOW_COUNT_PREFIX + key, { max: MAX_PER_SITE, where: 'from your address' }] as const),
+    [TOTAL, { max: MAX_FLOWS, where: 'at once' }],
+  ]
+}
+
+const weightOf = ({ successUrl = '', failureUrl = '', entityId = '' }: NewFlow): number =>
+  Math.max(1, Math.ceil((successUrl.length + failureUrl.length + entityId.length) / CHARACTERS))
+
+const begunIn = ({ expires }: LoginFlow): number => minuteOf(expires - FLOW_TTL)
 
 const minuteOf = (time: Milliseconds): number => Math.floor(time / MINUTE)

@@ -171,3 +171,36 @@ test('a flow is put back for as long as it had left, and not after its end (D8.2
   await one.restore(flow)
   assert.equal(await one.consume(flow.id), undefined)
 })
+
+test('one IPv6 site, with all its networks, cannot take the places of all others (D35.25)', async t => {
+  const { one } = start(t)
+  const begin = async (network: string) => await one.create(given, `2001:db8:1:${network}::1`)
+  for (let network = 0; network < 10; network++) {
+    for (let n = 0; n < 2000; n++) await begin(network.toString(16))
+  }
+  await assert.rejects(begin('a'), { code: 'overloaded', retryAfter: 60 })
+  const other = await one.create(given, '2001:db8:2::1')
+  assert.deepEqual(await one.consume(other.id), other)
+})
+
+test('a flow counts by the length of what its request names, and makes as much room when it ends (D35.25)', async t => {
+  const { one } = start(t)
+  const long = { ...given, successUrl: 'x'.repeat(1024), failureUrl: 'y'.repeat(1024) }
+  const flows = await Promise.all(Array.from({ length: 1000 }, () => one.create(long, ADDRESS)))
+  await assert.rejects(one.create(given, ADDRESS), { code: 'overloaded' })
+  const [first] = flows
+  assert.ok(first)
+  await one.consume(first.id)
+  for (let n = 0; n < 2; n++) await one.create(given, ADDRESS)
+  await assert.rejects(one.create(given, ADDRESS), { code: 'overloaded' })
+})
+
+test('a flow that is put back counts again (D35.25)', async t => {
+  const { one } = start(t)
+  const flows = await Promise.all(Array.from({ length: 2000 }, () => one.create(given, ADDRESS)))
+  for (const flow of flows) {
+    await one.consume(flow.id)
+    await one.restore(flow)
+  }
+  await assert.rejects(one.create(given, ADDRESS), { code: 'overloaded' })
+})

@@ -158,7 +158,9 @@ test('refusals come back from the threads with what was expected and received (D
 })
 
 test('responses beyond the queue are refused at once, the others are checked (D8.3)', async () => {
-  const small = new Verifier(new MessageChecks({ threads: 1, queue: 20, maxBytes: 1_000_000 }))
+  const small = new Verifier(
+    new MessageChecks({ threads: 1, queue: 20, maxBytes: 1_000_000, maxBytesOfOne: 1_000_000 }),
+  )
   after(() => small.close())
   const outcomes = await Promise.allSettled(Array.from({ length: 30 }, () => small.verify(good, expected())))
   const refused = outcomes.filter(outcome => outcome.status === 'rejected')
@@ -168,7 +170,9 @@ test('responses beyond the queue are refused at once, the others are checked (D8
 })
 
 test('waiting responses have a common limit in bytes', async () => {
-  const small = new Verifier(new MessageChecks({ threads: 1, queue: 100, maxBytes: 3 * good.length }))
+  const small = new Verifier(
+    new MessageChecks({ threads: 1, queue: 100, maxBytes: 3 * good.length, maxBytesOfOne: 3 * good.length }),
+  )
   after(() => small.close())
   const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => small.verify(good, expected())))
   assert.deepEqual(
@@ -185,7 +189,7 @@ test('a verifier that was never used closes at once', async () => {
 test('a closed verifier leaves no thread behind', async () => {
   const threads = () => process.getActiveResourcesInfo().filter(name => name === 'MessagePort').length
   const before = threads()
-  const used = new Verifier(new MessageChecks({ threads: 1, queue: 1, maxBytes: 1_000_000 }))
+  const used = new Verifier(new MessageChecks({ threads: 1, queue: 1, maxBytes: 1_000_000, maxBytesOfOne: 1_000_000 }))
   await used.verify(good, expected())
   await used.close()
   assert.equal(threads(), before)

@@ -22,7 +22,7 @@ import { buildLogoutRequest, expectedLogout, posted, redirected } from '../suppo
 const response = encode(signResponse(buildResponse()))
 const [byRedirect, byForm] = [redirected(buildLogoutRequest()), posted(buildLogoutRequest())]
 const MAX = 100_000
-const verifier = new Verifier(new MessageChecks({ threads: 1, queue: 10, maxBytes: MAX }))
+const verifier = new Verifier(new MessageChecks({ threads: 1, queue: 10, maxBytes: MAX, maxBytesOfOne: MAX }))
 after(() => verifier.close())
 const key = keyNamed('other').pem
 
@@ -74,6 +74,19 @@ test('messages of all kinds count with their size against the common limit (D8.3
   await assert.rejects(verifier.verify('x'.repeat(11), expected()), tooMany)
   await assert.rejects(verifier.verify('x'.repeat(10), expected()), accepted)
   await waiting
+})
+
+test('the messages of one network take a part of the common limit, and nothing from others (D35.21)', async t => {
+  const limits = { threads: 1, queue: 10, maxBytes: MAX, maxBytesOfOne: MAX / 2 }
+  const shared = new Verifier(new MessageChecks(limits))
+  t.after(() => shared.close())
+  const check = (bytes: number, network: string) => shared.verify('x'.repeat(bytes), expected(), network)
+  const isRefused = (error: unknown) => error instanceof SsoRefused
+  const waiting = assert.rejects(check(MAX / 2, 'a'), isRefused)
+  await assert.rejects(check(1, 'a'), Overloaded)
+  await assert.rejects(check(MAX / 2, 'b'), isRefused)
+  await waiting
+  await assert.rejects(check(MAX / 2, 'a'), isRefused)
 })
 
 test('metadata are read on a thread, and must be signed where a key is given (D31.7)', async () => {

@@ -84,7 +84,12 @@ test('the threads that check SAML messages, and the limits on what waits for the
   let opened = 0
   const open = (): MessageChecks => {
     opened++
-    return new MessageChecks({ threads: 1, queue: 10, maxBytes: 2 * response.length })
+    return new MessageChecks({
+      threads: 1,
+      queue: 10,
+      maxBytes: 2 * response.length,
+      maxBytesOfOne: 2 * response.length,
+    })
   }
   const verifiers = threeThreads().map(team => new Verifier(shareMessageChecks(team, open)))
   after(async () => {

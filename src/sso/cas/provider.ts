@@ -30,7 +30,7 @@ export interface CasOptions {
 }
 
 const TIMEOUT: Milliseconds = 5000
-/** Strangers cause these calls: they may not use up the sockets of the service. */
+/** Strangers cause these calls: they may not use up the sockets of the service. Networks take turns. */
 const MAX_VALIDATIONS = { concurrency: 32, queue: 128, what: 'sign-ons' }
 
 /**
@@ -76,13 +76,13 @@ export class CasProvider {
   }
 
   /**
-   * Has the ticket validated, once. @param flow over already: a second ticket needs another.
-   * @throws {SsoRefused}
+   * Has the ticket validated, once. @param flow over already: a second ticket needs another. @param network that brought the ticket
+   * @throws {SsoRefused} @throws {Overloaded}
    */
-  async finish(flow: LoginFlow, ticket: string): Promise<VerifiedIdentity> {
+  async finish(flow: LoginFlow, ticket: string, network = ''): Promise<VerifiedIdentity> {
     if (flow.provider !== this.name) throw refused('login-flow', `a login by ${this.name}`, flow.provider)
     requireTicket(ticket)
-    return { ...(await this.#validate(ticket, flow.requestId)), issuer: this.issuer, logoutKeys: [ticket] }
+    return { ...(await this.#validate(ticket, flow.requestId, network)), issuer: this.issuer, logoutKeys: [ticket] }
   }
 
   /**
@@ -92,7 +92,7 @@ export class CasProvider {
   async probe(): Promise<string> {
     const random = Buffer.from(this.#system.randomBytes(16)).toString('hex')
     try {
-      await this.#validate(`ST-doctor-${random}`, `_${random}`)
+      await this.#validate(`ST-doctor-${random}`, `_${random}`, '')
     } catch (error) {
       if (error instanceof SsoRefused && error.failed.check === 'cas-failure') return error.failed.received ?? ''
       throw error
@@ -100,17 +100,20 @@ export class CasProvider {
     throw refused('cas-reply', 'a refusal of a ticket that was never issued', 'the name of a user')
   }
 
-  async #validate(ticket: string, requestId: string): Promise<CasUser> {
+  async #validate(ticket: string, requestId: string, network: string): Promise<CasUser> {
     const { version, serverUrl, verifyTls, clockSkew, maxBytes, timeout = TIMEOUT } = this.#options
     const serviceUrl = this.#options.serviceUrl()
     const issueInstant = new Date(this.#system.now()).toISOString()
     const renews = this.#isSet('renew')
     const asked = { version, serverUrl, serviceUrl, ticket, requestId, issueInstant, renews }
     const limits = { timeout, maxBytes, verifyTls }
-    return await this.#validations.run(async () => {
-      const text = await fetchReply({ ...validationRequest(asked), ...limits })
-      return await this.#replies.read({ version, text, expected: { serviceUrl, now: this.#system.now(), clockSkew } })
-    })
+    return await this.#validations.run(
+      async () => {
+        const text = await fetchReply({ ...validationRequest(asked), ...limits })
+        return await this.#replies.read({ version, text, expected: { serviceUrl, now: this.#system.now(), clockSkew } })
+      },
+      { of: network },
+    )
   }
 
   async close(): Promise<void> {

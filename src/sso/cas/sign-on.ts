@@ -1,3 +1,4 @@
+import { networkOf } from '../../accounts/caller.ts'
 import type { Client, Session } from '../../accounts/sessions.ts'
 import type { LoginFlow, ProviderFace, ProviderPolicy } from '../identity-provider.ts'
 import type { LoginFlows } from '../login-flows.ts'
@@ -73,7 +74,7 @@ export class CasSignOn {
       flow,
       successUrl: flow.successUrl ?? successUrl,
       failureUrl,
-      verify: () => provider.finish(flow, ticket),
+      verify: () => provider.finish(flow, ticket, networkOf(client.address)),
     })
   }
 

@@ -59,7 +59,7 @@ interface Dependencies {
 const LIMITS = { timeout: 10_000, maxBytes: 262_144 satisfies Bytes, verifyTls: true }
 /** It becomes part of an address, and the store keeps it for each session. Without it the provider asks the user. */
 const MAX_HINT_CHARACTERS = 8_192
-/** Guests cause these calls, so they must not use up the sockets of the service. */
+/** Guests cause these calls, so they must not use up the sockets of the service. Networks take turns. */
 const MAX_EXCHANGES = { concurrency: 32, queue: 128, what: 'sign-ons' }
 
 /** One OpenID Connect provider (D26): sends users there and checks the responses that they return with. */
@@ -111,13 +111,13 @@ export class OidcProvider {
 
   /**
    * Exchanges the code and checks the tokens. @param query of the address that the browser returned to, with
-   * its question mark
+   * its question mark @param network that the browser comes from
    * @throws {SsoRefused} @throws {Overloaded}
    */
-  async finish(flow: LoginFlow, query: string): Promise<VerifiedIdentity> {
+  async finish(flow: LoginFlow, query: string, network = ''): Promise<VerifiedIdentity> {
     const server = await this.metadata.current()
     const configuration = this.#configuration(server)
-    const tokens = await this.#exchanges.run(() => this.#exchange(configuration, flow, query))
+    const tokens = await this.#exchanges.run(() => this.#exchange(configuration, flow, query), { of: network })
     const { id_token: text = '' } = tokens
     const verified = await this.#verify(text)
     requireAccessTokenHash(verified, tokens.access_token)
@@ -127,7 +127,7 @@ export class OidcProvider {
     const { rules, endsSession } = this.#options
     const claims =
       lacksClaims(idToken, rules) && server.endpoints.userinfo !== undefined
-        ? await this.#withUserinfo(configuration, idToken, tokens.access_token)
+        ? await this.#withUserinfo(configuration, idToken, { accessToken: tokens.access_token, network })
         : (idToken as Claims)
     const { sub = '', sid, acr } = idToken
     return {
@@ -185,12 +185,16 @@ export class OidcProvider {
     }
   }
 
-  async #withUserinfo(configuration: client.Configuration, idToken: JWTPayload, accessToken: string): Promise<Claims> {
+  async #withUserinfo(
+    configuration: client.Configuration,
+    idToken: JWTPayload,
+    { accessToken, network }: { readonly accessToken: string; readonly network: string },
+  ): Promise<Claims> {
     const { sub = '' } = idToken
     try {
       return mergeClaims(
         idToken,
-        await this.#exchanges.run(() => client.fetchUserInfo(configuration, accessToken, sub)),
+        await this.#exchanges.run(() => client.fetchUserInfo(configuration, accessToken, sub), { of: network }),
       )
     } catch (error) {
       throw asRefusal(error)

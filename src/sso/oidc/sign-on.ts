@@ -1,3 +1,4 @@
+import { networkOf } from '../../accounts/caller.ts'
 import type { Client, Session } from '../../accounts/sessions.ts'
 import { digestOf } from '../../accounts/token-digest.ts'
 import { InvalidInput } from '../../base/errors.ts'
@@ -118,7 +119,7 @@ export class OidcSignOn {
             received: browser === undefined ? 'no cookie of a login' : 'the cookie of another one',
           })
         }
-        return await login.provider.finish(flow, query)
+        return await login.provider.finish(flow, query, networkOf(client.address))
       },
     })
   }

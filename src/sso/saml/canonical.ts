@@ -16,8 +16,16 @@ type Declared = readonly [prefix: string, uri: string]
 export class CanonicalWriter {
   readonly #emit: (text: string) => void
   readonly #listed: readonly string[]
-  /** For each open element, the namespaces that have been written for it or above it, by prefix. */
-  readonly #written: Array<ReadonlyMap<string, string>> = []
+  /**
+   * The namespaces that have been written for the open elements, by prefix: the innermost declaration of each. Nothing is deleted, because
+   * deleted keys of a `Map` slow down those that are added again and again.
+   */
+  readonly #written = new Map<string, string>()
+  /**
+   * For each open element, what its declarations have replaced; an empty address: nothing. A copy of all that is written for each
+   * element takes a second for some messages.
+   */
+  readonly #replaced: Array<readonly Declared[]> = []
 
   /** @param prefixes of InclusiveNamespaces; `#default` is the default namespace */
   constructor(emit: (text: string) => void, prefixes: readonly string[] = []) {
@@ -26,11 +34,11 @@ export class CanonicalWriter {
   }
 
   open({ name, prefix, uri, attributes }: WrittenTag, resolve: Resolve): void {
-    const above = this.#written.at(-1) ?? NOTHING_WRITTEN
+    const above = this.#written
     const declared: Declared[] = []
     const own: SaxesAttributeNS[] = []
     // Where nothing is declared, a listed prefix means what it meant above.
-    let isListed = this.#written.length === 0
+    let isListed = this.#replaced.length === 0
     declare(declared, above, prefix, uri)
     for (const key in attributes) {
       const attribute = attributes[key]
@@ -43,7 +51,8 @@ export class CanonicalWriter {
       if (attribute.prefix !== '') declare(declared, above, attribute.prefix, attribute.uri)
     }
     if (isListed) for (const listed of this.#listed) declare(declared, above, listed, resolve(listed) ?? '')
-    this.#written.push(declared.length === 0 ? above : new Map([...above, ...declared]))
+    this.#replaced.push(declared.map(([one]) => [one, above.get(one) ?? '']))
+    for (const [one, address] of declared) above.set(one, address)
     this.#emit(`<${name}${declarationsText(declared)}${attributesText(own)}>`)
   }
 
@@ -52,15 +61,13 @@ export class CanonicalWriter {
   }
 
   close(name: string): void {
-    this.#written.pop()
+    for (const [prefix, uri] of this.#replaced.pop() ?? []) this.#written.set(prefix, uri)
     this.#emit(`</${name}>`)
   }
 }
 
 /** An element of the parser or of a tree, with its prefixes resolved. */
 type WrittenTag = Pick<OpenedTag, 'name' | 'prefix' | 'uri' | 'attributes'>
-
-const NOTHING_WRITTEN: ReadonlyMap<string, string> = new Map()
 
 /** Notes a declaration unless an element above has written the same. */
 function declare(declared: Declared[], above: ReadonlyMap<string, string>, prefix: string, uri: string): void {

@@ -138,9 +138,10 @@ export class SamlProvider {
   /**
    * @param encoded the form field `SAMLResponse`
    * @param flow the login it belongs to; without one it was begun at the provider
+   * @param network that sent the response
    * @throws {SsoRefused} @throws {Overloaded}
    */
-  async finish(encoded: string, flow: LoginFlow | undefined): Promise<VerifiedIdentity> {
+  async finish(encoded: string, flow: LoginFlow | undefined, network?: string): Promise<VerifiedIdentity> {
     if (!flow && !this.#options.allowsUnsolicited) {
       throw new SsoRefused({
         check: 'relay-state',
@@ -148,7 +149,7 @@ export class SamlProvider {
         received: 'none, or one that is over',
       })
     }
-    const assertion = await this.#verify(encoded, flow)
+    const assertion = await this.#verify(encoded, flow, network)
     const { id, issuer, name, attributes, until, sessionEnds, authnContext } = assertion
     const { federation } = this.#options
     if (federation?.checksScopes) requireScopes(name, attributes, await federation.members.find(issuer))
@@ -170,14 +171,15 @@ export class SamlProvider {
 
   /**
    * Checks a message of single logout. In a federation, its issuer is read first, or comes from the sign-out: one provider cannot speak
-   * for another. @param flow of the sign-out that a response must end. @throws {SsoRefused} @throws {Overloaded}
+   * for another. @param flow of the sign-out that a response must end. @param network that sent the message
+   * @throws {SsoRefused} @throws {Overloaded}
    */
-  async readLogout(received: ReceivedLogout, flow: LoginFlow | undefined): Promise<VerifiedLogout> {
-    const entityId = this.federation && (flow?.entityId ?? (await this.#verifier.statedIssuer(received)))
+  async readLogout(received: ReceivedLogout, flow: LoginFlow | undefined, network?: string): Promise<VerifiedLogout> {
+    const entityId = this.federation && (flow?.entityId ?? (await this.#verifier.statedIssuer(received, network)))
     return await this.#withKeys(
       () => this.#knownMetadata(entityId),
       entityId,
-      metadata => this.#verifier.verifyLogout(received, this.#expectedLogout(metadata, flow?.requestId)),
+      metadata => this.#verifier.verifyLogout(received, this.#expectedLogout(metadata, flow?.requestId), network),
     )
   }
 
@@ -241,12 +243,12 @@ export class SamlProvider {
     })
   }
 
-  async #verify(encoded: string, flow: LoginFlow | undefined): Promise<VerifiedAssertion> {
+  async #verify(encoded: string, flow: LoginFlow | undefined, network: string | undefined): Promise<VerifiedAssertion> {
     const entityId = flow?.entityId
     return await this.#withKeys(
       () => this.metadataOf(entityId),
       entityId,
-      metadata => this.#verifier.verify(encoded, this.#expected(flow, metadata)),
+      metadata => this.#verifier.verify(encoded, this.#expected(flow, metadata), network),
     )
   }
 

@@ -1,3 +1,4 @@
+import { networkOf } from '../../accounts/caller.ts'
 import type { Client, Session } from '../../accounts/sessions.ts'
 import { InvalidInput, NotFound } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
@@ -154,7 +155,7 @@ export class SamlSignOn {
       failureUrl: flow?.failureUrl ?? failureUrl,
       verify: async () => {
         requireSameProvider(provider.name, flow, idp)
-        const identity = await provider.finish(encoded, flow)
+        const identity = await provider.finish(encoded, flow, networkOf(client.address))
         if (identity.logoutKeys) await this.#logout.requireOpen(provider, identity)
         return identity
       },

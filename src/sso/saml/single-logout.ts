@@ -1,3 +1,4 @@
+import { networkOf } from '../../accounts/caller.ts'
 import type { Client, Session } from '../../accounts/sessions.ts'
 import { InvalidInput, Overloaded } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
@@ -67,7 +68,7 @@ export class SingleLogout {
     const flow = relayState === undefined ? undefined : await this.#deps.flows.consume(relayState)
     const own = flow?.isLogout && flow.provider === provider.name ? flow : undefined
     try {
-      const logout = await this.#read(provider, message, own)
+      const logout = await this.#read(provider, message, own, networkOf(client.address))
       if (logout.kind === 'response') return this.#conclude(logout)
       return await this.#carryOut(provider, logout, message, client)
     } catch (error) {
@@ -93,7 +94,12 @@ export class SingleLogout {
     }
   }
 
-  async #read(provider: SamlProvider, message: LogoutMessage, flow: LoginFlow | undefined): Promise<VerifiedLogout> {
+  async #read(
+    provider: SamlProvider,
+    message: LogoutMessage,
+    flow: LoginFlow | undefined,
+    network: string,
+  ): Promise<VerifiedLogout> {
     const { received, relayState } = message
     if (provider.logout === 'off') {
       throw new SsoRefused({ check: 'single-logout', expected: 'single-logout=accept or on', received: 'off' })
@@ -103,7 +109,7 @@ export class SingleLogout {
       const expected = `at most ${MAX_RELAY_STATE} bytes`
       throw new SsoRefused({ check: 'relay-state', expected, received: `${length} bytes` })
     }
-    return await provider.readLogout(received, flow)
+    return await provider.readLogout(received, flow, network)
   }
 
   /** Ends the sessions that the request names, then answers. */

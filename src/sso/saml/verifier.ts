@@ -15,10 +15,19 @@ interface MessageCheckOptions {
   readonly queue: number
   /** Bytes of all messages that wait or are being checked. */
   readonly maxBytes: Bytes
+  /** The same for one network. */
+  readonly maxBytesOfOne: Bytes
 }
 
-/** Two threads; a morning rush of 2,000 sign-ons waits its turn. */
-const defaultMessageCheckOptions: MessageCheckOptions = { threads: 2, queue: 2_000, maxBytes: 268_435_456 }
+/** Two threads; a morning rush of 2,000 sign-ons waits its turn, also one of a campus that shares an address. */
+const defaultMessageCheckOptions: MessageCheckOptions = {
+  threads: 2,
+  queue: 2_000,
+  maxBytes: 268_435_456,
+  maxBytesOfOne: 16_777_216,
+}
+/** The JavaScript memory of a thread; the largest message takes a third. By default the engine lets dropped young objects fill 48 MB. */
+const MEGABYTES = { old: 64, young: 6 }
 
 /** An honest response takes a hundredth of this. A response that takes longer loses its thread. */
 const CHECK_TIMEOUT: Milliseconds = 10_000
@@ -36,26 +45,40 @@ export class MessageChecks {
   readonly #limiter: Limiter
   readonly #threads: Pool
   #bytes: Bytes = 0
+  readonly #bytesOf = new Map<string, Bytes>()
 
   constructor(options: MessageCheckOptions = defaultMessageCheckOptions) {
     this.#options = options
     this.#limiter = new Limiter({ concurrency: options.threads, queue: options.queue, what: 'sign-ons' })
-    this.#threads = new ThreadPool({ module, threads: options.threads })
+    this.#threads = new ThreadPool({ module, threads: options.threads, megabytes: MEGABYTES })
   }
 
-  /** A refusal is an outcome, also one for the time that the check takes: an error would lose its class on the way to another thread. @throws {Overloaded} */
-  async run(task: MessageTask): Promise<Outcome> {
+  /**
+   * A refusal is an outcome, also one for the time that the check takes: an error would lose its class on the way to another thread.
+   * @param network that sent the message: networks take turns, so that nobody waits for all messages of another. @throws {Overloaded}
+   */
+  async run(task: MessageTask, network: string): Promise<Outcome> {
+    const { maxBytes, maxBytesOfOne } = this.#options
     const bytes = sizeOf(task)
-    if (this.#bytes + bytes > this.#options.maxBytes) throw new Overloaded('Too many sign-ons at once.')
-    this.#bytes += bytes
+    if (this.#bytes + bytes > maxBytes || (this.#bytesOf.get(network) ?? 0) + bytes > maxBytesOfOne) {
+      throw new Overloaded('Too many sign-ons at once.')
+    }
+    this.#count(network, bytes)
     try {
-      return await this.#limiter.run(() => run(this.#threads, task, CHECK_TIMEOUT))
+      return await this.#limiter.run(() => run(this.#threads, task, CHECK_TIMEOUT), { of: network })
     } catch (error) {
       if (error instanceof SsoRefused) return { failed: error.failed }
       throw error
     } finally {
-      this.#bytes -= bytes
+      this.#count(network, -bytes)
     }
+  }
+
+  #count(network: string, bytes: Bytes): void {
+    this.#bytes += bytes
+    const ofOne = (this.#bytesOf.get(network) ?? 0) + bytes
+    if (ofOne > 0) this.#bytesOf.set(network, ofOne)
+    else this.#bytesOf.delete(network)
   }
 
   async close(): Promise<void> {
@@ -76,23 +99,23 @@ export class Verifier {
     this.#messages = messages
   }
 
-  /** @param encoded base64 as the form carries it. @throws {SsoRefused} @throws {Overloaded} */
-  async verify(encoded: string, expected: ExpectedResponse): Promise<VerifiedAssertion> {
-    const outcome = await this.#messages.run({ kind: 'response', encoded, expected })
+  /** @param encoded base64 as the form carries it. @param network that sent it. @throws {SsoRefused} @throws {Overloaded} */
+  async verify(encoded: string, expected: ExpectedResponse, network = ''): Promise<VerifiedAssertion> {
+    const outcome = await this.#messages.run({ kind: 'response', encoded, expected }, network)
     if ('assertion' in outcome) return outcome.assertion
     throw refusalIn(outcome, 'an assertion')
   }
 
-  /** @throws {SsoRefused} @throws {Overloaded} */
-  async verifyLogout(received: ReceivedLogout, expected: ExpectedLogout): Promise<VerifiedLogout> {
-    const outcome = await this.#messages.run({ kind: 'logout', received, expected })
+  /** @param network that sent the message. @throws {SsoRefused} @throws {Overloaded} */
+  async verifyLogout(received: ReceivedLogout, expected: ExpectedLogout, network = ''): Promise<VerifiedLogout> {
+    const outcome = await this.#messages.run({ kind: 'logout', received, expected }, network)
     if ('logout' in outcome) return outcome.logout
     throw refusalIn(outcome, 'a message')
   }
 
   /** The provider that a message of single logout names; nothing is verified. @throws {SsoRefused} @throws {Overloaded} */
-  async statedIssuer(received: ReceivedLogout): Promise<string> {
-    const outcome = await this.#messages.run({ kind: 'logout-issuer', received })
+  async statedIssuer(received: ReceivedLogout, network = ''): Promise<string> {
+    const outcome = await this.#messages.run({ kind: 'logout-issuer', received }, network)
     if ('issuer' in outcome) return outcome.issuer
     throw refusalIn(outcome, 'a message')
   }

@@ -1,4 +1,6 @@
+import { isMainThread } from 'node:worker_threads'
 import type { Milliseconds } from '../../base/units.ts'
+import { lowerPriority } from '../../workers/lower-priority.ts'
 import { type FailedCheck, SsoRefused } from '../refusal.ts'
 import { XmlRefused } from '../xml.ts'
 import { type IdpMetadata, MetadataRefused, parseMetadata } from './metadata.ts'
@@ -11,6 +13,9 @@ import {
 } from './logout-message.ts'
 import { parseSignedMetadata } from './signed-provider.ts'
 import { type ExpectedResponse, verifyResponse, type VerifiedAssertion } from './response.ts'
+
+// Strangers choose what a message costs.
+if (!isMainThread) lowerPriority()
 
 /** A message of a provider. */
 export type MessageTask =
