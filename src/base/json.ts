@@ -41,6 +41,9 @@ const CLOSING_BRACE = 125
 /** Whether arrays and objects of a JSON text are nested deeper than {@link MAX_JSON_DEPTH}, found without parsing it. */
 export const isTooDeep = (text: string): boolean => faultOf(text, Number.POSITIVE_INFINITY) === 'depth'
 
+/** Whether {@link requireParsable} refuses it. */
+export const isTooCostly = (text: string, maxCost: number): boolean => faultOf(text, maxCost) !== undefined
+
 /** Refuses a text that would take too much time or memory to parse, without parsing it. @throws as {@link parseJson} */
 export function requireParsable(text: string, { maxCost = Number.POSITIVE_INFINITY }: ParsingLimit = {}): void {
   const fault = faultOf(text, maxCost)

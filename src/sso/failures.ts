@@ -64,6 +64,10 @@ export class SsoFailures {
   }
 }
 
-/** By code points, so that no half of one is left. */
+/** By code points, so that no half of one is left. The text can be a whole message: only its beginning is looked at. */
 const cut = (text: string | undefined): string | undefined =>
-  text === undefined || text.length <= MAX_CHARACTERS ? text : `${[...text].slice(0, MAX_CHARACTERS - 1).join('')}…`
+  text === undefined || text.length <= MAX_CHARACTERS
+    ? text
+    : `${Array.from(text.slice(0, 2 * MAX_CHARACTERS))
+        .slice(0, MAX_CHARACTERS - 1)
+        .join('')}…`

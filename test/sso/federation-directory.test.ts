@@ -187,3 +187,9 @@ test('lists and words of an entity are limited (D31.1)', () => {
   )
   assert.deepEqual([read.keywords.length, read.scopes.length, read.categories.length], [500, 200, 200])
 })
+
+test('of the languages of a browser, the first twenty are looked for (D35.26)', () => {
+  const others = Array.from({ length: 20 }, (_, n) => `x${n}`)
+  assert.deepEqual(found('uzh', [...others.slice(1), 'de']), ['Universität Zürich'])
+  assert.deepEqual(found('uzh', [...others, 'de']), ['University of Zurich'])
+})

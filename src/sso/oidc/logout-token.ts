@@ -3,7 +3,7 @@ import { decodeJwt, type JWTPayload } from 'jose'
 import type { Milliseconds } from '../../base/units.ts'
 import type { SsoCheck } from '../checks.ts'
 import { SsoRefused } from '../refusal.ts'
-import { showClaim } from './token.ts'
+import { isCostlyToken, showClaim } from './token.ts'
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 /** A token without `exp` is accepted for this long after `iat`. */
@@ -39,10 +39,11 @@ export function readLogoutToken(
   return { sid, subject: sub, once: { id: jti, until } }
 }
 
-/** The issuer and the audiences that a token claims, before it is verified; `undefined` if the text is no token. */
+/** The issuer and the audiences that a token claims, before it is verified; `undefined` if the text is no token, or an expensive one. */
 export function issuerOf(
   token: string,
 ): { readonly issuer: unknown; readonly audiences: readonly unknown[] } | undefined {
+  if (isCostlyToken(token)) return undefined
   try {
     const { iss, aud } = decodeJwt(token)
     return { issuer: iss, audiences: Array.isArray(aud) ? aud : [aud] }

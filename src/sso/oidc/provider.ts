@@ -1,9 +1,11 @@
 import type { JWTPayload } from 'jose'
 import * as client from 'openid-client'
+import { isObject } from '../../base/json.ts'
 import { Limiter } from '../../base/limiter.ts'
 import { realSystem, type System } from '../../base/system.ts'
 import type { Bytes, Milliseconds, Seconds } from '../../base/units.ts'
-import { type FetchedResponse, type Fetch, fetchResponse } from '../fetch.ts'
+import { takeTurn } from '../../base/yielding.ts'
+import { type FetchedResponse, type Fetch, FetchFailed, fetchResponse } from '../fetch.ts'
 import type { AuthRedirect, LoginFlow, VerifiedIdentity } from '../identity-provider.ts'
 import type { Metadata } from '../metadata-source.ts'
 import { SsoRefused } from '../refusal.ts'
@@ -13,6 +15,8 @@ import { type LogoutRequest, readLogoutToken } from './logout-token.ts'
 import type { OidcServer } from './server.ts'
 import {
   type ExpectedToken,
+  isCostlyText,
+  isCostlyToken,
   requireAccessTokenHash,
   showClaim,
   unknownKeyChecks,
@@ -61,6 +65,22 @@ const LIMITS = { timeout: 10_000, maxBytes: 262_144 satisfies Bytes, verifyTls: 
 const MAX_HINT_CHARACTERS = 8_192
 /** Guests cause these calls, so they must not use up the sockets of the service. Networks take turns. */
 const MAX_EXCHANGES = { concurrency: 32, queue: 128, what: 'sign-ons' }
+
+/** Refuses a reply, or an ID token in it, that takes long to parse. @throws {FetchFailed} */
+function requireCheap(url: string, text: string): void {
+  if (!isCostlyText(text) && !isCostlyToken(idTokenIn(text))) return
+  throw new FetchFailed(url, 'more values than are accepted', { isTooLarge: true })
+}
+
+/** Empty if there is none. */
+function idTokenIn(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) && typeof value['id_token'] === 'string' ? value['id_token'] : ''
+  } catch {
+    return ''
+  }
+}
 
 /** One OpenID Connect provider (D26): sends users there and checks the responses that they return with. */
 export class OidcProvider {
@@ -262,6 +282,9 @@ export class OidcProvider {
     configuration[client.customFetch] = async (url, { method, headers, body }) => {
       const wanted = { url, method: method === 'POST' ? 'POST' : 'GET', headers, ...LIMITS } as const
       const response = await fetch(body instanceof URLSearchParams ? { ...wanted, body: body.toString() } : wanted)
+      // The library parses it at once.
+      await takeTurn()
+      requireCheap(url, response.text)
       const hasBody = ![204, 205, 304].includes(response.status)
       return new Response(hasBody ? response.text : null, { status: response.status, headers: response.headers })
     }

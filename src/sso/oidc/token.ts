@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createLocalJWKSet, errors, type JWK, type JWTPayload, jwtVerify, type KeyInput } from 'jose'
+import { isTooCostly } from '../../base/json.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { isSsoCheck, type SsoCheck } from '../checks.ts'
 import { SsoRefused } from '../refusal.ts'
@@ -54,6 +55,14 @@ export async function verifyToken(token: string, expected: ExpectedToken): Promi
   if (iat * 1000 > now + clockSkew) throw refused('token-iat', `at most ${showTime(now)}`, showTime(iat * 1000))
   return { claims: payload, algorithm: protectedHeader.alg }
 }
+
+/** As {@link isTooCostly} counts it: ten thousand groups, and some hundred claims. */
+const MAX_COST = 20_000
+
+/** Whether a document of a provider, or the header or claims of a token, would take too long to parse on the thread that answers requests. */
+export const isCostlyText = (text: string): boolean => isTooCostly(text, MAX_COST)
+export const isCostlyToken = (token: string): boolean =>
+  token.split('.', 2).some(part => isCostlyText(Buffer.from(part, 'base64url').toString('utf8')))
 
 /**
  * Checks that the access token belongs to the ID token, if the ID token has `at_hash` (OpenID Connect Core

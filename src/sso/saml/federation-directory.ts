@@ -46,6 +46,8 @@ export interface DirectoryHits {
 const MAX_HITS = 50
 const MAX_CHARACTERS = 100
 const MAX_WORDS = 8
+/** Each is looked for in the names of each provider that is shown. */
+const MAX_LANGUAGES = 20
 
 /** The providers of one federation that users can choose, in memory: about 1 KB for each. */
 export class FederationDirectory {
@@ -74,7 +76,7 @@ export class FederationDirectory {
       entityIds?.flatMap(id => this.#byId.get(id) ?? []) ??
       (domain === undefined ? this.#matching(text ?? '') : this.#ofDomain(domain.toLowerCase()))
     const hits = found.slice(0, MAX_HITS).map(listed => {
-      const { name, language } = nameFor(listed, languages)
+      const { name, language } = nameFor(listed, languages.slice(0, MAX_LANGUAGES))
       return { entityId: listed.entityId, name, language, domain: listed.scopes[0] }
     })
     return { hits, hasMore: found.length > MAX_HITS }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fetch, FetchedResponse } from '../../../src/sso/fetch.ts'
 import type { Metadata } from '../../../src/sso/metadata-source.ts'
-import { OidcProvider, type OidcProviderOptions, type OidcServer } from '../../../src/sso/oidc/provider.ts'
+import { issuerOf, OidcProvider, type OidcProviderOptions, type OidcServer } from '../../../src/sso/oidc/provider.ts'
 import { readKeys } from '../../../src/sso/oidc/server.ts'
 import { SsoRefused } from '../../../src/sso/refusal.ts'
 import { FakeSystem } from '../../support/fake-system.ts'
@@ -47,6 +47,8 @@ interface Setup {
   readonly published?: readonly string[]
   readonly claims?: Record<string, unknown>
   readonly userinfo?: object
+  /** Further members of the token response. */
+  readonly more?: object
   readonly key?: 'rsa' | 'other' | 'p256'
 }
 
@@ -73,7 +75,8 @@ function setUp(setup: Setup = {}) {
   )
   const answers: Readonly<Record<string, () => FetchedResponse>> = {
     [`${http(ISSUER)}/token`]: () => answers[`${ISSUER}/token`]?.() ?? jsonAnswer({}, 404),
-    [`${ISSUER}/token`]: () => jsonAnswer({ id_token: token, access_token: 'access', token_type: 'Bearer' }),
+    [`${ISSUER}/token`]: () =>
+      jsonAnswer({ id_token: token, access_token: 'access', token_type: 'Bearer', ...setup.more }),
     [`${ISSUER}/me`]: () => jsonAnswer({ sub: 'subject-1', ...setup.userinfo }),
   }
   const fetch = async (wanted: Fetch) => {
@@ -267,4 +270,28 @@ test('a name is read of claims by the same rules, without a sign-on (D27.7)', ()
   assert.throws(() => provider.readName({}), {
     failed: { check: 'name-claim', expected: 'the claim email', received: 'none' },
   })
+})
+
+test('replies and tokens that take long to parse are refused before they are parsed (D35.26)', async () => {
+  const groups = (count: number) => ({ groups: Array.from({ length: count }, (_, n) => `group ${n}`) })
+  assert.equal((await setUp({ claims: groups(10_000) }).finish()).subject, 'subject-1')
+  const deep = JSON.parse('['.repeat(501) + ']'.repeat(501)) as unknown
+  const lacking = { name: undefined, email: undefined, preferred_username: undefined }
+  for (const setup of [
+    { more: groups(21_000) },
+    { more: { deep } },
+    { claims: groups(21_000) },
+    { claims: { deep } },
+    { claims: lacking, userinfo: groups(21_000) },
+  ]) {
+    await assert.rejects(setUp(setup).finish(), (error: unknown) => {
+      assert.ok(error instanceof SsoRefused, String(error))
+      assert.equal(error.failed.check, 'provider-unreachable')
+      assert.match(error.failed.received ?? '', /more values than are accepted/)
+      return true
+    })
+  }
+  const logout = sign({ alg: 'RS256', kid: 'rsa' }, { iss: ISSUER, aud: CLIENT, ...groups(21_000) }, 'rsa')
+  assert.equal(issuerOf(logout), undefined)
+  assert.ok(issuerOf(sign({ alg: 'RS256', kid: 'rsa' }, { iss: ISSUER, aud: CLIENT, ...groups(1000) }, 'rsa')))
 })
