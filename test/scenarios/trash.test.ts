@@ -4,7 +4,16 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { exportOf, importInto, membersOf } from '../support/archives.ts'
 import { backUp, fsckIsClean, restore as restoreStore, succeeded } from '../support/backups.ts'
-import { assertRefused, graphOf, principal, type QuotaJson, readEntry, STORE, TITLE, textTerm } from '../support/content.ts'
+import {
+  assertRefused,
+  graphOf,
+  principal,
+  type QuotaJson,
+  readEntry,
+  STORE,
+  TITLE,
+  textTerm,
+} from '../support/content.ts'
 import type { Visitor } from '../support/http-client.ts'
 import { idsOf, newList, newTitled, parentLists } from '../support/lists.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
