@@ -19,7 +19,7 @@ import { Unindexed } from '../search/unindexed.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { accessChange } from './access-changes.ts'
-import { entriesAfter, entrySource, findEntry, findEntryHead } from './entry-records.ts'
+import { entriesAfter, findEntry, findEntryHead } from './entry-records.ts'
 import {
   addRelations,
   addRevision,
@@ -199,7 +199,7 @@ class Transaction implements EntryWriter {
     this.#caller = caller
     this.#keepsRevisions = keepsRevisions
     this.#address = address
-    this.#unindexed = new Unindexed(tx, entrySource)
+    this.#unindexed = new Unindexed(tx)
   }
 
   get caller(): Caller {

@@ -24,8 +24,8 @@ export interface IndexedHead {
 export interface IndexWriter {
   /** Writes the present state of the entries, each at most once, to the index. */
   write(tx: Queries, items: readonly IndexedEntry[]): Promise<void>
-  /** The same for entries of which only the head has changed. Resolves to those that the index does not have. */
-  writeHeads(tx: Queries, items: readonly IndexedHead[]): Promise<readonly EntryAddress[]>
+  /** The same for entries of which only the head has changed. Those that the index does not have yet are left to {@link CatchUp}. */
+  writeHeads(tx: Queries, items: readonly IndexedHead[]): Promise<void>
   remove(tx: Queries, address: EntryAddress): Promise<void>
   /** Hides an entry that moves to the trash. Its fields stay, because writing them again can take seconds. */
   trash(tx: Queries, address: EntryAddress): Promise<void>

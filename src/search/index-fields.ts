@@ -101,7 +101,8 @@ export const headFields: readonly string[] = [...Object.values(aclFields), 'cont
 export function headFieldsOf(entry: EntryHead): Pick<IndexFields, 'strings' | 'numbers'> {
   const index = new Index()
   describeHead(index, entry)
-  return index.fields()
+  const { strings, numbers } = index.fields()
+  return { strings, numbers }
 }
 
 /** Lets other requests run meanwhile where a graph is large. */

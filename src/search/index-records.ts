@@ -2,11 +2,11 @@ import type { Queries } from '../stores/database.ts'
 import { type Engine, sql } from '../stores/sql.ts'
 import { CONTEXTS, type EntryAddress, PRINCIPALS } from '../model/addresses.ts'
 import type { Bytes } from '../base/units.ts'
-import type { Entry, EntryHead } from '../model/entry.ts'
+import { type Entry, type EntryHead, withMembers } from '../model/entry.ts'
 import { postgresIndex } from './postgres-index.ts'
 import type { IndexedEntry, IndexedHead, IndexWriter } from './engine.ts'
 import { kindOfField } from './fields.ts'
-import { headFieldsOf, indexFieldsOf } from './index-fields.ts'
+import { headFields, headFieldsOf, indexFieldsOf } from './index-fields.ts'
 import { sqliteIndex } from './sqlite-index.ts'
 
 const writers: Readonly<Record<Engine, IndexWriter>> = { sqlite: sqliteIndex, postgres: postgresIndex }
@@ -32,21 +32,54 @@ export async function indexAtCommit(tx: Queries, entries: Iterable<Entry>): Prom
   for await (const item of describe(tx, entries)) {
     const isLarge = textLengthOf(item) > MAX_WAITING_TEXT || item.fields.strings.length > MAX_WAITING_STRINGS
     if (isLarge) await writeNow(tx, [item])
-    else last.put(keyOf(item.entry), item, writeIndex)
+    else last.put<Waiting>(keyOf(item.entry), item, writeWaiting)
   }
 }
 
-/**
- * The same for entries of which only the head has changed: their graphs are not needed. Resolves to those whose other fields are not in
- * the index, or still wait for the end of the commit: they must be indexed as a whole.
- */
-export async function indexHeads(tx: Queries, heads: Iterable<EntryHead>): Promise<readonly EntryAddress[]> {
-  const [waiting, items]: [EntryAddress[], IndexedHead[]] = [[], []]
-  for (const entry of heads) {
-    if (isWaiting(tx, entry)) waiting.push(entry)
-    else items.push({ entry, fields: headFieldsOf(entry) })
+/** Indexes entries of which only the head has changed: their graphs are not needed. */
+export async function indexHeads(tx: Queries, heads: Iterable<EntryHead>): Promise<void> {
+  const items: IndexedHead[] = []
+  for (const head of heads) {
+    if (waitingFor(tx, head)) leaveHead(tx, head)
+    else items.push(describeHead(head))
   }
-  return [...waiting, ...(await writers[tx.engine].writeHeads(tx, items))]
+  await writers[tx.engine].writeHeads(tx, items)
+}
+
+/** The same at the end of the commit: each creation in a list changes the head of that list. */
+export async function indexHeadsAtCommit(tx: Queries, heads: Iterable<EntryHead>): Promise<void> {
+  if (!tx.last) return await indexHeads(tx, heads)
+  for (const head of heads) leaveHead(tx, head)
+}
+
+/** What waits for the end of the commit: a whole entry, or what has changed of one. */
+type Waiting = IndexedEntry | IndexedHead
+
+const isWhole = (item: Waiting): item is IndexedEntry => 'texts' in item.fields
+
+const waitingFor = (tx: Queries, address: EntryAddress): Waiting | undefined =>
+  tx.last?.get<Waiting>(keyOf(address), writeWaiting)
+
+const leaveHead = (tx: Queries, head: EntryHead): void =>
+  tx.last?.put<Waiting>(keyOf(head), withHead(waitingFor(tx, head), describeHead(head)), writeWaiting)
+
+const describeHead = (entry: EntryHead): IndexedHead => ({ entry, fields: headFieldsOf(entry) })
+
+/** The item with a later head. */
+function withHead(item: Waiting | undefined, head: IndexedHead): Waiting {
+  if (!item || !isWhole(item)) return head
+  const others = <T extends readonly [field: string, value: unknown]>(pairs: readonly T[]): T[] =>
+    pairs.filter(([field]) => !headFields.includes(field))
+  const { acl, contributors, modified } = head.entry
+  const { fields } = item
+  return {
+    entry: withMembers(item.entry, { acl, contributors, modified }),
+    fields: {
+      ...fields,
+      strings: [...others(fields.strings), ...head.fields.strings],
+      numbers: [...others(fields.numbers), ...head.fields.numbers],
+    },
+  }
 }
 
 async function* describe(tx: Queries, entries: Iterable<Entry> | AsyncIterable<Entry>): AsyncGenerator<IndexedEntry> {
@@ -58,8 +91,14 @@ async function writeNow(tx: Queries, items: readonly IndexedEntry[]): Promise<vo
   await writers[tx.engine].write(tx, items)
 }
 
-async function writeIndex(tx: Queries, items: readonly IndexedEntry[]): Promise<void> {
-  for await (const some of portionsByText(items)) await writers[tx.engine].write(tx, some)
+async function writeWaiting(tx: Queries, items: readonly Waiting[]): Promise<void> {
+  const [whole, heads]: [IndexedEntry[], IndexedHead[]] = [[], []]
+  for (const item of items) {
+    if (isWhole(item)) whole.push(item)
+    else heads.push(item)
+  }
+  for await (const some of portionsByText(whole)) await writers[tx.engine].write(tx, some)
+  if (heads.length > 0) await writers[tx.engine].writeHeads(tx, heads)
 }
 
 async function* portionsByText(
@@ -89,8 +128,6 @@ const keyOf = ({ context, id }: EntryAddress): string => `${context}/${id}`
 /** What waits for the end of the commit is older than what happens now. */
 const forget = (tx: Queries, address: EntryAddress): void => tx.last?.drop(key => key === keyOf(address))
 
-const isWaiting = (tx: Queries, address: EntryAddress): boolean => tx.last?.has(keyOf(address)) ?? false
-
 export async function removeFromIndex(tx: Queries, address: EntryAddress): Promise<void> {
   forget(tx, address)
   await writers[tx.engine].remove(tx, address)
@@ -98,7 +135,7 @@ export async function removeFromIndex(tx: Queries, address: EntryAddress): Promi
 
 /** Hides an entry that moves to the trash. What has not been written yet is not kept. */
 export async function trashInIndex(tx: Queries, address: EntryAddress): Promise<void> {
-  if (isWaiting(tx, address)) await removeFromIndex(tx, address)
+  if (waitingFor(tx, address)) await removeFromIndex(tx, address)
   else await writers[tx.engine].trash(tx, address)
 }
 

@@ -49,18 +49,14 @@ function readersSql({ acl }: EntryHead): Sql {
     THEN ARRAY(SELECT jsonb_array_elements_text(CAST(${readers} AS JSONB))) END`
 }
 
-async function writeHeads(tx: Queries, items: readonly IndexedHead[]): Promise<readonly EntryAddress[]> {
-  const missing: EntryAddress[] = []
+async function writeHeads(tx: Queries, items: readonly IndexedHead[]): Promise<void> {
   for (const { entry, fields } of items) {
     const { context, id, modified } = entry
     const row = await tx.get<{
       doc: number
     }>(sql`UPDATE search_entries SET readers = ${readersSql(entry)}, modified = ${modified}
       WHERE context = ${context} AND id = ${id} RETURNING doc`)
-    if (!row) {
-      missing.push(entry)
-      continue
-    }
+    if (!row) continue
     const isOfHead = sql`doc = ${row.doc} AND field IN (${listed(headFields)})`
     await tx.run(sql`DELETE FROM search_strings WHERE ${isOfHead}`)
     await tx.run(sql`DELETE FROM search_numbers WHERE ${isOfHead}`)
@@ -68,7 +64,6 @@ async function writeHeads(tx: Queries, items: readonly IndexedHead[]): Promise<r
     await writeNumbers(tx, row.doc, fields.numbers)
     if (context === CONTEXTS) await writeContextReaders(tx, id, entry.acl)
   }
-  return missing
 }
 
 async function remove(tx: Queries, { context, id }: EntryAddress): Promise<void> {

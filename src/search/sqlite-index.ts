@@ -36,15 +36,13 @@ async function write(tx: Queries, items: readonly IndexedEntry[]): Promise<void>
   await writeFields(tx, written)
 }
 
-async function writeHeads(tx: Queries, items: readonly IndexedHead[]): Promise<readonly EntryAddress[]> {
-  const [written, missing]: [FieldsOfHead[], EntryAddress[]] = [[], []]
+async function writeHeads(tx: Queries, items: readonly IndexedHead[]): Promise<void> {
+  const written: FieldsOfHead[] = []
   for (const { entry, fields } of items) {
     const doc = await updateEntry(tx, entry, await audienceOf(tx, entry))
-    if (doc === undefined) missing.push(entry)
-    else written.push({ doc, fields })
+    if (doc !== undefined) written.push({ doc, fields })
   }
   await writeHeadFields(tx, written)
-  return missing
 }
 
 /** Writes all but the fields. */

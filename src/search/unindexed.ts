@@ -2,8 +2,7 @@ import { graphText } from '../graph/graph.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import { type Entry, type EntryHead, withMembers } from '../model/entry.ts'
 import type { Queries } from '../stores/database.ts'
-import type { EntrySource } from './entry-source.ts'
-import { indexAtCommit, indexEntries, indexHeads } from './index-records.ts'
+import { indexAtCommit, indexEntries, indexHeads, indexHeadsAtCommit } from './index-records.ts'
 
 /** An import or a change of a list writes many entries; at most so many wait in memory. */
 const MAX_ENTRIES = 100
@@ -13,15 +12,13 @@ const MAX_LENGTH = 2 ** 20
 /** What a transaction has written and the index does not have yet: each entry once, in its last state, however often it was written. */
 export class Unindexed {
   readonly #tx: Queries
-  readonly #source: EntrySource
   readonly #entries = new Map<string, Entry>()
   /** Entries of which only the head has changed. */
   readonly #heads = new Map<string, EntryHead>()
   #length = 0
 
-  constructor(tx: Queries, source: EntrySource) {
+  constructor(tx: Queries) {
     this.#tx = tx
-    this.#source = source
   }
 
   async add(entry: Entry): Promise<void> {
@@ -37,7 +34,7 @@ export class Unindexed {
     const waiting = this.#entries.get(keyOf(head))
     if (waiting) this.#entries.set(keyOf(head), withMembers(waiting, { acl, contributors, modified }))
     else this.#heads.set(keyOf(head), head)
-    if (this.#heads.size >= MAX_ENTRIES) await this.#writeHeads()
+    if (this.#heads.size >= MAX_ENTRIES) await this.#writeHeads(indexHeads)
   }
 
   /** Forgets an entry. Returns whether it was here. */
@@ -54,8 +51,8 @@ export class Unindexed {
 
   /** Writes everything, or leaves it to the end of the commit. */
   async finish(): Promise<void> {
-    await this.#writeHeads()
-    await this.#writeEntries(indexAtCommit)
+    if (this.#heads.size > 0) await this.#writeHeads(indexHeadsAtCommit)
+    if (this.#entries.size > 0) await this.#writeEntries(indexAtCommit)
   }
 
   async #writeEntries(write: (tx: Queries, entries: Iterable<Entry>) => Promise<void>): Promise<void> {
@@ -65,13 +62,10 @@ export class Unindexed {
     await write(this.#tx, entries)
   }
 
-  async #writeHeads(): Promise<void> {
+  async #writeHeads(write: typeof indexHeads): Promise<void> {
     const heads = [...this.#heads.values()]
     this.#heads.clear()
-    for (const address of await indexHeads(this.#tx, heads)) {
-      const entry = await this.#source.findEntry(this.#tx, address)
-      if (entry) await this.add(entry)
-    }
+    await write(this.#tx, heads)
   }
 }
 

@@ -26,8 +26,8 @@ export interface LastRows {
    * If `write` fails, so do all transactions of the commit.
    */
   put<T>(key: string, item: T, write: WriteLast<T>): void
-  /** Whether this transaction or one before it in the commit has left an item with this key. */
-  has(key: string): boolean
+  /** The item with this key that this transaction or one before it in the commit has left for `write`. */
+  get<T>(key: string, write: WriteLast<T>): T | undefined
   /** Drops the items with such keys that this transaction and those before it in the commit have left. */
   drop(isDropped: (key: string) => boolean): void
 }

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { guestFrom } from '../../src/accounts/caller.ts'
-import { findEntry } from '../../src/content/entry-records.ts'
+import { findEntry, findEntryHead } from '../../src/content/entry-records.ts'
 import { findTrashedEntry } from '../../src/content/trash-rows.ts'
+import type { EntryAddress } from '../../src/model/addresses.ts'
 import { type Entry, newEntry } from '../../src/model/entry.ts'
 import { indexEntries, removeFromIndex } from '../../src/search/index-records.ts'
 import { newSearch } from '../support/search-engine.ts'
@@ -58,6 +59,20 @@ const leftovers = (database: Database): Promise<unknown[]> =>
     WHERE NOT EXISTS (SELECT 1 FROM search_entries e WHERE e.doc = s.doc)
       AND NOT EXISTS (SELECT 1 FROM search_trashed h JOIN trashed_entries t ON t.context = h.context AND t.id = h.id
         WHERE h.doc = s.doc)`)
+
+/** The index is as if these entries were indexed now, and has nothing else. */
+async function assertIndexed(database: Database, addresses: readonly EntryAddress[]): Promise<void> {
+  const found = await indexOf(database)
+  assert.deepEqual(await leftovers(database), [])
+  await database.transaction(async tx => {
+    for (const address of addresses) {
+      await removeFromIndex(tx, address)
+      const entry = await findEntry(tx, address)
+      if (entry) await indexEntries(tx, [entry])
+    }
+  })
+  assert.deepEqual(found, await indexOf(database))
+}
 
 test('however transactions that share a commit change, delete, move to the trash and fail, the index is that of the entries (D35.17)', async t => {
   const database = await openSqliteDatabase(':memory:')
@@ -114,19 +129,39 @@ test('however transactions that share a commit change, delete, move to the trash
         assert.equal(end.status, transactions[index]?.fails ? 'rejected' : 'fulfilled')
       }
       await newSearch(database).tidy()
-      const found = await indexOf(database)
-      assert.deepEqual(await leftovers(database), [])
-      await database.transaction(async tx => {
-        for (const context of contexts) {
-          for (const id of ids) {
-            await removeFromIndex(tx, { context, id })
-            const entry = await findEntry(tx, { context, id })
-            if (entry) await indexEntries(tx, [entry])
-          }
-        }
-      })
-      assert.deepEqual(found, await indexOf(database))
+      await assertIndexed(
+        database,
+        contexts.flatMap(context => ids.map(id => ({ context, id }))),
+      )
     }),
     { numRuns: 300 },
   )
+})
+
+test('many changed heads take along what entries have left for the end of the commit (D35.17)', async t => {
+  const database = await openSqliteDatabase(':memory:')
+  t.after(() => database.close())
+  await migrate(database, schema)
+  await database.run(sql`INSERT INTO contexts (id) VALUES ('3')`)
+  const changes = changesOf(database)
+  const addresses = Array.from({ length: 110 }, (_, n) => ({ context: '3', id: String(n) }))
+  const write = (title: string): Promise<void> =>
+    changes.run(guest, async writer => {
+      for (const { context, id } of addresses) {
+        const [present, entry] = [await findEntry(writer.tx, { context, id }), named(context, id, title, 1)]
+        if (present) await writer.update(present, { ...present, metadata: entry.metadata })
+        else await writer.insert(entry)
+      }
+    })
+  await write('red')
+  const written = write('green')
+  await changes.run(guest, async writer => {
+    // Those that are left first: they are among the first hundred.
+    for (const address of addresses.toReversed()) {
+      const head = await findEntryHead(writer.tx, address)
+      if (head) await writer.updateHead(head, { ...head, acl: { mread: ['x:red'] } })
+    }
+  })
+  await written
+  await assertIndexed(database, addresses)
 })

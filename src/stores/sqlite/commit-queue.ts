@@ -27,8 +27,10 @@ export class CommitQueue implements LastRows {
     this.#left.set(key, { item, write })
   }
 
-  has(key: string): boolean {
-    return this.#left.has(key) ? this.#left.get(key) !== undefined : (this.#earlier?.has(key) ?? false)
+  get<T>(key: string, write: WriteLast<T>): T | undefined {
+    if (!this.#left.has(key)) return this.#earlier?.get(key, write)
+    const left = this.#left.get(key)
+    return left?.write === write ? (left.item as T) : undefined
   }
 
   drop(isDropped: (key: string) => boolean): void {
