@@ -11,6 +11,7 @@ import { Arrivals } from './arrivals.ts'
 import { Parameters } from './query.ts'
 import { MemoryInUse } from './memory-in-use.ts'
 import { onResponseEnd } from './response-end.ts'
+import { SmallPieces } from './small-pieces.ts'
 
 export interface BodyLimits {
   /** The longest pause in a body. */
@@ -190,6 +191,7 @@ async function closeAfterBody(request: IncomingMessage): Promise<void> {
 function drain(request: IncomingMessage): Promise<boolean> {
   return new Promise(resolve => {
     let drained = 0
+    const small = new SmallPieces(request)
     const stop = (isAtItsEnd: boolean): void => {
       clearTimeout(timer)
       request.off('data', count)
@@ -198,6 +200,7 @@ function drain(request: IncomingMessage): Promise<boolean> {
     const timer = setTimeout(() => stop(false), DRAIN_TIMEOUT).unref()
     const count = (chunk: Uint8Array): void => {
       drained += chunk.length
+      small.note(chunk)
       if (drained > MAX_DRAINED) stop(false)
     }
     request.on('data', count)
