@@ -15,6 +15,7 @@ import { asScript, callbackOf, Cors, refuseCrossSite } from './protocol/cross-si
 import { answerMalformed } from './malformed.ts'
 import { sendProblem } from './problem.ts'
 import { noSchemas } from './protocol/no-schemas.ts'
+import { answerInTurn, handleInTurn } from './protocol/pipelines.ts'
 import { ResponseBatch } from './protocol/response-batch.ts'
 import { ResponseMemory } from './protocol/response-memory.ts'
 import { Parameters } from './protocol/query.ts'
@@ -153,7 +154,7 @@ function createFastify(deps: Services, addresses: ClientAddresses, batch: Respon
     clientErrorHandler: (error, socket) => {
       // Responses to earlier requests of the connection may be among those that wait.
       batch.sendAll()
-      answerMalformed(error, socket, commonHeaders(deps))
+      answerInTurn(socket, () => answerMalformed(error, socket, commonHeaders(deps)))
     },
     frameworkErrors: (error, request, reply) => {
       // The address could not be read, so none of the steps runs.
@@ -162,6 +163,7 @@ function createFastify(deps: Services, addresses: ClientAddresses, batch: Respon
       void sendProblem(deps, error, request, reply)
     },
   })
+  handleInTurn(app.server)
   // A client that sent `Expect: 100-continue` gets the permission when a handler reads the body, or the error response (D7.4).
   app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response))
   // No other expectation is known; a server may pass over those (RFC 9110 10.1.1).

@@ -1,0 +1,67 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { onResponseEnd } from './response-end.ts'
+import { readInSlices } from './sliced-reading.ts'
+
+type Exchange = readonly [IncomingMessage, ServerResponse]
+
+interface Waiting {
+  readonly begin: () => void
+  /** None for what is not a valid request. */
+  readonly exchange?: Exchange
+}
+
+/** What waits for the response to an earlier request of its connection. */
+const byConnection = new WeakMap<Socket, Waiting[]>()
+
+/**
+ * Handles pipelined requests of a connection one after the other: each begins when the response before it has been handed on as a whole.
+ * Node hands out all requests of one read at once, more than a thousand small ones. While some wait, the connection is not read.
+ */
+export function handleInTurn(server: Server): void {
+  const handlers = server.listeners('request') as RequestListener[]
+  server.removeAllListeners('request')
+  for (const handle of handlers) {
+    server.on('request', (request, response) => {
+      // A response has its connection from the start, unless an earlier one has it.
+      if (response.socket === null) wait([request, response], () => handle(request, response))
+      else handle(request, response)
+    })
+  }
+}
+
+/** Answers what is not a valid request, after the requests before it that wait. */
+export function answerInTurn(socket: Socket, answer: () => void): void {
+  const waiting = byConnection.get(socket)
+  if (!waiting) return answer()
+  // The rest of the body of this request is what is not valid.
+  if (waiting.at(-1)?.exchange?.[0].complete === false) waiting.pop()
+  waiting.push({ begin: answer })
+}
+
+function wait(exchange: Exchange, begin: () => void): void {
+  const [request] = exchange
+  const { socket } = request
+  let waiting = byConnection.get(socket)
+  if (!waiting) {
+    byConnection.set(socket, (waiting = []))
+    readInSlices(socket).hold(true)
+    const { _httpMessage: current } = socket as Socket & { readonly _httpMessage: ServerResponse }
+    onResponseEnd(request, current, () => beginNext(socket))
+  }
+  waiting.push({ begin, exchange })
+}
+
+function beginNext(socket: Socket): void {
+  const waiting = byConnection.get(socket)
+  const next = waiting?.shift()
+  // A request whose response cannot be sent is not begun.
+  if (!waiting || !next || !socket.writable) return void byConnection.delete(socket)
+  if (waiting.length === 0) {
+    byConnection.delete(socket)
+    readInSlices(socket).hold(false)
+  } else if (next.exchange) {
+    onResponseEnd(...next.exchange, () => beginNext(socket))
+  }
+  next.begin()
+}
