@@ -43,7 +43,7 @@ async function readNothingUntilRefused(visitor: Visitor): Promise<Socket[]> {
   let status = 200
   while (status === 200) {
     assert.ok(sockets.length < 40, 'large responses wait without limit')
-    const opened = await readNothing(visitor, large)
+    const opened = await readNothing(visitor, large, 2)
     sockets.push(opened.socket)
     status = opened.status
   }
@@ -84,6 +84,18 @@ test('a caller whose large responses wait unread gets no more of them, and takes
   await isServed(greedy)
 })
 
+test('after a refused response the connection is closed, and none of its further requests are read (D35.14)', async () => {
+  const sockets = await readNothingUntilRefused(greedy)
+  const refused = sockets.at(-1) as Socket
+  let rest = ''
+  refused.on('data', (chunk: Buffer) => (rest += String(chunk)))
+  await once(refused, 'close')
+  assert.match(rest, /\r\nconnection: close\r\n/i)
+  assert.ok(!rest.includes('HTTP/1.1'))
+  for (const socket of sockets) socket.destroy()
+  await isServed(greedy)
+})
+
 test('a caller who reads what waits is served again (D35.14)', async () => {
   const sockets = await readNothingUntilRefused(greedy)
   for (const socket of sockets) socket.resume()
@@ -91,7 +103,7 @@ test('a caller who reads what waits is served again (D35.14)', async () => {
   for (const socket of sockets) socket.destroy()
 })
 
-test('responses that wait for others of their connection are counted, and given back when the client leaves (D35.14)', async () => {
+test('the memory of responses that nobody has read is given back when their clients leave (D35.14)', async () => {
   for (let count = 0; count < 4; count++) {
     const opened = await Promise.all(Array.from({ length: 4 }, () => readNothing(greedy, large, 10)))
     for (const { socket } of opened) socket.destroy()

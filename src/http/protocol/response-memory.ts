@@ -9,8 +9,6 @@ import { onResponseEnd } from './response-end.ts'
 
 /** From here on a body counts. The buffers of the system take smaller ones, and a caller gets them in any case. */
 const LARGE: Bytes = 65_536
-/** The same where the response waits for earlier ones of its connection: their client may read nothing. */
-const LARGE_IN_PIPELINE: Bytes = 1024
 
 export interface ResponseMemoryOptions {
   readonly limits: BodyMemoryLimits
@@ -35,8 +33,7 @@ export class ResponseMemory {
   /** Counts a body that is about to be sent. @throws {Overloaded} when the client must first read what waits */
   add(request: FastifyRequest, reply: FastifyReply, body: unknown): void {
     if (typeof body === 'string' || Buffer.isBuffer(body)) {
-      if (body.length < LARGE_IN_PIPELINE) return
-      if (body.length >= LARGE || reply.raw.socket === null) this.#count(request, reply, body)
+      if (body.length >= LARGE) this.#count(request, reply, body)
     } else if (body !== undefined && body !== null) {
       this.#endPauses(reply.raw)
     }
@@ -60,6 +57,8 @@ export class ResponseMemory {
     if (!isTooMuch && (this.#inUse.ofAll === 0 || this.#inUse.ofAll + bytes <= ofAll)) return
     notePassing(bytes)
     for (const name of Object.keys(reply.getHeaders())) if (describesBody.test(name)) reply.removeHeader(name)
+    // Of the requests that wait behind this one, each would be read and refused in the same way.
+    reply.header('connection', 'close')
     throw withoutFunctions(
       new Overloaded(
         isTooMuch
