@@ -210,6 +210,13 @@ async function unread(service, count, text) {
   for (const socket of sockets) socket.destroy()
 }
 const rawGet = (path, times = 1) => `GET /${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`.repeat(times)
+const formStart = '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n'
+/** A request whose body comes in HTTP chunks of one byte, after a first one. */
+function inSmallChunks(line, { cookie = '' }, type, first = 'x') {
+  const head = `${line} HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: ${cookie}\r\ncontent-type: ${type}\r\n`
+  const start = `transfer-encoding: chunked\r\n\r\n${first.length.toString(16)}\r\n${first}\r\n`
+  return `${head}${start}${'1\r\nx\r\n'.repeat(isQuick ? 1000 : 1_000_000)}0\r\n\r\n`
+}
 const emptyObjects = `[${'{},'.repeat(isQuick ? 100 : 2.7 * MB)}{}]`
 
 const inputs = {
@@ -484,4 +491,13 @@ const inputs = {
   '20 clients that ask for it 50 times and read nothing': ({ service, context, large }) =>
     unread(service, 20, rawGet(`${context}/metadata/${large}`, 50)),
   'two pipelines of 20,000 requests': ({ service }) => unread(service, 2, rawGet('auth/user', isQuick ? 100 : 20_000)),
+  'ten pipelines of 20,000 requests': ({ service }) => unread(service, 10, rawGet('auth/user', isQuick ? 100 : 20_000)),
+  'a file in chunks of one byte, four at once': ({ service, writer, context, file }) =>
+    unread(service, 4, inSmallChunks(`PUT /${context}/resource/${file}`, writer, 'text/plain')),
+  'a JSON body in chunks of one byte, four at once': ({ service, writer, context, large }) =>
+    unread(service, 4, inSmallChunks(`PUT /${context}/metadata/${large}`, writer, 'application/json')),
+  'a form in chunks of one byte, four at once': ({ service }) =>
+    unread(service, 4, inSmallChunks('POST /auth/cookie', guest, 'application/x-www-form-urlencoded')),
+  'an echo in chunks of one byte, four at once': ({ service, user }) =>
+    unread(service, 4, inSmallChunks('POST /echo', user, 'multipart/form-data; boundary=b', formStart)),
 }
