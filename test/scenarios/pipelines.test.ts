@@ -33,7 +33,7 @@ async function newText(): Promise<string> {
   return `${context}/resource/${await newEntry(admin, context, '?graphtype=string', { resource: 'none' })}`
 }
 
-test('a pipelined request is carried out after those before it (D35.18)', async () => {
+test('a pipelined request is carried out after those before it (D35.27)', async () => {
   const text = await newText()
   const written = Array.from({ length: 50 }, (_, n) => `number ${n}.`)
   const requests = written.flatMap(value => [bytesOf(admin, 'PUT', text, value), bytesOf(admin, 'GET', text)])
@@ -43,7 +43,7 @@ test('a pipelined request is carried out after those before it (D35.18)', async 
   socket.destroy()
 })
 
-test('while pipelined requests wait, those of others are answered (D35.18)', async () => {
+test('while pipelined requests wait, those of others are answered (D35.27)', async () => {
   const ask = bytesOf(admin, 'GET', 'auth/user')
   const { socket, statuses } = await pipeline(ask, ask.repeat(4999))
   let others = 0
@@ -56,7 +56,7 @@ test('while pipelined requests wait, those of others are answered (D35.18)', asy
   socket.destroy()
 })
 
-test('what is not a request is refused after the requests before it (D35.18)', async () => {
+test('what is not a request is refused after the requests before it (D35.27)', async () => {
   const text = await newText()
   const put = bytesOf(admin, 'PUT', text, 'new')
   const get = bytesOf(admin, 'GET', text)
@@ -69,7 +69,7 @@ test('what is not a request is refused after the requests before it (D35.18)', a
   assert.equal((await admin.get(text)).text, 'new')
 })
 
-test('pipelined requests with large bodies get all of them (D35.18)', async () => {
+test('pipelined requests with large bodies get all of them (D35.27)', async () => {
   const text = await newText()
   const written = Array.from({ length: 8 }, (_, n) => String(n).repeat(100_000))
   const requests = written.flatMap(value => [bytesOf(admin, 'PUT', text, value), bytesOf(admin, 'GET', text)])
@@ -80,7 +80,7 @@ test('pipelined requests with large bodies get all of them (D35.18)', async () =
   socket.destroy()
 })
 
-test('a pipelined request begins when its client has taken the response before it, and never when it has left (D35.18)', async t => {
+test('a pipelined request begins when its client has taken the response before it, and never when it has left (D35.27)', async t => {
   const file = `${context}/resource/${await newEntry(admin, context)}`
   assert.equal((await admin.ask(file, { method: 'PUT', body: Buffer.alloc(30_000_000) })).status, 201)
   const text = await newText()

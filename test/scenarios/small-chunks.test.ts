@@ -21,7 +21,7 @@ const bodies = [
 ] as const
 
 for (const { what, to, type, status, ...more } of bodies) {
-  test(`while ${what} comes in chunks of one byte, others are answered (D35.17)`, async () => {
+  test(`while ${what} comes in chunks of one byte, others are answered (D35.19)`, async () => {
     const [method = '', path = ''] = to.split(' ')
     const head = [
       `${method} ${new URL(admin.base).pathname}${path} HTTP/1.1`,
@@ -44,7 +44,7 @@ for (const { what, to, type, status, ...more } of bodies) {
   })
 }
 
-test('a file that came in chunks of many sizes has all its bytes, in their order (D35.17)', async () => {
+test('a file that came in chunks of many sizes has all its bytes, in their order (D35.19)', async () => {
   const sizes = [1, 2000, 3, 1, 1, 70_000, 127, 128, 1023, 1024, 5, 300_000]
   let [count, chunks, bytes] = [0, '', '']
   while (count < 4000) {
