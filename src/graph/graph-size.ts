@@ -24,6 +24,14 @@ export const tooManyStatements = (limit: number): TooLarge => tooLarge(`more tha
 const tooLarge = (what: string, limit: number): TooLarge =>
   new TooLarge('graph-too-large', `The graph has ${what}.`, { extra: { limit } })
 
+/** Without looking at what they say. */
+export function countStatements(graph: Graph): number {
+  let count = 0
+  for (const [, predicates] of membersOf(graph))
+    for (const [, objects] of membersOf(predicates)) count += objects.length
+  return count
+}
+
 /** How many statements, and about how many bytes of RDF/JSON. */
 function sizeOf(graph: Graph): { readonly statements: number; readonly bytes: Bytes } {
   let [statements, bytes] = [0, 0]

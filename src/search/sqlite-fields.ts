@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { yieldAfter } from '../base/yielding.ts'
 import type { Queries } from '../stores/database.ts'
 import { listed, portionsOf, portionsOfRows, sql, tuples } from '../stores/sql.ts'
 import type { FieldKey } from './engine.ts'
@@ -31,6 +32,9 @@ const MAX_TEXT = 65_536
 /** A document with more strings, or longer ones together, is written as a whole: its present rows would take much memory. */
 const MAX_COMPARED = 2000
 const MAX_COMPARED_TEXT = 65_536
+
+/** Of a string, about. */
+const CHARACTERS = 20
 
 export interface FieldsOfDoc {
   readonly doc: number
@@ -76,11 +80,16 @@ export async function writeFields(tx: Queries, written: readonly FieldsOfDoc[]):
   const numberOf = await fieldNumbers(tx, namesOf(written))
   const changes = new Changes()
   for (const { doc, isNew, fields } of written) {
+    // Each step on the strings of a large document takes some ten milliseconds.
+    const size = { length: fields.strings.length * CHARACTERS }
+    await yieldAfter(size)
     const rows = rowsOf(doc, fields, numberOf)
+    await yieldAfter(size)
     const isCompared = rows.strings.length <= MAX_COMPARED
     const present = isNew || !isCompared ? undefined : await presentRows(tx, doc)
     if (!isNew && !present) await clearFields(tx, doc)
     addChanges(changes, { doc, rows, present: present ?? nothing, isCompared })
+    await yieldAfter(size)
   }
   await apply(tx, changes)
 }
