@@ -9,7 +9,7 @@ import { takeTurnFor } from '../../base/yielding.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { Arrivals } from './arrivals.ts'
 import { Parameters } from './query.ts'
-import { MemoryInUse } from './memory-in-use.ts'
+import { MemoryInUse } from '../../base/memory-in-use.ts'
 import { onResponseEnd } from './response-end.ts'
 import { SmallPieces } from './small-pieces.ts'
 

@@ -4,7 +4,7 @@ import { Overloaded } from '../../base/errors.ts'
 import { notePassing } from '../../base/passing-bytes.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import type { BodyMemoryLimits } from './body.ts'
-import { MemoryInUse } from './memory-in-use.ts'
+import { MemoryInUse } from '../../base/memory-in-use.ts'
 import { onResponseEnd } from './response-end.ts'
 
 /** From here on a body counts. The buffers of the system take smaller ones, and a caller gets them in any case. */

@@ -1,5 +1,6 @@
 import { Limiter } from '../../base/limiter.ts'
 import { Overloaded } from '../../base/errors.ts'
+import { MemoryInUse } from '../../base/memory-in-use.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { threadModule, ThreadPool } from '../../workers/thread-pool.ts'
 import { afterTimeout, SsoRefused } from '../refusal.ts'
@@ -44,8 +45,7 @@ export class MessageChecks {
   readonly #options: MessageCheckOptions
   readonly #limiter: Limiter
   readonly #threads: Pool
-  #bytes: Bytes = 0
-  readonly #bytesOf = new Map<string, Bytes>()
+  readonly #inUse = new MemoryInUse()
 
   constructor(options: MessageCheckOptions = defaultMessageCheckOptions) {
     this.#options = options
@@ -60,25 +60,18 @@ export class MessageChecks {
   async run(task: MessageTask, network: string): Promise<Outcome> {
     const { maxBytes, maxBytesOfOne } = this.#options
     const bytes = sizeOf(task)
-    if (this.#bytes + bytes > maxBytes || (this.#bytesOf.get(network) ?? 0) + bytes > maxBytesOfOne) {
+    if (this.#inUse.ofAll + bytes > maxBytes || this.#inUse.of(network) + bytes > maxBytesOfOne) {
       throw new Overloaded('Too many sign-ons at once.')
     }
-    this.#count(network, bytes)
+    this.#inUse.add(network, bytes, bytes)
     try {
       return await this.#limiter.run(() => run(this.#threads, task, CHECK_TIMEOUT), { of: network })
     } catch (error) {
       if (error instanceof SsoRefused) return { failed: error.failed }
       throw error
     } finally {
-      this.#count(network, -bytes)
+      this.#inUse.add(network, -bytes, -bytes)
     }
-  }
-
-  #count(network: string, bytes: Bytes): void {
-    this.#bytes += bytes
-    const ofOne = (this.#bytesOf.get(network) ?? 0) + bytes
-    if (ofOne > 0) this.#bytesOf.set(network, ofOne)
-    else this.#bytesOf.delete(network)
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
-import type { Bytes } from '../../base/units.ts'
+import type { Bytes } from './units.ts'
 
-/** The memory that bodies take at present: those of each caller, and those of all. */
+/** The memory that bodies or messages take at present: those of each owner, such as a caller or a network, and those of all. */
 export class MemoryInUse {
   readonly #ofOne = new Map<string, Bytes>()
   #ofAll: Bytes = 0
