@@ -12,11 +12,14 @@ const isTerminal = process.stderr.isTTY
 export default async function* report(events) {
   const files = new Set()
   const skipped = []
+  const running = new Set()
   let passed = 0
   let failed = 0
   const progress = () => `${passed + failed} tests in ${files.size} files, ${failed} failed`
   for await (const { type, data } of events) {
-    if (type === 'test:pass' || type === 'test:fail') {
+    if (type === 'test:dequeue') running.add(keyOf(data))
+    else if (type === 'test:complete') running.delete(keyOf(data))
+    else if (type === 'test:pass' || type === 'test:fail') {
       if (isContainer(data)) continue
       if (data.file !== undefined) files.add(data.file)
       if (data.skip !== undefined) skipped.push(`${data.name}${typeof data.skip === 'string' ? ` (${data.skip})` : ''}`)
@@ -24,6 +27,7 @@ export default async function* report(events) {
       else {
         failed++
         yield* failure(data)
+        if (isProcess(data)) yield* [...running].map(key => `  Had begun then: ${key}\n`)
       }
       if (isTerminal) process.stderr.write(`\r\u001b[K${progress()}`)
       else if ((passed + failed) % LINES_APART === 0) yield `${progress()}\n`
@@ -38,10 +42,17 @@ export default async function* report(events) {
 }
 
 /** A process or a suite (each file is one). Its tests are reported separately, unless it failed without any of them. */
-const isContainer = ({ details, nesting, name, file }) =>
-  (details?.type === 'suite' && details.error === undefined) ||
-  (nesting === 0 && file !== undefined && name.endsWith('.mjs') && details?.error?.failureType !== 'testCodeFailure') ||
-  details?.error?.failureType === 'subtestsFailed'
+const isContainer = data =>
+  (data.details?.type === 'suite' && data.details.error === undefined) ||
+  (isProcess(data) && !OF_PROCESS.includes(data.details?.error?.failureType)) ||
+  data.details?.error?.failureType === 'subtestsFailed'
+
+/** It ended with an error, or did not end. */
+const OF_PROCESS = ['testCodeFailure', 'testTimeoutFailure']
+
+const isProcess = ({ nesting, name, file }) => nesting === 0 && file !== undefined && name.endsWith('.mjs')
+
+const keyOf = ({ name, file, line }) => `${name} (${file}:${line})`
 
 function* failure({ name, file, line, details }) {
   if (isTerminal) process.stderr.write('\r\u001b[K')

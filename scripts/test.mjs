@@ -28,6 +28,8 @@ const WITH_THREADS = ['proof/crash', 'proof/http', 'proof/models', 'scenarios/',
 const BLACK_BOX = ['accounts', 'content', 'files', 'model', 'scenarios', 'search', 'wire']
 /** Test files wait for disks, timers and browsers now and then, so three of them use two cores better than two. */
 const AT_ONCE = 3
+/** A process reports by itself what it waits for, earlier than this, unless it cannot. */
+const MAX_RUN_MS = 960_000
 /** With more failed processes than this, the program is at fault and not the moment. */
 const MAX_RETRIES = 3
 /** So many files are listed by `--times`. */
@@ -111,7 +113,14 @@ async function run(chosenFiles, env = {}) {
   const bucket = (env.BLOBS ?? process.env.BLOBS) === 's3' ? await startBucket(endings) : {}
   const runBatches = async (paths, atOnce) => {
     writeFileSync(passed, '')
-    const args = [`--import=${seed}`, '--test', `--test-concurrency=${atOnce}`, `--test-reporter=${reporter}`, ...paths]
+    const args = [
+      `--import=${seed}`,
+      '--test',
+      `--test-concurrency=${atOnce}`,
+      `--test-timeout=${MAX_RUN_MS}`,
+      `--test-reporter=${reporter}`,
+      ...paths,
+    ]
     const tests = spawn(process.execPath, args, {
       cwd: root,
       // The service switches off this notice of the AWS SDK by itself; the clients in the tests do not.

@@ -18,13 +18,16 @@ const START = `
 `
 
 /** Runs these files in one process, as `npm test` does. */
-async function run(sources: Readonly<Record<string, string>>): Promise<{ status: number | null; output: string }> {
+async function run(
+  sources: Readonly<Record<string, string>>,
+  { maxRunMs }: { readonly maxRunMs?: number } = {},
+): Promise<{ status: number | null; output: string }> {
   const folder = await temporaryFolder()
   const files = Object.keys(sources).map(name => join(folder, `${name}.test.mjs`))
   for (const [index, source] of Object.values(sources).entries())
     await writeFile(files[index] as string, START + source)
   const batch = join(folder, 'batch.test.mjs')
-  const options = { tests: join(repository, 'build/test'), files, maxWaitMs: 50 }
+  const options = { tests: join(repository, 'build/test'), files, maxWaitMs: 50, maxRunMs }
   await writeFile(
     batch,
     `import { runFiles } from '${urlOf('scripts/batches/run.mjs')}'\nrunFiles(${JSON.stringify(options)})`,
@@ -131,4 +134,18 @@ test('a process that ends early fails, and says which files it has not run', asy
   })
   assert.equal(status, 1, output)
   assert.match(output, /Ended before the tests of \S*one\.test\.mjs, \S*two\.test\.mjs had/)
+})
+
+test('a process that does not end is ended, and says what it waits for', async () => {
+  const hangs = `
+    test('waits for what never comes', async () => {
+      const server = createServer(() => {}).listen(0, '127.0.0.1')
+      await new Promise(resolve => server.once('listening', resolve))
+      await fetch('http://127.0.0.1:' + server.address().port)
+    })
+  `
+  const { status, output } = await run({ hangs }, { maxRunMs: 2000 })
+  assert.equal(status, 1, output)
+  assert.match(output, /has not ended after 2 s\. It waits for:\n/)
+  assert.match(output, /Ended before the tests of \S*hangs\.test\.mjs had/)
 })

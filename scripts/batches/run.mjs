@@ -26,11 +26,19 @@ const ACTIVE = ['Timeout', 'TCPServerWrap', 'PipeServerWrap', 'UDPWrap']
 /** A server that was told to close may need a moment on a busy machine. */
 const MAX_WAIT_MS = 60_000
 const PAUSE_MS = 10
+/** The longest process takes three minutes. One that takes so much longer waits for what never comes. */
+const MAX_RUN_MS = 900_000
 
 /** @param tests the folder of the compiled tests; names of files are relative to it */
-export async function runFiles({ tests, files, maxWaitMs = MAX_WAIT_MS }) {
+export async function runFiles({ tests, files, maxWaitMs = MAX_WAIT_MS, maxRunMs = MAX_RUN_MS }) {
   const names = files.map(file => relative(tests, file))
   const unfinished = new Set(names)
+  setTimeout(() => {
+    process.stderr.write(
+      `The process has not ended after ${maxRunMs / 1000} s. It waits for:\n${awaited().join('\n')}\n`,
+    )
+    process.exit(1)
+  }, maxRunMs).unref()
   process.on('exit', code => {
     if (unfinished.size > 0) {
       process.stderr.write(`Ended before the tests of ${[...unfinished].join(', ')} had.\n`)
@@ -118,6 +126,21 @@ async function requireSame(before, maxWaitMs) {
   }
   for (let waited = 0; more().length > 0 && waited < maxWaitMs; waited += PAUSE_MS) await pause(PAUSE_MS)
   assert.deepEqual(more(), [], 'still active')
+}
+
+/** What keeps the process running: sockets with their addresses, child processes, timers, threads. */
+function awaited() {
+  const { libuv, workers } = process.report.getReport()
+  const place = endpoint => (endpoint ? `${endpoint.host ?? endpoint.ip4 ?? ''}:${endpoint.port}` : '')
+  const handles = libuv.filter(handle => handle.is_active && handle.is_referenced)
+  return [
+    ...handles.map(({ type, localEndpoint, remoteEndpoint, pid, firesInMsFromNow, writeQueueSize }) =>
+      [type, place(localEndpoint), place(remoteEndpoint), pid, firesInMsFromNow, writeQueueSize]
+        .filter(Boolean)
+        .join(' '),
+    ),
+    ...workers.map(({ javascriptStack }) => `a thread: ${javascriptStack.stack?.slice(0, 5).join(' ')}`),
+  ]
 }
 
 /** For `--times`. The first file of a process also pays for what all of them load. @returns what all files have used until now */
