@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { onResponseEnd } from './response-end.ts'
-import { readInSlices } from './sliced-reading.ts'
+import { readInSlices, type SlicedReading } from './sliced-reading.ts'
 
 type Exchange = readonly [IncomingMessage, ServerResponse]
 
@@ -12,11 +12,18 @@ interface Waiting {
 }
 
 /** What waits for the response to an earlier request of its connection. */
-const byConnection = new WeakMap<Socket, Waiting[]>()
+interface Pipeline {
+  readonly waiting: Waiting[]
+  /** Held from the second request on that waits. */
+  reading?: SlicedReading
+}
+
+const byConnection = new WeakMap<Socket, Pipeline>()
 
 /**
  * Handles pipelined requests of a connection one after the other: each begins when the response before it has been handed on as a whole.
- * Node hands out all requests of one read at once, more than a thousand small ones. While some wait, the connection is not read.
+ * Node hands out all requests of one read at once, more than a thousand small ones. While two or more wait, the connection is not read. One
+ * alone can be of a client that sends none before it has the response to the last: it can have all its bytes before this side knows.
  */
 export function handleInTurn(server: Server): void {
   const handlers = server.listeners('request') as RequestListener[]
@@ -32,7 +39,7 @@ export function handleInTurn(server: Server): void {
 
 /** Answers what is not a valid request, after the requests before it that wait. */
 export function answerInTurn(socket: Socket, answer: () => void): void {
-  const waiting = byConnection.get(socket)
+  const waiting = byConnection.get(socket)?.waiting
   if (!waiting) return answer()
   // The rest of the body of this request is what is not valid.
   if (waiting.at(-1)?.exchange?.[0].complete === false) waiting.pop()
@@ -42,24 +49,26 @@ export function answerInTurn(socket: Socket, answer: () => void): void {
 function wait(exchange: Exchange, begin: () => void): void {
   const [request] = exchange
   const { socket } = request
-  let waiting = byConnection.get(socket)
-  if (!waiting) {
-    byConnection.set(socket, (waiting = []))
-    readInSlices(socket).hold(true)
+  let pipeline = byConnection.get(socket)
+  if (!pipeline) {
+    byConnection.set(socket, (pipeline = { waiting: [] }))
     const { _httpMessage: current } = socket as Socket & { readonly _httpMessage: ServerResponse }
     onResponseEnd(request, current, () => beginNext(socket))
   }
-  waiting.push({ begin, exchange })
+  if (pipeline.waiting.push({ begin, exchange }) > 1 && !pipeline.reading) {
+    pipeline.reading = readInSlices(socket)
+    pipeline.reading.hold(true)
+  }
 }
 
 function beginNext(socket: Socket): void {
-  const waiting = byConnection.get(socket)
-  const next = waiting?.shift()
+  const pipeline = byConnection.get(socket)
+  const next = pipeline?.waiting.shift()
   // A request whose response cannot be sent is not begun.
-  if (!waiting || !next || !socket.writable) return void byConnection.delete(socket)
-  if (waiting.length === 0) {
+  if (!pipeline || !next || !socket.writable) return void byConnection.delete(socket)
+  if (pipeline.waiting.length === 0) {
     byConnection.delete(socket)
-    readInSlices(socket).hold(false)
+    pipeline.reading?.hold(false)
   } else if (next.exchange) {
     onResponseEnd(...next.exchange, () => beginNext(socket))
   }
