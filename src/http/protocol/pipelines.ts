@@ -14,7 +14,7 @@ interface Waiting {
 /** What waits for the response to an earlier request of its connection. */
 interface Pipeline {
   readonly waiting: Waiting[]
-  /** Held from the second request on that waits. */
+  /** Held, once two have waited. */
   reading?: SlicedReading
 }
 
@@ -22,8 +22,9 @@ const byConnection = new WeakMap<Socket, Pipeline>()
 
 /**
  * Handles pipelined requests of a connection one after the other: each begins when the response before it has been handed on as a whole.
- * Node hands out all requests of one read at once, more than a thousand small ones. While two or more wait, the connection is not read. One
- * alone can be of a client that sends none before it has the response to the last: it can have all its bytes before this side knows.
+ * Node hands out all requests of one read at once, more than a thousand small ones. From the second on that waits, until none waits any
+ * more, the connection is not read. One alone is no sign of a pipeline: a client can have all bytes of a response, and send its next
+ * request, before this side knows.
  */
 export function handleInTurn(server: Server): void {
   const handlers = server.listeners('request') as RequestListener[]
