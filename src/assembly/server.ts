@@ -4,7 +4,6 @@ import { hashFirstAdminPassword, setFirstAdminPassword } from '../accounts/first
 import { ADMIN } from '../accounts/principals.ts'
 import { findUser } from '../accounts/users.ts'
 import { requireWhole } from '../backup/store-copy.ts'
-import { StartupError } from '../base/errors.ts'
 import { keepTickShape } from '../base/tick-shape.ts'
 import type { Settings } from '../config/settings.ts'
 import { Changes } from '../content/changes.ts'
@@ -44,6 +43,7 @@ import { createReaders } from './readers.ts'
 import { sharePool } from './team-services.ts'
 import { openStores, type Stores } from './stores.ts'
 import { createVirusScan } from './virus-scan.ts'
+import { closed, listen, secondListener } from '../threads/listening.ts'
 import { MainThread } from '../threads/main-thread.ts'
 import { type FirstThread, type ThreadTeam, threadCount } from '../threads/team.ts'
 import { loadUi } from './ui.ts'
@@ -325,6 +325,8 @@ function serverOf(settings: Settings, machine: Machine, parts: Parts): Server {
   const first = team?.isFirst === true ? team : undefined
   const other = team?.isFirst === false ? team : undefined
   const chores = other ? [] : beginChores(machine, parts)
+  const host = settings['service.http.host']
+  const second = other ? undefined : secondListener(app.server, host)
   return {
     adminHasPassword: parts.adminHasPassword,
     dataPlace: dataPlace(settings, stores.folder),
@@ -336,8 +338,8 @@ function serverOf(settings: Settings, machine: Machine, parts: Parts): Server {
         await other.listen(app.server)
         return other.base
       }
-      first?.share(app.server)
-      await listen(app, settings['service.http.host'], settings['service.http.port'])
+      first?.share(app.server, second)
+      await listen(app, { host, port: settings['service.http.port'], second })
       address.listensOn((app.server.address() as AddressInfo).port)
       const { href } = address.base
       await first?.start({ base: href, version: machine.version, tokenKey: machine.tokenKey })
@@ -352,7 +354,7 @@ function serverOf(settings: Settings, machine: Machine, parts: Parts): Server {
       const lastChores = Promise.all(chores.map(each => each.close()))
       scrubber.close()
       disk?.close()
-      await Promise.all([app.close(), first?.tell('stop')])
+      await Promise.all([app.close(), second && closed(second), first?.tell('stop')])
       await first?.end()
       await catchUp.stop()
       await lastChores
@@ -380,21 +382,4 @@ function createTeam(settings: Settings, { sources }: Machine): FirstThread | und
   const isPossible = sources && process.platform !== 'win32' && !settings['service.repository.store.url']
   const count = isPossible ? threadCount(settings['service.http.threads']) : 1
   return count > 1 ? new MainThread(count, servingThread, sources) : undefined
-}
-
-const unusable: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program listens there',
-  EADDRNOTAVAIL: 'this machine has no such address',
-  EACCES: 'that takes more rights than this program has',
-}
-
-/** @throws {StartupError} with host and port when listening fails */
-async function listen(app: Pick<ReturnType<typeof createApp>, 'listen'>, host: string, port: number): Promise<void> {
-  try {
-    await app.listen({ host, port })
-  } catch (error) {
-    const reason = unusable[error instanceof Error && 'code' in error ? String(error.code) : '']
-    if (reason === undefined) throw error
-    throw new StartupError(`Cannot listen on ${host} port ${port}: ${reason}.`, { cause: error })
-  }
 }

@@ -1,10 +1,11 @@
+import type { Server } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { SharedCounters } from '../base/shared-counters.ts'
 import { realSystem } from '../base/system.ts'
 import { WriteTurn } from '../stores/shared/write-turn.ts'
 import { LoadBoard } from './load-board.ts'
-import { descriptorOf, type HttpServer, sharePort } from './shared-port.ts'
+import { descriptorOf, type HttpServer, keepOpen, sharePort } from './shared-port.ts'
 import type { CallHandler, CallOptions, FirstThread, ThreadData } from './team.ts'
 import { type Message, Moved, ThreadChannel } from './thread-channel.ts'
 import type { WorkerStart } from './worker-thread.ts'
@@ -33,7 +34,7 @@ export class MainThread implements FirstThread {
   readonly #workers: readonly Worker[]
   readonly #board: LoadBoard
   readonly #handlers = new Map<string, CallHandler>()
-  #server: HttpServer | undefined
+  #listeners: readonly Server[] = []
   #channels: readonly ThreadChannel[] = []
   #fail: (error: Error) => void = () => {}
 
@@ -64,15 +65,16 @@ export class MainThread implements FirstThread {
     return await Promise.all([this.callFirst<T>(name), ...this.#channels.map(channel => channel.call<T>(name))])
   }
 
-  share(server: HttpServer): void {
-    this.#server = server
+  share(server: HttpServer, second?: Server): void {
+    this.#listeners = second ? [server, second] : [server]
     sharePort(server, this.#board)
+    if (second) keepOpen(second)
   }
 
   async start(data: ThreadData): Promise<void> {
     const { count, turn, counters, key, facts } = this
-    if (!this.#server) throw new Error('there is no server to share')
-    const common = { count, key, data, fd: descriptorOf(this.#server) }
+    const listening = this.#listeners.filter(each => each.listening)
+    const common = { count, key, data, fds: listening.map(descriptorOf) }
     const shared = { turn: turn.shared, counters: counters.shared, board: this.#board.shared, facts }
     this.#channels = await Promise.all(
       this.#workers.map((worker, index) => this.#startOne(worker, { ...common, shared, index: index + 1 })),

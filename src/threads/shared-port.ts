@@ -38,6 +38,14 @@ export function sharePort(server: HttpServer, board: LoadBoard): void {
   }
 }
 
+/** For a second listener: what connects after the `close` of its server is ended by that. */
+export function keepOpen(second: Server): void {
+  second.close = callback => {
+    callback?.()
+    return second
+  }
+}
+
 /** The descriptor of a listening server. Node has no public name for it. */
 export function descriptorOf(server: Server): number {
   const { _handle } = server as unknown as { readonly _handle: { readonly fd: number } }

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import type { Server } from 'node:net'
 import type { SharedCounters } from '../base/shared-counters.ts'
 import type { WriteTurn } from '../stores/shared/write-turn.ts'
 import type { HttpServer } from './shared-port.ts'
@@ -49,8 +50,8 @@ export interface FirstThread extends Team {
   readonly isFirst: true
   /** Resolves with the reason when a thread has ended by itself. The others are then not a complete service. */
   readonly failure: Promise<Error>
-  /** Prepares the server to share the port on which it is about to listen. */
-  share(server: HttpServer): void
+  /** Prepares the server, and its second listener, to share the port on which they are about to listen. */
+  share(server: HttpServer, second?: Server): void
   /**
    * Starts the other threads with this data. Resolves when all serve requests. @throws the error that
    * prevents one from serving

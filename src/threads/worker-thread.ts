@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import { SharedCounters } from '../base/shared-counters.ts'
 import { WriteTurn } from '../stores/shared/write-turn.ts'
 import { LoadBoard } from './load-board.ts'
+import { listenerFor } from './listening.ts'
 import { type HttpServer, listenAt, sharePort } from './shared-port.ts'
 import type { CallHandler, CallOptions, OtherThread, ThreadData } from './team.ts'
 import { type Message, ThreadChannel } from './thread-channel.ts'
@@ -11,8 +12,8 @@ export interface WorkerStart {
   readonly index: number
   readonly count: number
   readonly key: Uint8Array
-  /** The descriptor of the listening socket. */
-  readonly fd: number
+  /** The descriptors of the listening sockets, one for each address. */
+  readonly fds: readonly number[]
   readonly shared: {
     readonly turn: SharedArrayBuffer
     readonly counters: SharedArrayBuffer
@@ -32,7 +33,7 @@ export class WorkerThread implements OtherThread {
   readonly counters: SharedCounters
   readonly key: Uint8Array
   facts: SharedArrayBuffer | undefined
-  readonly #fd: number
+  readonly #fds: readonly number[]
   readonly #board: LoadBoard
   readonly #handlers = new Map<string, CallHandler>()
   readonly #channel: ThreadChannel
@@ -44,7 +45,7 @@ export class WorkerThread implements OtherThread {
     })
   }
 
-  private constructor(port: MessagePort, { index, count, key, fd, shared, data }: WorkerStart) {
+  private constructor(port: MessagePort, { index, count, key, fds, shared, data }: WorkerStart) {
     this.count = count
     this.base = data.base
     this.data = data
@@ -52,7 +53,7 @@ export class WorkerThread implements OtherThread {
     this.turn = new WriteTurn(shared.turn)
     this.counters = new SharedCounters(shared.counters)
     this.facts = shared.facts
-    this.#fd = fd
+    this.#fds = fds
     this.#board = new LoadBoard(index, count, shared.board)
     this.#channel = new ThreadChannel((message, moved) => port.postMessage(message, [...moved]), this.#handlers)
     port.on('message', (message: Message) => this.#channel.receive(message))
@@ -72,6 +73,6 @@ export class WorkerThread implements OtherThread {
 
   async listen(server: HttpServer): Promise<void> {
     sharePort(server, this.#board)
-    await listenAt(server, this.#fd)
+    for (const [index, fd] of this.#fds.entries()) await listenAt(index === 0 ? server : listenerFor(server), fd)
   }
 }
