@@ -1,5 +1,6 @@
-import { setPriority } from 'node:os'
 import { hashSync, verifySync } from '@node-rs/argon2'
+import { lowerPriority } from '../workers/lower-priority.ts'
+import { serveTasks } from '../workers/serve-tasks.ts'
 
 /** Cost of a hash. The minimum is OWASP's m=19456, t=2, p=1 (D5.1). */
 export interface Argon2Cost {
@@ -13,14 +14,12 @@ export type HashTask =
   | { readonly password: string; readonly cost: Argon2Cost }
   | { readonly password: string; readonly stored: string }
 
-/** A compromise: a flood of logins barely slows down other requests, and users can still sign in on a busy machine. */
-const NICENESS = 10
+// A compromise: a flood of logins barely slows down other requests, and users can still sign in on a busy machine.
+lowerPriority()
+serveTasks(work)
 
-// On Linux this sets the priority of the current thread only; on other systems it would set that of the whole process.
-if (process.platform === 'linux') setPriority(NICENESS)
-
-/** Hashes or verifies one password on its own thread. */
-export default function work(task: HashTask): string | boolean {
+/** Hashes or verifies one password. */
+function work(task: HashTask): string | boolean {
   if ('cost' in task) {
     const { memory, iterations, parallelism } = task.cost
     // The library's default algorithm is argon2id.

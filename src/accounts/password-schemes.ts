@@ -1,7 +1,8 @@
 import { pbkdf2, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { QueueShare } from '../base/limiter.ts'
-import { threadModule, ThreadPool } from '../workers/thread-pool.ts'
+import { threadModule } from '../workers/thread-module.ts'
+import { ThreadPool } from '../workers/thread-pool.ts'
 import type { Argon2Cost, HashTask } from './hash-thread.ts'
 
 /** A way to store passwords so that they can be checked but not read. Each scheme recognises its own stored form. */

@@ -8,7 +8,7 @@ import type { AnswerCache } from '../http/readers/answer-cache.ts'
 import { answerFrom, type AnswerMessage } from '../http/readers/messages.ts'
 import type { Readers } from '../http/readers/read-task.ts'
 import type { ThreadTeam } from '../threads/team.ts'
-import { threadModule } from '../workers/thread-pool.ts'
+import { threadModule } from '../workers/thread-module.ts'
 import { type TaskPool, WorkerPool } from '../workers/worker-pool.ts'
 import { sharePool } from './team-services.ts'
 

@@ -40,7 +40,7 @@ export class SsoRefused extends Unauthenticated {
 
 /** For the error of a task on a thread: `time` if the thread was ended because the task took too long, else the error itself. */
 export function afterTimeout(error: unknown, timeout: Milliseconds): unknown {
-  if (!(error instanceof Error && error.name === 'AbortError')) return error
+  if (!(error instanceof Error && error.name === 'TimeoutError')) return error
   const expected = `a result within ${timeout} ms`
   return new SsoRefused({ check: 'time', expected, received: 'none' }, { cause: error })
 }

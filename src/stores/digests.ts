@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import type { Bytes, Milliseconds } from '../base/units.ts'
-import { threadModule } from '../workers/thread-pool.ts'
+import { threadModule } from '../workers/thread-module.ts'
 import type { DigestMessage, DigestResult } from './digest-thread.ts'
 
 /** Handing bytes to a thread takes longer than hashing fewer than these. */

@@ -12,7 +12,7 @@ import {
   withdraw,
 } from './serve-tasks.ts'
 import { TaskClock } from './task-clock.ts'
-import { withoutRequire } from './thread-pool.ts'
+import { withoutRequire } from './thread-module.ts'
 
 /** A task, and who waits for it. */
 export interface Job<Task, Result> {
@@ -25,17 +25,22 @@ export interface Job<Task, Result> {
   readonly reject: (error: unknown) => void
 }
 
+/** JavaScript memory, in megabytes: for objects that live long, and for those that live briefly. */
+export interface Megabytes {
+  readonly old: number
+  readonly young: number
+}
+
 export interface TaskThreadOptions {
   /** The module of the thread, which calls `serveTasks`. */
   readonly module: URL
-  /** The JavaScript memory, in megabytes. */
-  readonly megabytes: { readonly old: number; readonly young: number }
+  readonly megabytes?: Megabytes | undefined
   /** Called when the thread starts, which gets the result as `dataOfThread()`. */
-  readonly data: (() => unknown) | undefined
+  readonly data?: (() => unknown) | undefined
   /** Called when it may have another task. */
-  readonly onPlace: () => void
-  /** The error for a task that took too much memory. */
-  readonly exceeded: (cause: unknown) => Error
+  readonly onPlace?: () => void
+  /** The error for a task that took too much memory; by default that of the engine. */
+  readonly exceeded?: (cause: unknown) => Error
 }
 
 interface Handed<Task, Result> extends Job<Task, Result> {
@@ -79,7 +84,12 @@ export class TaskThread<Task, Result> {
   hand(job: Job<Task, Result>): void {
     const { task, caller, clientGone, moved, resolve, reject } = job
     const handed: Handed<Task, Result> = { task, caller, clientGone, moved, resolve, reject }
-    this.#worker ??= this.#start()
+    try {
+      this.#worker ??= this.#start()
+    } catch (error) {
+      // The system has no thread or memory left. Others may have some a moment later.
+      return reject(error)
+    }
     this.#worker.ref()
     // Moved memory cannot be moved again, so such a task is posted when nothing can hinder it any more.
     if (this.#jobs.push(handed) === 1 || moved.length === 0) this.#post(handed)
@@ -129,7 +139,9 @@ export class TaskThread<Task, Result> {
     const worker = new Worker(module, {
       workerData,
       ...withoutRequire,
-      resourceLimits: { maxOldGenerationSizeMb: megabytes.old, maxYoungGenerationSizeMb: megabytes.young },
+      ...(megabytes
+        ? { resourceLimits: { maxOldGenerationSizeMb: megabytes.old, maxYoungGenerationSizeMb: megabytes.young } }
+        : {}),
     })
     worker.on('message', (outcome: TaskOutcome) => this.#settle(outcome))
     worker.on('error', error => worker === this.#worker && this.#fail(error))
@@ -172,7 +184,7 @@ export class TaskThread<Task, Result> {
     const [next] = this.#jobs
     if (next && !next.posted) this.#post(next)
     this.#noteIdle()
-    this.#options.onPlace()
+    this.#options.onPlace?.()
   }
 
   #noteIdle(): void {
@@ -187,7 +199,7 @@ export class TaskThread<Task, Result> {
     const isOutOfMemory = (error as { readonly code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY'
     // A thread that cannot even start would fail for each task in turn, so all of them learn why.
     const failed = this.#jobs.splice(0, isOutOfMemory ? 1 : this.#jobs.length)
-    for (const { reject } of failed) reject(isOutOfMemory ? this.#options.exceeded(error) : error)
+    for (const { reject } of failed) reject(isOutOfMemory ? (this.#options.exceeded?.(error) ?? error) : error)
     this.#restart()
   }
 
@@ -197,6 +209,6 @@ export class TaskThread<Task, Result> {
     this.#jobs = []
     for (const job of waiting) this.hand(job)
     this.#noteIdle()
-    this.#options.onPlace()
+    this.#options.onPlace?.()
   }
 }

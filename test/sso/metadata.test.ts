@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type IdpMetadata, parseMetadata } from '../../src/sso/saml/metadata.ts'
-import work from '../../src/sso/saml/verify-worker.ts'
+import { work } from '../../src/sso/saml/verify-worker.ts'
 import { Refusals } from '../support/refusals.ts'
 import { buildMetadata, edit, IDP, keyNamed, newEcKey, newRsaKey, NOW } from '../support/saml-idp.ts'
 

@@ -25,12 +25,12 @@ test('a user who lacks a required value sees which one, and whom to ask (D27.4)'
 })
 
 test('the end of a task that took too long is a refusal, any other error stays (D8.3)', () => {
-  const aborted = Object.assign(new Error('aborted'), { name: 'AbortError' })
+  const aborted = Object.assign(new Error('aborted'), { name: 'TimeoutError' })
   const refused = afterTimeout(aborted, 500)
   assert.ok(refused instanceof SsoRefused)
   assert.deepEqual(refused.failed, { check: 'time', expected: 'a result within 500 ms', received: 'none' })
   assert.equal(refused.cause, aborted)
-  for (const other of [new Error('other'), { name: 'AbortError' }, undefined])
+  for (const other of [new Error('other'), { name: 'TimeoutError' }, undefined])
     assert.equal(afterTimeout(other, 1), other)
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ExpectedLogout, ReceivedLogout } from '../../src/sso/saml/logout-message.ts'
-import work, { checkLogout } from '../../src/sso/saml/verify-worker.ts'
+import { checkLogout, work } from '../../src/sso/saml/verify-worker.ts'
 import { edit, encode, IDP, NAME, NOW } from '../support/saml-idp.ts'
 import {
   buildLogoutRequest,

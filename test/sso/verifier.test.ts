@@ -4,7 +4,7 @@ import { Overloaded } from '../../src/base/errors.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
 import { MetadataRefused, parseMetadata } from '../../src/sso/saml/metadata.ts'
 import { MessageChecks, Verifier } from '../../src/sso/saml/verifier.ts'
-import work from '../../src/sso/saml/verify-worker.ts'
+import { work } from '../../src/sso/saml/verify-worker.ts'
 import { after } from '../support/after.ts'
 import { signFederation, singleXml } from '../support/federation.ts'
 import {

@@ -1,5 +1,6 @@
 import type { Milliseconds } from '../../base/units.ts'
-import { threadModule, ThreadPool } from '../../workers/thread-pool.ts'
+import { threadModule } from '../../workers/thread-module.ts'
+import { ThreadPool } from '../../workers/thread-pool.ts'
 import { afterTimeout, SsoRefused } from '../refusal.ts'
 import type { CasUser } from './cas-user.ts'
 import { verifyReply } from './reply.ts'

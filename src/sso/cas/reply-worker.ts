@@ -1,3 +1,4 @@
+import { serveTasks } from '../../workers/serve-tasks.ts'
 import { type FailedCheck, SsoRefused } from '../refusal.ts'
 import type { CasUser } from './cas-user.ts'
 import type { Expected } from './expected.ts'
@@ -9,11 +10,13 @@ export interface ReplyTask {
   readonly expected: Expected
 }
 
+serveTasks(work)
+
 /** Errors lose their class on the way between threads, so refusals travel as values. */
 export type ReplyOutcome = { readonly user: CasUser } | { readonly failed: FailedCheck }
 
 /** The work of a worker thread: parses a large reply. */
-export default function work({ version, text, expected }: ReplyTask): ReplyOutcome {
+function work({ version, text, expected }: ReplyTask): ReplyOutcome {
   try {
     return { user: verifyReply(version, text, expected) }
   } catch (error) {

@@ -1,4 +1,5 @@
-import { threadModule, ThreadPool } from '../../workers/thread-pool.ts'
+import { threadModule } from '../../workers/thread-module.ts'
+import { ThreadPool } from '../../workers/thread-pool.ts'
 import type { FederationOutcome, FederationTask } from './federation-worker.ts'
 
 /** Reads signed metadata on a thread of its own, with a limit on its memory, so that requests are answered meanwhile. */
@@ -9,7 +10,6 @@ export class FederationReader {
     module: threadModule('federation-worker', import.meta.url),
     threads: 1,
     megabytes: FederationReader.megabytes,
-    isAsynchronous: true,
   })
 
   async read(task: FederationTask): Promise<FederationOutcome> {

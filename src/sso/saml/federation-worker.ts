@@ -1,5 +1,7 @@
 import { createHash, createPublicKey } from 'node:crypto'
+import { isMainThread } from 'node:worker_threads'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
+import { serveTasks } from '../../workers/serve-tasks.ts'
 import { FetchFailed, streamDocument } from '../fetch.ts'
 import { listedEntity } from './federation-directory.ts'
 import type { FederationEntity } from './federation-entity.ts'
@@ -31,10 +33,12 @@ export type FederationOutcome =
     }
   | { readonly refused: string; readonly status?: number | undefined }
 
+if (!isMainThread) serveTasks(work)
+
 const PACK_CHARACTERS = 262_144
 
 /** The work of a worker thread: fetches signed metadata and reads them while they arrive. */
-export default async function work({ url, keys, now, timeout, maxBytes }: FederationTask): Promise<FederationOutcome> {
+export async function work({ url, keys, now, timeout, maxBytes }: FederationTask): Promise<FederationOutcome> {
   const packs: Uint8Array[] = []
   let texts: string[] = []
   let characters = 0

@@ -1,6 +1,7 @@
 import { isMainThread } from 'node:worker_threads'
 import type { Milliseconds } from '../../base/units.ts'
 import { lowerPriority } from '../../workers/lower-priority.ts'
+import { serveTasks } from '../../workers/serve-tasks.ts'
 import { type FailedCheck, SsoRefused } from '../refusal.ts'
 import { XmlRefused } from '../xml.ts'
 import { type IdpMetadata, MetadataRefused, parseMetadata } from './metadata.ts'
@@ -14,8 +15,11 @@ import {
 import { parseSignedMetadata } from './signed-provider.ts'
 import { type ExpectedResponse, verifyResponse, type VerifiedAssertion } from './response.ts'
 
-// Strangers choose what a message costs.
-if (!isMainThread) lowerPriority()
+if (!isMainThread) {
+  // Strangers choose what a message costs.
+  lowerPriority()
+  serveTasks(work)
+}
 
 /** A message of a provider. */
 export type MessageTask =
@@ -43,7 +47,7 @@ export type Outcome =
   | { readonly refused: string; readonly check: MetadataRefused['check'] }
 
 /** The work of a worker thread: it takes milliseconds that the event loop does not have. */
-export default async function work(task: Task): Promise<Outcome> {
+export async function work(task: Task): Promise<Outcome> {
   switch (task.kind) {
     case 'response':
       return await verify(task)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import { Worker } from 'node:worker_threads'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
-import { threadModule } from '../../workers/thread-pool.ts'
+import { threadModule } from '../../workers/thread-module.ts'
 import type { WriteTurn } from '../shared/write-turn.ts'
 import type { CheckpointThread } from './checkpoint-thread.ts'
 
