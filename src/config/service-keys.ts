@@ -24,7 +24,7 @@ export const addressKeys = {
     default: '127.0.0.1',
     expects: 'an IP address or host name',
     matches: /^[^\s/]+$/,
-    help: 'Address to listen on; `0.0.0.0` or `::` for all.',
+    help: 'Address to listen on; `0.0.0.0` or `::` for all, `localhost` for both loopback addresses.',
   }),
   'service.http.port': integer({
     min: 0,
