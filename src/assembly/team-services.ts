@@ -8,6 +8,7 @@ import type { DirectoryQuestion, Federation, FederationEntity, MessageChecks } f
 import type { Mail, Mailer } from '../stores/mailer.ts'
 import type { ThreadTeam } from '../threads/team.ts'
 import { Moved } from '../threads/thread-channel.ts'
+import type { FairLimiter } from '../workers/fair-limiter.ts'
 import { TaskLimitExceeded, type TaskPool } from '../workers/worker-pool.ts'
 
 /** Services that several serving threads have once: the first does the work, and the others call it. */
@@ -36,24 +37,56 @@ type TaskOutcome<Result> = { readonly result: Result } | { readonly exceeded: st
  * Work runs on the thread that has asked. If a thread ends, so does the process (D16.7): no permit has to be taken back.
  */
 export function shareLimiter(team: ThreadTeam | undefined, name: string, open: () => Limiter): Pick<Limiter, 'run'> {
-  const [acquire, release] = [`permit for ${name}`, `end of ${name}`]
+  if (team?.isFirst === false) return { run: (work, share) => runWithPermit(team, name, work, { share }) }
+  const limiter = open()
+  if (team) grantPermits(team, name, limiter)
+  return limiter
+}
+
+/** As {@link shareLimiter}, with a limit for each caller; one that leaves gives up the place in the queue of the first thread. */
+export function shareFairLimiter(
+  team: ThreadTeam | undefined,
+  name: string,
+  open: () => FairLimiter,
+): Pick<FairLimiter, 'run'> {
   if (team?.isFirst === false) {
-    return {
-      run: async (work, share) => {
-        // Without a signal: a permit on its way to a caller who has just left would be lost.
-        await team.callFirst(acquire, share)
-        try {
-          return await work()
-        } finally {
-          await team.callFirst(release)
-        }
-      },
-    }
+    return { run: (share, work, signal) => runWithPermit(team, name, work, { share, signal }) }
   }
   const limiter = open()
-  team?.answer(acquire, (share: QueueShare | undefined) => limiter.acquire(share))
-  team?.answer(release, () => limiter.release())
+  if (team) grantPermits(team, name, limiter)
   return limiter
+}
+
+/** @param limiter whose permits the other threads get */
+function grantPermits<Share>(
+  team: ThreadTeam,
+  name: string,
+  limiter: { acquire(share: Share, signal: AbortSignal): Promise<void>; release(share: Share): void },
+): void {
+  team.answer(`permit for ${name}`, (share: Share, signal: AbortSignal) => limiter.acquire(share, signal))
+  team.answer(`end of ${name}`, (share: Share) => limiter.release(share))
+}
+
+/** Runs work of this thread while it has a permit of the first one. */
+async function runWithPermit<T>(
+  team: ThreadTeam,
+  name: string,
+  work: () => Promise<T>,
+  { share, signal }: { readonly share: unknown; readonly signal?: AbortSignal | undefined },
+): Promise<T> {
+  try {
+    // The permit may be on its way when the caller leaves. Then it counts, and `work` ends at once because it watches the signal.
+    await team.callFirst(`permit for ${name}`, share, { signal, keepsAnswer: true })
+  } catch (error) {
+    // An abort of the queue there arrives as an error without its reason.
+    signal?.throwIfAborted()
+    throw error
+  }
+  try {
+    return await work()
+  } finally {
+    await team.callFirst(`end of ${name}`, share)
+  }
 }
 
 /**

@@ -15,6 +15,10 @@ export const threadCount = (wanted: number): number =>
 export interface CallOptions {
   /** Ends the call: it rejects with the reason of the signal, and the signal of the answer is aborted. */
   readonly signal?: AbortSignal | undefined
+  /**
+   * A call that the signal ends still settles with its answer, which may be on its way: for a result that must not be lost, such as a permit.
+   */
+  readonly keepsAnswer?: boolean
   /** Memory of the argument that is moved to the other thread instead of copied. */
   readonly moved?: readonly ArrayBuffer[]
 }

@@ -65,11 +65,16 @@ export class ThreadChannel {
   /**
    * Rejects when the other thread rejects: a refusal arrives as one (`base/refusals.ts`), any other error with its message and stack.
    */
-  async call<T>(name: string, argument?: unknown, { signal, moved = [] }: CallOptions = {}): Promise<T> {
+  async call<T>(
+    name: string,
+    argument?: unknown,
+    { signal, keepsAnswer = false, moved = [] }: CallOptions = {},
+  ): Promise<T> {
     signal?.throwIfAborted()
     const call = ++this.#calls
     const onAbort = (): void => {
       this.#send({ cancel: call }, [])
+      if (keepsAnswer) return
       this.#waiting.get(call)?.reject(signal?.reason)
       this.#waiting.delete(call)
     }

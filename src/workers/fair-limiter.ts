@@ -50,14 +50,28 @@ export class FairLimiter {
    * @throws {Overloaded} when too many tasks of the caller, or of all callers, wait; the reason of the signal
    */
   async run<T>(caller: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    signal?.throwIfAborted()
-    if (this.#mayStart(caller)) this.#start(caller)
-    else await this.#wait(caller, signal)
+    await this.acquire(caller, signal)
     try {
       return await work()
     } finally {
-      this.#release(caller)
+      this.release(caller)
     }
+  }
+
+  /** For work of another thread, which must {@link release} the permit once; otherwise use {@link run}. Throws what `run` throws. */
+  async acquire(caller: string, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted()
+    if (this.#mayStart(caller)) this.#start(caller)
+    else await this.#wait(caller, signal)
+  }
+
+  /** Starts the next task that may run. @param caller whose permit it is */
+  release(caller: string): void {
+    const running = (this.#running.get(caller) ?? 1) - 1
+    if (running === 0) this.#running.delete(caller)
+    else this.#running.set(caller, running)
+    this.#allRunning--
+    this.#startNext()
   }
 
   #mayStart(caller: string): boolean {
@@ -100,14 +114,6 @@ export class FairLimiter {
     queue.splice(at, 1)
     this.#allWaiting--
     if (queue.length === 0) this.#queues.delete(caller)
-  }
-
-  #release(caller: string): void {
-    const running = (this.#running.get(caller) ?? 1) - 1
-    if (running === 0) this.#running.delete(caller)
-    else this.#running.set(caller, running)
-    this.#allRunning--
-    this.#startNext()
   }
 
   /** Starts a task of the next caller that may run more; this caller then goes to the end. */

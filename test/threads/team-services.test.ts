@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { shareLimiter, shareMessageChecks } from '../../src/assembly/team-services.ts'
+import { shareFairLimiter, shareLimiter, shareMessageChecks } from '../../src/assembly/team-services.ts'
 import { Limiter } from '../../src/base/limiter.ts'
 import { Overloaded } from '../../src/base/errors.ts'
 import { MessageChecks, Verifier } from '../../src/sso/saml/verifier.ts'
 import type { CallHandler, ThreadTeam } from '../../src/threads/team.ts'
 import { type Message, ThreadChannel } from '../../src/threads/thread-channel.ts'
+import { FairLimiter } from '../../src/workers/fair-limiter.ts'
 import { after } from '../support/after.ts'
 import { buildResponse, encode, expected, NAME, signResponse } from '../support/saml-idp.ts'
 import { turns } from '../support/waiting.ts'
@@ -76,6 +77,97 @@ test('a limiter of several threads has one number of permits and one queue, in w
   await turns()
   ends.get('a4')?.()
   await Promise.all([...all.slice(0, 1), ...all.slice(2)])
+})
+
+/** Work that ends when the test says so. */
+function heldWork(begun: string[], name: string) {
+  let end = (): void => undefined
+  const ended = new Promise<void>(resolve => (end = resolve))
+  const work = async (): Promise<void> => {
+    begun.push(name)
+    await ended
+  }
+  return { work, end: () => end() }
+}
+
+/** Three threads with one permit. */
+const onePermit = (limits: { readonly maxWaitingOfOne: number }) =>
+  threeThreads().map(team =>
+    shareFairLimiter(
+      team,
+      'things',
+      () => new FairLimiter({ concurrency: 1, concurrencyOfOne: 1, maxWaiting: 10, what: 'things', ...limits }),
+    ),
+  )
+
+test('a caller has one share of a fair limiter of several threads, and one that leaves gives up the place (D35.28)', async () => {
+  const [first, second, third] = onePermit({ maxWaitingOfOne: 1 })
+  assert.ok(first && second && third)
+  const begun: string[] = []
+  const holder = heldWork(begun, 'holder')
+  const held = second.run('a', holder.work)
+  const leaving = new AbortController()
+  const left = third.run('a', heldWork(begun, 'left').work, leaving.signal)
+  await turns()
+  for (const thread of [first, second, third]) {
+    await assert.rejects(
+      thread.run('a', async () => {}),
+      (error: unknown) => error instanceof Overloaded,
+    )
+  }
+  const other = first.run('b', async () => void begun.push('b'))
+  const reason = new Error('gone')
+  leaving.abort(reason)
+  await assert.rejects(left, reason)
+  const follower = second.run('a', async () => void begun.push('a'))
+  await turns()
+  assert.deepEqual(begun, ['holder'])
+  holder.end()
+  await Promise.all([held, other, follower])
+  assert.deepEqual(begun, ['holder', 'b', 'a'])
+  await assert.rejects(
+    third.run('a', async () => {}, leaving.signal),
+    reason,
+  )
+})
+
+test('a permit is given back once, whenever its caller leaves (D35.28)', async () => {
+  const [first, second, third] = onePermit({ maxWaitingOfOne: 10 })
+  assert.ok(first && second && third)
+  const starts = new Set<boolean>()
+  // The permit takes some turns to the other thread: the caller leaves in each of them.
+  for (let late = 0; late < 12; late++) {
+    const begun: string[] = []
+    const holder = heldWork(begun, 'holder')
+    const held = second.run('a', holder.work)
+    await turns()
+    const leaving = new AbortController()
+    const left = third.run(
+      'b',
+      async () => {
+        begun.push('left')
+        leaving.signal.throwIfAborted()
+        await new Promise((_, reject) => leaving.signal.addEventListener('abort', () => reject(new Error('gone'))))
+      },
+      leaving.signal,
+    )
+    await turns()
+    holder.end()
+    await turns(late)
+    leaving.abort(new Error('gone'))
+    await assert.rejects(left, /gone/)
+    await held
+    starts.add(begun.includes('left'))
+    const [one, two] = [heldWork(begun, 'one'), heldWork(begun, 'two')]
+    const both = [second.run('c', one.work), first.run('d', two.work)]
+    await turns()
+    const running = begun.filter(name => name === 'one' || name === 'two')
+    assert.equal(running.length, 1, `${running.length} run after ${late} turns`)
+    one.end()
+    two.end()
+    await Promise.all(both)
+  }
+  assert.deepEqual(starts, new Set([false, true]))
 })
 
 const response = encode(signResponse(buildResponse()))
