@@ -1,11 +1,13 @@
 import type { Settings } from '../config/settings.ts'
-import { Proxy } from '../proxy/proxy.ts'
+import { fetchLimiter, Proxy } from '../proxy/proxy.ts'
+import type { ThreadTeam } from '../threads/team.ts'
 import type { Machine } from './machine.ts'
+import { shareFairLimiter } from './team-services.ts'
 
 /** `undefined` when the proxy is off. */
-export function createProxy(settings: Settings, { version }: Machine): Proxy | undefined {
+export function createProxy(settings: Settings, { version }: Machine, team: ThreadTeam | undefined): Proxy | undefined {
   if (!settings['service.proxy']) return undefined
-  return new Proxy({
+  const options = {
     hosts: {
       forGuests: settings['service.proxy.guest-hosts.<n>'],
       private: settings['service.proxy.private-hosts.<n>'],
@@ -13,5 +15,6 @@ export function createProxy(settings: Settings, { version }: Machine): Proxy | u
     maxBytes: settings['service.proxy.max-size'],
     timeout: settings['service.proxy.timeout'],
     userAgent: `Stowage/${version}`,
-  })
+  }
+  return new Proxy(options, shareFairLimiter(team, 'documents to fetch', fetchLimiter))
 }

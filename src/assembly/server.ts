@@ -201,7 +201,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
       requireSpace: () => (settings['service.repository.store.url'] === undefined ? disk?.requireSpace() : undefined),
       checkDisk: () => void disk?.check(),
       ui: await loadUi(),
-      proxy: createProxy(settings, machine),
+      proxy: createProxy(settings, machine, team),
       contentOrigin: createContentOrigin(settings, machine, { ...ephemeralStores, team }),
       system,
       log,

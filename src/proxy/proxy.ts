@@ -37,6 +37,8 @@ const LIMITS = {
   maxWaitingOfOne: 32,
   what: 'documents to fetch',
 }
+export const fetchLimiter = (): FairLimiter => new FairLimiter(LIMITS)
+
 const MAX_REDIRECTS = 5
 const redirects = new Set([301, 302, 303, 307, 308])
 
@@ -47,10 +49,12 @@ const redirects = new Set([301, 302, 303, 307, 308])
 export class Proxy {
   readonly #options: ProxyOptions
   readonly #resolve: Resolve
-  readonly #limiter = new FairLimiter(LIMITS)
+  readonly #limiter: Pick<FairLimiter, 'run'>
 
-  constructor(options: ProxyOptions, resolve: Resolve = resolveByDns) {
+  /** @param limiter of the whole process ({@link fetchLimiter}) */
+  constructor(options: ProxyOptions, limiter: Pick<FairLimiter, 'run'>, resolve: Resolve = resolveByDns) {
     this.#options = options
+    this.#limiter = limiter
     this.#resolve = resolve
   }
 

@@ -4,11 +4,9 @@ import { test } from 'node:test'
 import type { Answer } from '../support/http-client.ts'
 import { listen } from '../support/listener.ts'
 import { newUser, startInProcess } from '../support/service.ts'
-import { threads } from '../support/threads.ts'
 import { eventually } from '../support/waiting.ts'
 
-/** Each thread has its own places. */
-const REQUESTS = 60 * threads
+const REQUESTS = 60
 
 test('documents of a server that is silent take no place from other users of the proxy (D35.23)', async t => {
   const silent: ServerResponse[] = []
