@@ -9,6 +9,7 @@ import { MetadataSource } from '../sso/metadata-source.ts'
 import {
   discoveryUrl,
   type Endpoints,
+  exchangeLimiter,
   fixedServer,
   OidcProvider,
   type OidcServer,
@@ -18,7 +19,7 @@ import type { OidcLogin } from '../sso/oidc/sign-on.ts'
 import type { ThreadTeam } from '../threads/team.ts'
 import type { Machine } from './machine.ts'
 import { oidcRules } from './mapping.ts'
-import { shareMetadata } from './team-services.ts'
+import { shareLimiter, shareMetadata } from './team-services.ts'
 
 /** Age at which configuration and keys of a provider are read again, in seconds. An unknown key has them read at once. */
 const MAX_AGE = 3600
@@ -52,6 +53,7 @@ function createLogin(
   const parse = async (text: string): Promise<OidcServer> =>
     endpoints ? fixedServer(text, issuer, endpoints) : await readServer(text, issuer)
   const metadata = shareMetadata(team, name, new MetadataSource(source, { ...machine, parse, copies }))
+  const limiter = shareLimiter(team, `codes of ${name}`, exchangeLimiter)
   const options = {
     name,
     issuer,
@@ -72,7 +74,7 @@ function createLogin(
     callbackUrl: () => base().at(OIDC_CALLBACK_PATH),
   }
   return {
-    provider: new OidcProvider(options, { system: machine.system, metadata }),
+    provider: new OidcProvider(options, { system: machine.system, metadata, limiter }),
     face: {
       label: settings['service.auth.oidc.idp.<idp>.label'].get(name) ?? name,
       labels: settings['service.auth.oidc.idp.<idp>.label.<language>'].get(name) ?? new Map<string, string>(),

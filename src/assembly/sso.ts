@@ -43,7 +43,9 @@ export async function createSso(
 ): Promise<Sso> {
   const { database, changes, ephemeral, audit, sessions, signIn, base, team } = deps
   const { system } = machine
-  const cas = settings['service.auth.cas'] ? (await import('./cas.ts')).createCas(settings, system, base) : undefined
+  const cas = settings['service.auth.cas']
+    ? (await import('./cas.ts')).createCas(settings, system, base, team)
+    : undefined
   const saml =
     settings['service.auth.saml'] === 'off'
       ? undefined

@@ -6,7 +6,6 @@ import { startWithCas } from '../support/cas-service.ts'
 import { serviceResponse } from '../support/fake-cas.ts'
 import { encode } from '../support/saml-idp.ts'
 import { startWithSaml } from '../support/saml-service.ts'
-import { threads } from '../support/threads.ts'
 import { eventually } from '../support/waiting.ts'
 
 const behindProxy = { 'service.http.trusted-proxies.1': '127.0.0.1/32' }
@@ -56,7 +55,7 @@ test('tickets of one network that a slow CAS server keeps do not refuse those of
     await visitor.step('', from(address))
     return await visitor.step(`?ticket=${ticket}`, from(address))
   }
-  const { statuses, all } = flood(180 * threads, n => bring(FLOODER, `ST-${n}`))
+  const { statuses, all } = flood(180, n => bring(FLOODER, `ST-${n}`))
   await eventually('no more of them are taken', () => statuses.includes(503))
   const answer = bring(OTHER, 'ST-other')
   const answered = answer.then(({ status }) => status)

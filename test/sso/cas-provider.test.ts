@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type CasOptions, CasProvider } from '../../src/sso/cas/provider.ts'
+import { type CasOptions, CasProvider, validationLimiter } from '../../src/sso/cas/provider.ts'
 import type { LoginFlow } from '../../src/sso/identity-provider.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
 import { after } from '../support/after.ts'
@@ -19,7 +19,8 @@ const options: CasOptions = {
   clockSkew: 0,
   maxBytes: 5000,
 }
-const providerAt = (loginUrl?: string): CasProvider => new CasProvider({ ...options, loginUrl }, system)
+const deps = { system, limiter: validationLimiter() }
+const providerAt = (loginUrl?: string): CasProvider => new CasProvider({ ...options, loginUrl }, deps)
 
 test('the browser is redirected to the login of the CAS server with the address of the service (D9.1)', () => {
   const service = 'service=https%3A%2F%2Fown.example%2Fcas%3Fa%3D1'
@@ -34,7 +35,7 @@ test('the browser is redirected to the login of the CAS server with the address 
 
 const cas = await startFakeCas({ after }, { now: () => system.now() })
 const atFake = (changes: Partial<CasOptions> = {}): CasProvider => {
-  const provider = new CasProvider({ ...options, serverUrl: cas.url, timeout: 60_000, ...changes }, system)
+  const provider = new CasProvider({ ...options, serverUrl: cas.url, timeout: 60_000, ...changes }, deps)
   after(() => provider.close())
   return provider
 }

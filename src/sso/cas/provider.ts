@@ -33,6 +33,14 @@ const TIMEOUT: Milliseconds = 5000
 /** Strangers cause these calls: they may not use up the sockets of the service. Networks take turns. */
 const MAX_VALIDATIONS = { concurrency: 32, queue: 128, what: 'sign-ons' }
 
+export const validationLimiter = (): Limiter => new Limiter(MAX_VALIDATIONS)
+
+interface Dependencies {
+  readonly system: System
+  /** Of the whole process ({@link validationLimiter}). */
+  readonly limiter: Pick<Limiter, 'run'>
+}
+
 /**
  * The CAS server as seen from here (D9). A ticket is taken only together with the flow in which this very browser was sent
  * away, because CAS has no state of its own to tie the two together.
@@ -40,14 +48,13 @@ const MAX_VALIDATIONS = { concurrency: 32, queue: 128, what: 'sign-ons' }
 export class CasProvider {
   readonly name: string
   readonly #options: CasOptions
-  readonly #system: System
-  readonly #validations = new Limiter(MAX_VALIDATIONS)
+  readonly #deps: Dependencies
   readonly #replies = new ReplyReader()
 
-  constructor(options: CasOptions, system: System) {
+  constructor(options: CasOptions, deps: Dependencies) {
     this.name = options.name
     this.#options = options
-    this.#system = system
+    this.#deps = deps
   }
 
   get issuer(): string {
@@ -90,7 +97,7 @@ export class CasProvider {
    * it speaks this version and knows this service. @throws {SsoRefused} `cas-unreachable`, `cas-reply`, …
    */
   async probe(): Promise<string> {
-    const random = Buffer.from(this.#system.randomBytes(16)).toString('hex')
+    const random = Buffer.from(this.#deps.system.randomBytes(16)).toString('hex')
     try {
       await this.#validate(`ST-doctor-${random}`, `_${random}`, '')
     } catch (error) {
@@ -102,15 +109,16 @@ export class CasProvider {
 
   async #validate(ticket: string, requestId: string, network: string): Promise<CasUser> {
     const { version, serverUrl, verifyTls, clockSkew, maxBytes, timeout = TIMEOUT } = this.#options
+    const { system, limiter } = this.#deps
     const serviceUrl = this.#options.serviceUrl()
-    const issueInstant = new Date(this.#system.now()).toISOString()
+    const issueInstant = new Date(system.now()).toISOString()
     const renews = this.#isSet('renew')
     const asked = { version, serverUrl, serviceUrl, ticket, requestId, issueInstant, renews }
     const limits = { timeout, maxBytes, verifyTls }
-    return await this.#validations.run(
+    return await limiter.run(
       async () => {
         const text = await fetchReply({ ...validationRequest(asked), ...limits })
-        return await this.#replies.read({ version, text, expected: { serviceUrl, now: this.#system.now(), clockSkew } })
+        return await this.#replies.read({ version, text, expected: { serviceUrl, now: system.now(), clockSkew } })
       },
       { of: network },
     )
