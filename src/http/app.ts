@@ -8,6 +8,7 @@ import { announcesBody, Bodies, drainUnreadBody, holdForLateListener, isLateList
 import { allowedMethods, KnownAddresses } from './allowed-methods.ts'
 import { noteAccess, recogniseCaller, requireTokenScope } from './caller.ts'
 import { originConstraint, onlyAt } from './content-origin.ts'
+import { joinChunks } from './protocol/chunked-bodies.ts'
 import { ClientAddresses } from './protocol/client-address.ts'
 import { AuthCookie, RequestCookies } from './protocol/cookies.ts'
 import { compress, isCompressible, prefersHtml, removeCodingFromTags } from './protocol/negotiate.ts'
@@ -164,6 +165,7 @@ function createFastify(deps: Services, addresses: ClientAddresses, batch: Respon
     },
   })
   handleInTurn(app.server)
+  joinChunks(app.server)
   // A client that sent `Expect: 100-continue` gets the permission when a handler reads the body, or the error response (D7.4).
   app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response))
   // No other expectation is known; a server may pass over those (RFC 9110 10.1.1).

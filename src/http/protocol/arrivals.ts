@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { TooSlow } from '../../base/errors.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
-import { SmallPieces } from './small-pieces.ts'
 
 /** So much is received ahead of its reader, for instance while a file is written. */
 const AHEAD: Bytes = 262_144
@@ -16,16 +15,12 @@ export class Arrivals {
   readonly #request: IncomingMessage
   readonly #idleTimeout: Milliseconds
   readonly #idle: NodeJS.Timeout
-  readonly #small: SmallPieces
   #pieces: Uint8Array[] = []
-  /** Small pieces of this turn of the event loop, which come after the others. */
-  #tail: Uint8Array[] = []
   #size: Bytes = 0
   #waiting: { readonly resolve: () => void; readonly reject: (error: Error) => void } | undefined
 
   constructor(request: IncomingMessage, idleTimeout: Milliseconds) {
     this.#request = request
-    this.#small = new SmallPieces(request)
     this.#idleTimeout = idleTimeout
     this.#idle = setTimeout(() => this.#refuse(), idleTimeout)
     request.on('data', this.#add)
@@ -34,7 +29,6 @@ export class Arrivals {
 
   /** The next bytes, or undefined when all that has come is taken. */
   take(): Uint8Array | undefined {
-    this.#joinTail()
     const pieces = this.#pieces
     let [count, size] = [0, 0]
     for (const { length } of pieces) {
@@ -66,25 +60,8 @@ export class Arrivals {
   readonly #add = (piece: Uint8Array): void => {
     this.#size += piece.length
     if (this.#isFull()) this.#request.pause()
-    this.#small.note(piece)
-    if (this.#small.areMany) return this.#addToTail(piece)
     this.#pieces.push(piece)
     this.#wake()
-  }
-
-  /** The reader gets many small pieces as one, after this turn. */
-  #addToTail(piece: Uint8Array): void {
-    if (this.#tail.push(piece) > 1) return
-    setImmediate(() => {
-      this.#joinTail()
-      this.#wake()
-    })
-  }
-
-  #joinTail(): void {
-    if (this.#tail.length === 0) return
-    this.#pieces.push(Buffer.concat(this.#tail))
-    this.#tail = []
   }
 
   readonly #wake = (): void => {

@@ -11,7 +11,6 @@ import { Arrivals } from './arrivals.ts'
 import { Parameters } from './query.ts'
 import { MemoryInUse } from '../../base/memory-in-use.ts'
 import { onResponseEnd } from './response-end.ts'
-import { SmallPieces } from './small-pieces.ts'
 
 export interface BodyLimits {
   /** The longest pause in a body. */
@@ -191,7 +190,6 @@ async function closeAfterBody(request: IncomingMessage): Promise<void> {
 function drain(request: IncomingMessage): Promise<boolean> {
   return new Promise(resolve => {
     let drained = 0
-    const small = new SmallPieces(request)
     const stop = (isAtItsEnd: boolean): void => {
       clearTimeout(timer)
       request.off('data', count)
@@ -200,7 +198,6 @@ function drain(request: IncomingMessage): Promise<boolean> {
     const timer = setTimeout(() => stop(false), DRAIN_TIMEOUT).unref()
     const count = (chunk: Uint8Array): void => {
       drained += chunk.length
-      small.note(chunk)
       if (drained > MAX_DRAINED) stop(false)
     }
     request.on('data', count)
