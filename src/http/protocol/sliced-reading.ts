@@ -1,19 +1,24 @@
 import type { Socket } from 'node:net'
 import type { Bytes } from '../../base/units.ts'
 
-/** So much of one connection is read in one turn of the event loop, and more while the chunks of its bodies are large. */
+/** So much of a connection is read at once, and more while its bytes cost no more than those of others. */
 const MIN_SLICE: Bytes = 4096
 /** What Node reads at once. */
 const MAX_SLICE: Bytes = 65_536
-/** Chunks are large from this average size on. */
+/** They do not where a request or a chunk has so many on average. */
 const LARGE: Bytes = 1024
+/** When slices of all connections have come to so much, what else there is of the turn of the event loop belongs to others. */
+const MAX_AT_ONCE = { bytes: 262_144, items: 1000 }
 
 const byConnection = new WeakMap<Socket, SlicedReading>()
-/** Connections of which a slice can be read, each in its turn. */
+/** Connections of which a slice can be read. */
 const due = new Set<SlicedReading>()
+/** What has been read since others last had a turn. */
+let [bytesRead, itemsRead] = [0, 0]
+let isWaiting = false
 
 /**
- * Reads a connection slowly from now on, because its bytes may cost more than those of others: many requests, or a body in chunks.
+ * Reads a connection slowly from now on, because its bytes may cost more than those of others: many requests, or many chunks of a body.
  * By itself Node reads up to 2 MiB of a connection in one turn of the event loop, and all other connections wait meanwhile.
  */
 export function readInSlices(socket: Socket): SlicedReading {
@@ -23,15 +28,20 @@ export function readInSlices(socket: Socket): SlicedReading {
   return reading
 }
 
-/** A connection that is read in slices: one slice of one connection in each turn. */
+/** Counts a request of a connection, or a chunk of its body. */
+export function countItem(socket: Socket): void {
+  byConnection.get(socket)?.countItem()
+}
+
+/** A connection that is read in slices. */
 export class SlicedReading {
   readonly #socket: Socket
   /** False while Node has stopped reading, because a body or responses wait to be taken. */
   #isWanted: boolean
   #isHeld = false
   #slice: Bytes = MIN_SLICE
-  /** In the slice that is being read. */
-  #chunks = 0
+  /** Requests and chunks in the slice that is being read. */
+  #items = 0
 
   constructor(socket: Socket) {
     this.#socket = socket
@@ -51,7 +61,7 @@ export class SlicedReading {
     // Not now: Node's parser is at work on this connection.
     setImmediate(() => {
       // Node's HTTP server starts to read again when the connection is resumed. With a listener for `readable` it gets only what is read below.
-      socket.once('resume', () => socket.on('readable', () => this.plan()))
+      socket.once('resume', () => socket.on('readable', () => this.#readNow()))
       resume()
     })
   }
@@ -61,9 +71,8 @@ export class SlicedReading {
     this.#slice = MIN_SLICE
   }
 
-  /** Counts a chunk of a body. */
-  countChunk(): void {
-    this.#chunks++
+  countItem(): void {
+    this.#items++
   }
 
   /** While it is held, nothing more is read. */
@@ -74,28 +83,44 @@ export class SlicedReading {
 
   plan(): void {
     if (!this.#isWanted || this.#isHeld) return
-    if (due.size === 0) setImmediate(readNext)
     due.add(this)
+    waitForTurn()
   }
 
   /** Hands the next slice to Node's HTTP server, which listens for `data`, or the end of the connection. */
   readSlice(): void {
     if (!this.#isWanted || this.#isHeld) return
-    const length = Math.min(this.#slice, this.#socket.readableLength)
-    this.#chunks = 0
-    if (this.#socket.read(length === 0 ? undefined : length) === null) return
-    // Requests without such a body are no reason for larger slices.
-    const areLarge = this.#chunks > 0 && length / this.#chunks >= LARGE
-    this.#slice = areLarge ? Math.min(2 * this.#slice, MAX_SLICE) : MIN_SLICE
-    this.plan()
+    const bytes = Math.min(this.#slice, this.#socket.readableLength)
+    this.#items = 0
+    if (this.#socket.read(bytes === 0 ? undefined : bytes) === null) return
+    bytesRead += bytes
+    itemsRead += this.#items
+    // A body of known length has no items.
+    this.#slice = bytes >= LARGE * this.#items ? Math.min(2 * this.#slice, MAX_SLICE) : MIN_SLICE
+    due.add(this)
+  }
+
+  #readNow(): void {
+    due.add(this)
+    if (!isWaiting) readDue()
   }
 }
 
-function readNext(): void {
+/** Slices of one connection after the other. */
+function readDue(): void {
   for (const reading of due) {
     due.delete(reading)
-    // Before the slice is read: it may plan the next one.
-    if (due.size > 0) setImmediate(readNext)
-    return reading.readSlice()
+    reading.readSlice()
+    if (bytesRead >= MAX_AT_ONCE.bytes || itemsRead >= MAX_AT_ONCE.items) return waitForTurn()
   }
+}
+
+function waitForTurn(): void {
+  if (isWaiting) return
+  isWaiting = true
+  setImmediate(() => {
+    isWaiting = false
+    bytesRead = itemsRead = 0
+    readDue()
+  })
 }
