@@ -15,11 +15,12 @@ import {
   restoreInIndex,
   trashInIndex,
 } from '../search/index-records.ts'
+import { changedPart } from '../search/index-fields.ts'
 import { Unindexed } from '../search/unindexed.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { accessChange } from './access-changes.ts'
-import { entriesAfter, findEntry, findEntryHead } from './entry-records.ts'
+import { entriesAfter, findEntry, findEntryHead, haveSameGraphs } from './entry-records.ts'
 import {
   addRelations,
   addRevision,
@@ -224,7 +225,7 @@ class Transaction implements EntryWriter {
     await updateEntryRow(this.tx, written)
     await renewRelations(this.tx, before, written)
     if (this.#keepsRevisions) await addRevision(this.tx, before, written, by)
-    await this.#unindexed.add(written)
+    await this.#unindexed.add(written, changedPart(before, written, haveSameGraphs(before, written)))
     this.record(accessChange(before, written))
     return written
   }

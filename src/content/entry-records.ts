@@ -113,6 +113,16 @@ export const metadataText = (entry: Entry): GraphText => storedOf(entry)?.metada
 /** The same for the statements of its info. */
 export const statementsText = (entry: Entry): GraphText => storedOf(entry)?.statements ?? graphText(entry.statements)
 
+/** Whether the metadata and the copy of external metadata are the same. Those that were read from a row are not parsed for it. */
+export const haveSameGraphs = (before: Entry, after: Entry): boolean =>
+  metadataText(before) === metadataText(after) && cachedText(before) === cachedText(after)
+
+function cachedText(entry: Entry): GraphText | undefined {
+  const stored = storedOf(entry)
+  if (stored) return stored.cachedExternalMetadata ?? undefined
+  return entry.cachedExternalMetadata && graphText(entry.cachedExternalMetadata)
+}
+
 /** The head of an entry, without its access list. */
 const ENTRY_BYTES: Bytes = 600
 

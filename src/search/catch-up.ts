@@ -20,7 +20,7 @@ const first: EntryAddress = { context: '', id: '' }
 /**
  * Indexes the entries that are missing in the index, for instance after an upgrade that has emptied it. What is missing is found by
  * comparing the tables, so work that was interrupted goes on where it ended. Entries that are written meanwhile are indexed with their
- * change; the others are found as soon as they are indexed.
+ * change, unless only their info has changed; these and the others are found as soon as they are indexed.
  */
 export class CatchUp {
   readonly #database: Database

@@ -1,31 +1,27 @@
 import type { Queries } from '../stores/database.ts'
 import type { Sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
-import type { Entry, EntryHead } from '../model/entry.ts'
+import type { EntryHead } from '../model/entry.ts'
 import type { FacetPattern } from './facet-pattern.ts'
-import type { IndexFields } from './index-fields.ts'
+import type { IndexFields, IndexPart } from './index-fields.ts'
 import type { Query, TermPart } from './query.ts'
 
 /** What a database engine implements for the search. Queries, fields, rights and results are common to all engines. */
 
-/** An entry and what is searched of it. */
+/** An entry and what is searched of it, or the part of that which replaces the same part in the index. */
 export interface IndexedEntry {
-  readonly entry: Entry
-  readonly fields: IndexFields
-}
-
-/** The head of an entry and the fields that depend on nothing else. */
-export interface IndexedHead {
   readonly entry: EntryHead
-  readonly fields: Pick<IndexFields, 'strings' | 'numbers'>
+  readonly part: IndexPart
+  readonly fields: IndexFields
 }
 
 /** Updates the index, in the transactions that change entries. */
 export interface IndexWriter {
-  /** Writes the present state of the entries, each at most once, to the index. */
+  /**
+   * Writes the present state of the entries, each at most once, to the index. Entries that the index does not have yet are left to
+   * {@link CatchUp} where there is only a part of them.
+   */
   write(tx: Queries, items: readonly IndexedEntry[]): Promise<void>
-  /** The same for entries of which only the head has changed. Those that the index does not have yet are left to {@link CatchUp}. */
-  writeHeads(tx: Queries, items: readonly IndexedHead[]): Promise<void>
   remove(tx: Queries, address: EntryAddress): Promise<void>
   /** Hides an entry that moves to the trash. Its fields stay, because writing them again can take seconds. */
   trash(tx: Queries, address: EntryAddress): Promise<void>

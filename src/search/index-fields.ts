@@ -94,27 +94,57 @@ const knownHashes = new LRUCache<string, string>({
 const predicateName = (predicate: string): string =>
   predicate.startsWith(RELATIVE) ? predicate : predicateHash(predicate)
 
-/** The fields that hold what a change of the head alone can change. */
-export const headFields: readonly string[] = [...Object.values(aclFields), 'contributors', 'modified']
+/** What is replaced of an entry in the index. Each part contains the one before it, and only `all` has full texts. */
+export type IndexPart = 'head' | 'info' | 'all'
 
-/** Their values. */
-export function headFieldsOf(entry: EntryHead): Pick<IndexFields, 'strings' | 'numbers'> {
+const headFields: readonly string[] = [...Object.values(aclFields), 'contributors', 'modified']
+
+/** The fields that belong to a part, whether or not the entry has them. */
+export const partFields: Readonly<Record<Exclude<IndexPart, 'all'>, readonly string[]>> = {
+  head: headFields,
+  info: [...headFields, 'status', 'profile', 'projectType', 'format', 'size', 'username', 'contextname'],
+}
+
+export function headFieldsOf(entry: EntryHead): IndexFields {
   const index = new Index()
   describeHead(index, entry)
-  const { strings, numbers } = index.fields()
-  return { strings, numbers }
+  return index.fields()
+}
+
+export function infoFieldsOf(entry: Entry, surroundings: IndexSurroundings = {}): IndexFields {
+  const index = new Index()
+  describeInfo(index, entry, surroundings)
+  return index.fields()
+}
+
+/**
+ * What of an entry a change has to replace in the index.
+ * @param hasSameGraphs whether the metadata and the copy of external metadata are as before; those of `before` are not read, because they
+ * may not have been parsed
+ */
+export function changedPart(before: Entry, after: Entry, hasSameGraphs: boolean): Exclude<IndexPart, 'head'> {
+  const r = resourceOf(after)
+  const isSame =
+    hasSameGraphs &&
+    before.entryType === after.entryType &&
+    before.graphType === after.graphType &&
+    before.resourceType === after.resourceType &&
+    resourceOf(before) === r &&
+    // Their fields have values from the metadata as well.
+    [rdf.type, rdfs.label].every(predicate => haveSameObjects(before.statements, after.statements, [r, predicate]))
+  return isSame ? 'info' : 'all'
+}
+
+function haveSameObjects(one: Graph, other: Graph, [subject, predicate]: readonly [string, string]): boolean {
+  const [objects, others] = [objectsOf(one, subject, predicate), objectsOf(other, subject, predicate)]
+  return objects.length === others.length && objects.every(({ value }, at) => value === others[at]?.value)
 }
 
 /** Lets other requests run meanwhile where a graph is large. */
-export async function indexFieldsOf(
-  entry: Entry,
-  { userName, contextName }: IndexSurroundings = {},
-): Promise<IndexFields> {
+export async function indexFieldsOf(entry: Entry, surroundings: IndexSurroundings = {}): Promise<IndexFields> {
   const index = new Index()
+  describeInfo(index, entry, surroundings)
   describeEntry(index, entry)
-  describeFile(index, entry)
-  index.string('username', userName)
-  index.string('contextname', contextName)
   for (const graph of metadataOf(entry)) {
     describeResource(index, graph, resourceOf(entry))
     await describeStatements(index, graph)
@@ -129,16 +159,15 @@ function metadataOf(entry: Entry): Graph[] {
   return entry.entryType === 'LinkReference' ? [entry.metadata, ...external] : [entry.metadata]
 }
 
-/** The values that a list of files shows and can be sorted by: a file has a file name, a folder a title. */
-function describeFile(index: Index, entry: Entry): void {
-  const { entryType, graphType, statements, metadata, id } = entry
-  if (entryType !== 'Local' || (graphType !== 'None' && graphType !== 'List')) return
-  const r = resourceOf(entry)
+/** A list of files shows and sorts them: by name, format and size. */
+const isListed = ({ entryType, graphType }: EntryHead): boolean =>
+  entryType === 'Local' && (graphType === 'None' || graphType === 'List')
+
+/** A file has a file name, a folder a title. */
+function nameOf({ statements, metadata, id }: Entry, r: string): string {
   const [label] = objectsOf(statements, r, rdfs.label)
   const [title] = [`${DCT}title`, `${DC}title`].flatMap(predicate => [...objectsOf(metadata, r, predicate)])
-  index.ngram('name', label?.value ?? title?.value ?? id)
-  index.string('format', objectsOf(statements, r, dct.format)[0]?.value)
-  index.single('size', readInteger(objectsOf(statements, r, dct.extent)[0]?.value ?? ''))
+  return label?.value ?? title?.value ?? id
 }
 
 function describeHead(index: Index, { acl, contributors, modified }: EntryHead): void {
@@ -149,8 +178,25 @@ function describeHead(index: Index, { acl, contributors, modified }: EntryHead):
   }
 }
 
-function describeEntry(index: Index, entry: Entry): void {
+/** Fills no fields but those of `partFields.info`, which nothing else fills. */
+function describeInfo(index: Index, entry: Entry, { userName, contextName }: IndexSurroundings): void {
   describeHead(index, entry)
+  const { statements } = entry
+  const r = resourceOf(entry)
+  index.string('username', userName)
+  index.string('contextname', contextName)
+  for (const { value } of objectsOf(statements, entryUri(entry), store.term('status'))) index.string('status', value)
+  for (const predicate of profilePredicates) {
+    for (const { value } of objectsOf(statements, metadataUri(entry), predicate)) index.string('profile', value)
+  }
+  for (const { value } of objectsOf(statements, r, PROJECT_TYPE)) index.string('projectType', value)
+  if (!isListed(entry)) return
+  index.string('format', objectsOf(statements, r, dct.format)[0]?.value)
+  index.single('size', readInteger(objectsOf(statements, r, dct.extent)[0]?.value ?? ''))
+}
+
+/** The rest of what does not depend on the statements of the graphs: {@link changedPart} compares what it reads. */
+function describeEntry(index: Index, entry: Entry): void {
   const r = resourceOf(entry)
   index.string('uri', entryUri(entry))
   index.string('resource', r)
@@ -163,13 +209,7 @@ function describeEntry(index: Index, entry: Entry): void {
   for (const type of objectsOf(entry.statements, r, rdf.type)) index.string('rdfType', type.value)
   index.number('created', entry.created)
   if (entry.creator !== undefined) index.string('creator', principalUri(entry.creator))
-  for (const status of objectsOf(entry.statements, entryUri(entry), store.term('status'))) {
-    index.string('status', status.value)
-  }
-  for (const predicate of profilePredicates) {
-    for (const { value } of objectsOf(entry.statements, metadataUri(entry), predicate)) index.string('profile', value)
-  }
-  for (const { value } of objectsOf(entry.statements, r, PROJECT_TYPE)) index.string('projectType', value)
+  if (isListed(entry)) index.ngram('name', nameOf(entry, r))
 }
 
 function describeResource(index: Index, graph: Graph, r: string): void {

@@ -2,11 +2,18 @@ import type { Queries } from '../stores/database.ts'
 import { type Engine, sql } from '../stores/sql.ts'
 import { CONTEXTS, type EntryAddress, PRINCIPALS } from '../model/addresses.ts'
 import type { Bytes } from '../base/units.ts'
-import { type Entry, type EntryHead, withMembers } from '../model/entry.ts'
+import type { Entry, EntryHead } from '../model/entry.ts'
 import { postgresIndex } from './postgres-index.ts'
-import type { IndexedEntry, IndexedHead, IndexWriter } from './engine.ts'
+import type { IndexedEntry, IndexWriter } from './engine.ts'
 import { kindOfField } from './fields.ts'
-import { headFields, headFieldsOf, indexFieldsOf } from './index-fields.ts'
+import {
+  headFieldsOf,
+  type IndexFields,
+  indexFieldsOf,
+  type IndexPart,
+  infoFieldsOf,
+  partFields,
+} from './index-fields.ts'
 import { sqliteIndex } from './sqlite-index.ts'
 
 const writers: Readonly<Record<Engine, IndexWriter>> = { sqlite: sqliteIndex, postgres: postgresIndex }
@@ -17,73 +24,78 @@ const MAX_TEXT = 262_144
 const MAX_WAITING_TEXT = 16_384
 const MAX_WAITING_STRINGS = 500
 
+/** The present state of an entry of which at most this part has changed. */
+export type Changed =
+  | { readonly part: 'head'; readonly entry: EntryHead }
+  | { readonly part: Exclude<IndexPart, 'head'>; readonly entry: Entry }
+
 /** Indexes entries, each at most once, in the transaction that wrote them, so that the next search finds them. */
 export async function indexEntries(tx: Queries, entries: Iterable<Entry> | AsyncIterable<Entry>): Promise<void> {
-  for await (const items of portionsByText(describe(tx, entries))) await writeNow(tx, items)
+  await indexChanges(tx, allOf(entries))
+}
+
+async function* allOf(entries: Iterable<Entry> | AsyncIterable<Entry>): AsyncGenerator<Changed> {
+  for await (const entry of entries) yield { part: 'all', entry }
+}
+
+/** The same for the parts that have changed. */
+export async function indexChanges(tx: Queries, changes: Iterable<Changed> | AsyncIterable<Changed>): Promise<void> {
+  for await (const items of portionsByText(describe(tx, changes))) await writeNow(tx, items)
 }
 
 /**
  * The same at the end of the commit, together with the entries of other transactions that share it: writing sixteen entries at once takes
- * half the processor time. Large ones are written at once, so that they do not wait in memory.
+ * half the processor time, and each creation in a list changes the head of that list. Large ones are written at once, so that they do not
+ * wait in memory.
  */
-export async function indexAtCommit(tx: Queries, entries: Iterable<Entry>): Promise<void> {
+export async function indexAtCommit(tx: Queries, changes: Iterable<Changed>): Promise<void> {
   const { last } = tx
-  if (!last) return await indexEntries(tx, entries)
-  for await (const item of describe(tx, entries)) {
+  if (!last) return await indexChanges(tx, changes)
+  for await (const item of describe(tx, changes)) {
     const isLarge = textLengthOf(item) > MAX_WAITING_TEXT || item.fields.strings.length > MAX_WAITING_STRINGS
     if (isLarge) await writeNow(tx, [item])
-    else last.put<Waiting>(keyOf(item.entry), item, writeWaiting)
+    else last.put<IndexedEntry>(keyOf(item.entry), item, writeWaiting)
   }
 }
 
-/** Indexes entries of which only the head has changed: their graphs are not needed. */
-export async function indexHeads(tx: Queries, heads: Iterable<EntryHead>): Promise<void> {
-  const items: IndexedHead[] = []
-  for (const head of heads) {
-    if (waitingFor(tx, head)) leaveHead(tx, head)
-    else items.push(describeHead(head))
+/** With what waits for the end of the commit already. */
+async function* describe(
+  tx: Queries,
+  changes: Iterable<Changed> | AsyncIterable<Changed>,
+): AsyncGenerator<IndexedEntry> {
+  for await (const change of changes) {
+    const { entry, part } = change
+    yield joined(waitingFor(tx, entry), { entry, part, fields: await fieldsOf(tx, change) })
   }
-  await writers[tx.engine].writeHeads(tx, items)
 }
 
-/** The same at the end of the commit: each creation in a list changes the head of that list. */
-export async function indexHeadsAtCommit(tx: Queries, heads: Iterable<EntryHead>): Promise<void> {
-  if (!tx.last) return await indexHeads(tx, heads)
-  for (const head of heads) leaveHead(tx, head)
+async function fieldsOf(tx: Queries, { entry, part }: Changed): Promise<IndexFields> {
+  if (part === 'head') return headFieldsOf(entry)
+  const names = await findNames(tx, entry)
+  return part === 'info' ? infoFieldsOf(entry, names) : await indexFieldsOf(entry, names)
 }
 
-/** What waits for the end of the commit: a whole entry, or what has changed of one. */
-type Waiting = IndexedEntry | IndexedHead
+const waitingFor = (tx: Queries, address: EntryAddress): IndexedEntry | undefined =>
+  tx.last?.get<IndexedEntry>(keyOf(address), writeWaiting)
 
-const isWhole = (item: Waiting): item is IndexedEntry => 'texts' in item.fields
+const parts: readonly IndexPart[] = ['head', 'info', 'all']
 
-const waitingFor = (tx: Queries, address: EntryAddress): Waiting | undefined =>
-  tx.last?.get<Waiting>(keyOf(address), writeWaiting)
-
-const leaveHead = (tx: Queries, head: EntryHead): void =>
-  tx.last?.put<Waiting>(keyOf(head), withHead(waitingFor(tx, head), describeHead(head)), writeWaiting)
-
-const describeHead = (entry: EntryHead): IndexedHead => ({ entry, fields: headFieldsOf(entry) })
-
-/** The item with a later head. */
-function withHead(item: Waiting | undefined, head: IndexedHead): Waiting {
-  if (!item || !isWhole(item)) return head
+/** Both as one: the larger part, with the fields of the later one. */
+function joined(earlier: IndexedEntry | undefined, later: IndexedEntry): IndexedEntry {
+  if (!earlier || later.part === 'all' || parts.indexOf(earlier.part) <= parts.indexOf(later.part)) return later
+  const replaced = new Set(partFields[later.part])
   const others = <T extends readonly [field: string, value: unknown]>(pairs: readonly T[]): T[] =>
-    pairs.filter(([field]) => !headFields.includes(field))
-  const { acl, contributors, modified } = head.entry
-  const { fields } = item
+    pairs.filter(([field]) => !replaced.has(field))
+  const { fields } = earlier
   return {
-    entry: withMembers(item.entry, { acl, contributors, modified }),
+    entry: later.entry,
+    part: earlier.part,
     fields: {
       ...fields,
-      strings: [...others(fields.strings), ...head.fields.strings],
-      numbers: [...others(fields.numbers), ...head.fields.numbers],
+      strings: [...others(fields.strings), ...later.fields.strings],
+      numbers: [...others(fields.numbers), ...later.fields.numbers],
     },
   }
-}
-
-async function* describe(tx: Queries, entries: Iterable<Entry> | AsyncIterable<Entry>): AsyncGenerator<IndexedEntry> {
-  for await (const entry of entries) yield { entry, fields: await indexFieldsOf(entry, await findNames(tx, entry)) }
 }
 
 async function writeNow(tx: Queries, items: readonly IndexedEntry[]): Promise<void> {
@@ -91,14 +103,8 @@ async function writeNow(tx: Queries, items: readonly IndexedEntry[]): Promise<vo
   await writers[tx.engine].write(tx, items)
 }
 
-async function writeWaiting(tx: Queries, items: readonly Waiting[]): Promise<void> {
-  const [whole, heads]: [IndexedEntry[], IndexedHead[]] = [[], []]
-  for (const item of items) {
-    if (isWhole(item)) whole.push(item)
-    else heads.push(item)
-  }
-  for await (const some of portionsByText(whole)) await writers[tx.engine].write(tx, some)
-  if (heads.length > 0) await writers[tx.engine].writeHeads(tx, heads)
+async function writeWaiting(tx: Queries, items: readonly IndexedEntry[]): Promise<void> {
+  for await (const some of portionsByText(items)) await writers[tx.engine].write(tx, some)
 }
 
 async function* portionsByText(

@@ -4,8 +4,16 @@ import type { Bytes } from '../base/units.ts'
 import { GUEST, USERS } from '../accounts/principals.ts'
 import { type Acl, type EntryHead, isOwnAcl } from '../model/entry.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
-import type { IndexedEntry, IndexedHead, IndexWriter } from './engine.ts'
-import { headFields, type IndexFields, MAX_CHARACTER, MAX_FIELDS_UNDER, readersOf, sortKey } from './index-fields.ts'
+import type { IndexedEntry, IndexWriter } from './engine.ts'
+import {
+  type IndexFields,
+  type IndexPart,
+  MAX_CHARACTER,
+  MAX_FIELDS_UNDER,
+  partFields,
+  readersOf,
+  sortKey,
+} from './index-fields.ts'
 import { folded, trigramsOf, wordsOf } from './words.ts'
 import { clearOrDiscard, discard, sweepDiscarded } from './discarded.ts'
 
@@ -17,7 +25,6 @@ export const postgresIndex: IndexWriter = {
   write: async (tx, items) => {
     for (const item of items) await write(tx, item)
   },
-  writeHeads,
   remove,
   trash,
   restore,
@@ -26,18 +33,20 @@ export const postgresIndex: IndexWriter = {
   sweep: (tx, most) => sweepDiscarded(tx, most, clearFields),
 }
 
-async function write(tx: Queries, { entry, fields }: IndexedEntry): Promise<void> {
+async function write(tx: Queries, { entry, part, fields }: IndexedEntry): Promise<void> {
   const { context, id, modified } = entry
-  const row = await tx.get<{
-    doc: number
-    added: number
-  }>(sql`INSERT INTO search_entries (context, id, readers, modified)
-    VALUES (${context}, ${id}, ${readersSql(entry)}, ${modified})
-    ON CONFLICT (context, id) DO UPDATE SET readers = excluded.readers, modified = excluded.modified
-    RETURNING doc, xmax = 0 AS added`)
-  if (!row) throw new Error('the index returned no number')
+  const row = await tx.get<{ doc: number; added: number }>(
+    part === 'all'
+      ? sql`INSERT INTO search_entries (context, id, readers, modified)
+          VALUES (${context}, ${id}, ${readersSql(entry)}, ${modified})
+          ON CONFLICT (context, id) DO UPDATE SET readers = excluded.readers, modified = excluded.modified
+          RETURNING doc, xmax = 0 AS added`
+      : sql`UPDATE search_entries SET readers = ${readersSql(entry)}, modified = ${modified}
+          WHERE context = ${context} AND id = ${id} RETURNING doc, FALSE AS added`,
+  )
+  if (!row) return
   // Deleting rows that cannot exist would only conflict with transactions that insert neighbouring ones.
-  if (row.added === 0) await clearFields(tx, row.doc)
+  if (row.added === 0) await clearFields(tx, row.doc, part)
   await writeFields(tx, row.doc, fields)
   if (context === CONTEXTS) await writeContextReaders(tx, id, entry.acl)
 }
@@ -47,23 +56,6 @@ function readersSql({ acl }: EntryHead): Sql {
   const readers = isOwnAcl(acl) ? JSON.stringify(narrowest(readersOf(acl))) : null
   return sql`CASE WHEN CAST(${readers} AS JSONB) IS NOT NULL
     THEN ARRAY(SELECT jsonb_array_elements_text(CAST(${readers} AS JSONB))) END`
-}
-
-async function writeHeads(tx: Queries, items: readonly IndexedHead[]): Promise<void> {
-  for (const { entry, fields } of items) {
-    const { context, id, modified } = entry
-    const row = await tx.get<{
-      doc: number
-    }>(sql`UPDATE search_entries SET readers = ${readersSql(entry)}, modified = ${modified}
-      WHERE context = ${context} AND id = ${id} RETURNING doc`)
-    if (!row) continue
-    const isOfHead = sql`doc = ${row.doc} AND field IN (${listed(headFields)})`
-    await tx.run(sql`DELETE FROM search_strings WHERE ${isOfHead}`)
-    await tx.run(sql`DELETE FROM search_numbers WHERE ${isOfHead}`)
-    await writeStrings(tx, row.doc, fields.strings)
-    await writeNumbers(tx, row.doc, fields.numbers)
-    if (context === CONTEXTS) await writeContextReaders(tx, id, entry.acl)
-  }
 }
 
 async function remove(tx: Queries, { context, id }: EntryAddress): Promise<void> {
@@ -103,9 +95,11 @@ async function removeContext(tx: Queries, context: string): Promise<void> {
   await tx.run(sql`DELETE FROM search_entries WHERE context = ${context}`)
 }
 
-async function clearFields(tx: Queries, doc: number): Promise<void> {
-  await tx.run(sql`DELETE FROM search_strings WHERE doc = ${doc}`)
-  await tx.run(sql`DELETE FROM search_numbers WHERE doc = ${doc}`)
+async function clearFields(tx: Queries, doc: number, part: IndexPart = 'all'): Promise<void> {
+  const isOfPart = part === 'all' ? sql`` : sql`AND field IN (${listed(partFields[part])})`
+  await tx.run(sql`DELETE FROM search_strings WHERE doc = ${doc} ${isOfPart}`)
+  await tx.run(sql`DELETE FROM search_numbers WHERE doc = ${doc} ${isOfPart}`)
+  if (part !== 'all') return
   await tx.run(sql`DELETE FROM search_ngrams WHERE doc = ${doc}`)
   await tx.run(sql`DELETE FROM search_texts WHERE doc = ${doc}`)
 }

@@ -1,9 +1,16 @@
 import { hash } from 'node:crypto'
 import { yieldAfter } from '../base/yielding.ts'
 import type { Queries } from '../stores/database.ts'
-import { listed, portionsOf, portionsOfRows, sql, tuples } from '../stores/sql.ts'
+import { listed, portionsOf, portionsOfRows, type Sql, sql, tuples } from '../stores/sql.ts'
 import type { FieldKey } from './engine.ts'
-import { headFields, type IndexFields, MAX_CHARACTER, MAX_FIELDS_UNDER, sortKey } from './index-fields.ts'
+import {
+  type IndexFields,
+  type IndexPart,
+  MAX_CHARACTER,
+  MAX_FIELDS_UNDER,
+  partFields,
+  sortKey,
+} from './index-fields.ts'
 
 /**
  * The fields of documents in SQLite. The rows of a document lie in as many places as it has fields, and what a change costs is mostly
@@ -40,12 +47,8 @@ export interface FieldsOfDoc {
   readonly doc: number
   /** It has no rows yet. */
   readonly isNew: boolean
+  readonly part: IndexPart
   readonly fields: IndexFields
-}
-
-export interface FieldsOfHead {
-  readonly doc: number
-  readonly fields: Pick<IndexFields, 'strings' | 'numbers'>
 }
 
 type StringRow = readonly [field: number, value: string, doc: number]
@@ -65,8 +68,9 @@ interface RowsOfDoc {
 class Changes {
   readonly goneStrings: StringRow[] = []
   readonly strings: StringRow[] = []
-  /** Documents whose numbers are replaced. */
+  /** Documents whose numbers are replaced, all of them or those of some fields. */
   readonly renumbered: number[] = []
+  readonly goneNumbers: Array<readonly [doc: number, field: number]> = []
   readonly numbers: NumberRow[] = []
   /** Row ids of both full-text tables. */
   readonly goneTexts: number[] = []
@@ -75,53 +79,34 @@ class Changes {
   readonly digests: Array<readonly [doc: number, digests: string]> = []
 }
 
-/** Writes the fields of documents, each at most once, in place of those that they had. */
+/** Writes the fields of documents, each at most once, in place of those that they had. Fields that belong to no written part stay. */
 export async function writeFields(tx: Queries, written: readonly FieldsOfDoc[]): Promise<void> {
   const numberOf = await fieldNumbers(tx, namesOf(written))
   const changes = new Changes()
-  for (const { doc, isNew, fields } of written) {
+  for (const { doc, isNew, part, fields } of written) {
     // Each step on the strings of a large document takes some ten milliseconds.
     const size = { length: fields.strings.length * CHARACTERS }
     await yieldAfter(size)
     const rows = rowsOf(doc, fields, numberOf)
     await yieldAfter(size)
     const isCompared = rows.strings.length <= MAX_COMPARED
-    const present = isNew || !isCompared ? undefined : await presentRows(tx, doc)
-    if (!isNew && !present) await clearFields(tx, doc)
+    const of = part === 'all' ? undefined : partFields[part].flatMap(name => numberOf.get(name) ?? [])
+    const present = isNew || !isCompared ? undefined : await presentRows(tx, doc, of)
+    if (!isNew && !present) await clearFields(tx, doc, of)
+    if (present && !of) changes.renumbered.push(doc)
+    if (present && of) changes.goneNumbers.push(...of.map(field => [doc, field] as const))
     addChanges(changes, { doc, rows, present: present ?? nothing, isCompared })
     await yieldAfter(size)
   }
   await apply(tx, changes)
 }
 
-/** Writes the fields of heads in place of those that they had. The other fields of these documents stay. */
-export async function writeHeadFields(tx: Queries, written: readonly FieldsOfHead[]): Promise<void> {
-  if (written.length === 0) return
-  const numberOf = await fieldNumbers(tx, headFields)
-  const isOfHead = sql`field IN (${listed([...numberOf.values()])})`
-  const changes = new Changes()
-  for (const { doc, fields } of written) {
-    const present = await tx.all<{ field: number; value: string }>(
-      sql`SELECT field, value FROM search_strings WHERE doc = ${doc} AND ${isOfHead}`,
-    )
-    const rows = rowsOf(doc, { ...fields, ngrams: new Map(), texts: new Map() }, numberOf)
-    addStrings(
-      changes,
-      present.map(({ field, value }) => [field, value, doc]),
-      rows.strings,
-    )
-    changes.numbers.push(...rows.numbers)
-  }
-  const docs = JSON.stringify(written.map(({ doc }) => doc))
-  await tx.run(sql`DELETE FROM search_numbers WHERE doc IN (SELECT value FROM json_each(${docs})) AND ${isOfHead}`)
-  await apply(tx, changes)
-}
-
 function namesOf(written: readonly FieldsOfDoc[]): string[] {
   const names = new Set<string>()
-  for (const { fields } of written) {
-    for (const part of [fields.strings, fields.ngrams, fields.texts, fields.numbers])
-      for (const [field] of part) names.add(field)
+  for (const { part, fields } of written) {
+    if (part !== 'all') for (const field of partFields[part]) names.add(field)
+    for (const pairs of [fields.strings, fields.ngrams, fields.texts, fields.numbers])
+      for (const [field] of pairs) names.add(field)
   }
   return [...names]
 }
@@ -159,16 +144,18 @@ interface PresentRows {
 
 const nothing: PresentRows = { strings: [], digests: {} }
 
-/** `undefined` when there are too many. */
-async function presentRows(tx: Queries, doc: number): Promise<PresentRows | undefined> {
+/** `undefined` when there are too many. @param of only these fields, which have no full texts */
+async function presentRows(tx: Queries, doc: number, of?: readonly number[]): Promise<PresentRows | undefined> {
   const rows = await tx.all<{ field: number; value: string }>(
-    sql`SELECT field, value FROM search_strings WHERE doc = ${doc} LIMIT ${MAX_COMPARED + 1}`,
+    sql`SELECT field, value FROM search_strings WHERE doc = ${doc} ${among(of)} LIMIT ${MAX_COMPARED + 1}`,
   )
   if (rows.length > MAX_COMPARED || rows.reduce((sum, row) => sum + row.value.length, 0) > MAX_COMPARED_TEXT)
     return undefined
+  const strings = rows.map(({ field, value }) => [field, value, doc] as const)
+  if (of) return { strings, digests: {} }
   const known = await tx.get<{ digests: string }>(sql`SELECT digests FROM search_digests WHERE doc = ${doc}`)
   return {
-    strings: rows.map(({ field, value }) => [field, value, doc]),
+    strings,
     digests: known
       ? (JSON.parse(known.digests) as Digests)
       : // Indexed by an earlier version. Each full text has a row among the strings.
@@ -176,13 +163,14 @@ async function presentRows(tx: Queries, doc: number): Promise<PresentRows | unde
   }
 }
 
+const among = (fields: readonly number[] | undefined): Sql => (fields ? sql`AND field IN (${listed(fields)})` : sql``)
+
 function addChanges(
   changes: Changes,
   { doc, rows, present, isCompared }: { doc: number; rows: RowsOfDoc; present: PresentRows; isCompared: boolean },
 ): void {
   addStrings(changes, present.strings, rows.strings)
 
-  if (present !== nothing) changes.renumbered.push(doc)
   changes.numbers.push(...rows.numbers)
 
   const digests: Record<string, string> = {}
@@ -230,6 +218,9 @@ async function apply(tx: Queries, changes: Changes): Promise<void> {
     await tx.run(sql`DELETE FROM search_numbers
       WHERE doc IN (SELECT value FROM json_each(${JSON.stringify(changes.renumbered)}))`)
   }
+  for (const some of portionsOfRows(changes.goneNumbers)) {
+    await tx.run(sql`DELETE FROM search_numbers WHERE (doc, field) IN (VALUES ${tuples(some)})`)
+  }
   for (const some of portionsOfRows(changes.numbers)) {
     await tx.run(sql`INSERT INTO search_numbers (field, value, doc) VALUES ${tuples(some)}`)
   }
@@ -267,8 +258,21 @@ function* portionsOfTexts(rows: readonly TextRow[]): Generator<readonly TextRow[
   if (portion.length > 0) yield portion
 }
 
-/** Deletes all rows of a document. */
-export async function clearFields(tx: Queries, doc: number): Promise<void> {
+/** Deletes the rows of a document. @param of only those of these fields, which have no full texts */
+export async function clearFields(tx: Queries, doc: number, of?: readonly number[]): Promise<void> {
+  if (!of) await clearTexts(tx, doc)
+  const isGone = sql`doc = ${doc} ${among(of)}`
+  for (;;) {
+    const next = await tx.get<{ field: number; value: string }>(sql`SELECT field, value FROM search_strings
+      WHERE ${isGone} ORDER BY field, value LIMIT 1 OFFSET ${MAX_DELETED}`)
+    if (!next) break
+    await tx.run(sql`DELETE FROM search_strings WHERE ${isGone} AND (field, value) < (${next.field}, ${next.value})`)
+  }
+  await tx.run(sql`DELETE FROM search_strings WHERE ${isGone}`)
+  await tx.run(sql`DELETE FROM search_numbers WHERE ${isGone}`)
+}
+
+async function clearTexts(tx: Queries, doc: number): Promise<void> {
   // Each full text has a row among the strings. An entry may have 50,000 strings, but only so many fields.
   const rows = sql`WITH RECURSIVE f (field) AS (
       SELECT min(field) FROM search_strings WHERE doc = ${doc} UNION ALL
@@ -276,14 +280,6 @@ export async function clearFields(tx: Queries, doc: number): Promise<void> {
     ) SELECT field * ${DOCS_OF_FIELD} + ${doc} FROM f WHERE field IS NOT NULL`
   await tx.run(sql`DELETE FROM search_ngrams WHERE rowid IN (${rows})`)
   await tx.run(sql`DELETE FROM search_texts WHERE rowid IN (${rows})`)
-  for (;;) {
-    const next = await tx.get<{ field: number; value: string }>(sql`SELECT field, value FROM search_strings
-      WHERE doc = ${doc} ORDER BY field, value LIMIT 1 OFFSET ${MAX_DELETED}`)
-    if (!next) break
-    await tx.run(sql`DELETE FROM search_strings WHERE doc = ${doc} AND (field, value) < (${next.field}, ${next.value})`)
-  }
-  await tx.run(sql`DELETE FROM search_strings WHERE doc = ${doc}`)
-  await tx.run(sql`DELETE FROM search_numbers WHERE doc = ${doc}`)
   await tx.run(sql`DELETE FROM search_digests WHERE doc = ${doc}`)
 }
 

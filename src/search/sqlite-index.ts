@@ -5,9 +5,9 @@ import { name, type Sql, sql } from '../stores/sql.ts'
 import { type Acl, type EntryHead, isOwnAcl } from '../model/entry.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
 import { clearOrDiscard, discard, sweepDiscarded } from './discarded.ts'
-import type { IndexedEntry, IndexedHead, IndexWriter, Reader } from './engine.ts'
+import type { IndexedEntry, IndexWriter, Reader } from './engine.ts'
 import { readersOf } from './index-fields.ts'
-import { clearFields, type FieldsOfDoc, type FieldsOfHead, writeFields, writeHeadFields } from './sqlite-fields.ts'
+import { clearFields, type FieldsOfDoc, writeFields } from './sqlite-fields.ts'
 
 /** The search index in SQLite, with FTS5. */
 /** The reader set of entries without their own ACL. */
@@ -21,7 +21,6 @@ const DELETED_TOGETHER = 100
 
 export const sqliteIndex: IndexWriter = {
   write,
-  writeHeads,
   remove,
   trash,
   restore,
@@ -32,24 +31,13 @@ export const sqliteIndex: IndexWriter = {
 
 async function write(tx: Queries, items: readonly IndexedEntry[]): Promise<void> {
   const written: FieldsOfDoc[] = []
-  for (const { entry, fields } of items) written.push({ ...(await writeEntry(tx, entry)), fields })
-  await writeFields(tx, written)
-}
-
-async function writeHeads(tx: Queries, items: readonly IndexedHead[]): Promise<void> {
-  const written: FieldsOfHead[] = []
-  for (const { entry, fields } of items) {
-    const doc = await updateEntry(tx, entry, await audienceOf(tx, entry))
-    if (doc !== undefined) written.push({ doc, fields })
+  for (const { entry, part, fields } of items) {
+    const audience = await audienceOf(tx, entry)
+    const known = await updateEntry(tx, entry, audience)
+    if (known !== undefined) written.push({ doc: known, isNew: false, part, fields })
+    else if (part === 'all') written.push({ doc: await insertEntry(tx, entry, audience), isNew: true, part, fields })
   }
-  await writeHeadFields(tx, written)
-}
-
-/** Writes all but the fields. */
-async function writeEntry(tx: Queries, entry: EntryHead): Promise<Omit<FieldsOfDoc, 'fields'>> {
-  const audience = await audienceOf(tx, entry)
-  const known = await updateEntry(tx, entry, audience)
-  return { doc: known ?? (await insertEntry(tx, entry, audience)), isNew: known === undefined }
+  await writeFields(tx, written)
 }
 
 /** Resolves to its number; `undefined` when the index does not have it. */

@@ -6,7 +6,7 @@ import { type Caller, guestFrom } from '../../src/accounts/caller.ts'
 import { type Acl, type Entry, newEntry } from '../../src/model/entry.ts'
 import { deleteEntryRow, insertEntryRow, updateHeadRow } from '../../src/content/entry-rows.ts'
 import { deleteEntriesOf, deleteEntry, insertEntry, updateEntry } from '../support/entries.ts'
-import { indexHeads, restoreInIndex, trashInIndex } from '../../src/search/index-records.ts'
+import { indexChanges, restoreInIndex, trashInIndex } from '../../src/search/index-records.ts'
 import { may } from '../../src/model/rights.ts'
 import type { Found, Search } from '../../src/search/search.ts'
 import type { Order } from '../../src/search/engine.ts'
@@ -146,7 +146,7 @@ const share = fc.record({ ...place, acl }).map(
       if (!row) return
       const entry = { ...row.entry, acl, modified: ++model.now }
       await updateHeadRow(tx, entry)
-      await indexHeads(tx, [entry])
+      await indexChanges(tx, [{ entry, part: 'head' }])
       model.rows.set(addressOf(entry), { ...row, entry })
     },
 )
