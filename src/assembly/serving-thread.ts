@@ -1,5 +1,4 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { pino } from 'pino'
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
 import { loadSettings, type SettingsSources } from '../config/load.ts'
@@ -13,9 +12,7 @@ if (!parentPort) throw new Error('this module is for a thread')
 const team = await WorkerThread.of(parentPort)
 // The main thread has already reported the problems and warnings of the settings.
 const { settings } = loadSettings(workerData as SettingsSources)
-// Writes to the descriptor directly: the standard error of a thread goes through the main thread and is
-// delayed while that is busy.
-const log = createLog(settings['service.log.level'], pino.destination({ dest: 2, sync: true }))
+const log = createLog(settings['service.log.level'])
 const { tokenKey, version } = team.data
 const server = await createServer(
   settings,

@@ -22,6 +22,7 @@ export const serve: Command = {
   summary: 'Runs the service until it receives SIGTERM, SIGINT or SIGHUP.',
   async run(args) {
     setFlagsFromString(COLLECT_ALONE)
+    keepWithoutReaders()
     const { loaded, environment, file, sources } = readSettings(args)
     const { settings, warnings } = loaded
     const log = createLog(settings['service.log.level'])
@@ -48,6 +49,14 @@ export const serve: Command = {
     log.info({ status }, status === 0 ? 'stopped' : 'stopped, but requests were still in progress')
     return status
   },
+}
+
+/**
+ * A reader of the output may end before the service: without listeners it would end the service as well. Using the streams also makes
+ * their descriptors non-blocking, so that no write waits for a reader that takes nothing (D35.32).
+ */
+function keepWithoutReaders(): void {
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => {})
 }
 
 /** A server that cannot listen releases its data folder before it gives up. */
