@@ -90,6 +90,30 @@ test('a thread that cannot begin is reported, and commits go on', async t => {
   assert.ok((await sizeOf(path)) > 0)
 })
 
+test('while the system refuses a thread, commits go on, and the thread begins once it may (D35.33)', async t => {
+  const { path, turn, database } = await newDatabase()
+  let refused = 0
+  // Like a system without threads, Node throws where a thread is made, here because it cannot copy a function to it.
+  const refusing = new Proxy(turn, {
+    get(target, name) {
+      if (name === 'shared' && ++refused < 3) return () => {}
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  const checkpoints = new Checkpoints(path, refusing)
+  t.after(async () => {
+    await checkpoints.close()
+    await database.close()
+  })
+  for (let count = 0; count < 250; count++) await write(database, 1)
+  await until(
+    () => turn.logPages,
+    pages => pages > 0,
+  )
+  assert.equal(refused, 3)
+})
+
 test('a service that has hardly written closes without such a thread', async () => {
   const { path, turn, database } = await newDatabase()
   const checkpoints = new Checkpoints(path, turn)

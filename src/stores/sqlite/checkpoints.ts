@@ -48,12 +48,20 @@ export class Checkpoints {
       if (size < FIRST_BYTES) return
     }
     if (this.#worker || Atomics.load(this.#end, 0) !== 0) return
-    clearInterval(this.#timer)
+    try {
+      this.#begin()
+    } catch {
+      // The system has no thread left. The next look tries again; until then the engine copies the log.
+    }
+  }
+
+  #begin(): void {
     const data: CheckpointThread = { path: this.#path, turn: this.#turn.shared, end: this.#end }
     const worker = new Worker(threadModule('checkpoint-thread', import.meta.url), {
       workerData: data,
       resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 },
     })
+    clearInterval(this.#timer)
     this.#ended = once(worker, 'exit').catch(error => {
       process.emitWarning(`The thread that copies the log into the database has ended: ${String(error)}`)
     })
