@@ -26,6 +26,8 @@ export function writeZip(members: AsyncIterable<ZipMember | ZipFolder>, time: Da
   const fail = (error: unknown): void => {
     output.destroy(error instanceof Error ? error : new Error(String(error)))
   }
+  // The first member may fail before the stream has a reader, who then gets the error. Without a listener it would end the process (D35.34).
+  output.on('error', () => {})
   zip.on('error', fail)
   fill(zip, output, members, time).catch(fail)
   return output

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { test } from 'node:test'
 import { membersOf } from '../support/archives.ts'
+import { blobsOf, blobStoreOf } from '../support/blobs.ts'
 import { assertRefused, LABEL } from '../support/content.ts'
 import type { Visitor } from '../support/http-client.ts'
 import { newTitled } from '../support/lists.ts'
+import { sendRaw } from '../support/raw-request.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 import { putFile } from '../support/uploads.ts'
 
@@ -119,4 +121,19 @@ test('a client that leaves ends the zip, and the service goes on (D25.7)', async
     asked.end()
   })
   assert.equal(Object.keys((await zipOf(admin, context, ...ids)).files).length, 3)
+})
+
+test('a zip whose first file is missing is refused, also where its response is delayed (D35.34)', async () => {
+  const context = await newContext(admin)
+  const before = new Set((await blobsOf(service)).stored)
+  const file = await newFile(context, 'gone.txt', 'gone')
+  const [blob = ''] = (await blobsOf(service)).stored.filter(key => !before.has(key))
+  await (await blobStoreOf(service.folder)).delete(blob)
+  const path = `${context}/zip?entries=${file}`
+  assertRefused(await admin.get(path), 503, 'file-missing')
+  // As the published client sends its uploads: the response waits until it listens.
+  const superagent = ['Accept-Encoding: gzip, deflate', 'Connection: close', 'Transfer-Encoding: chunked']
+  const head = [`GET /${path} HTTP/1.1`, `Cookie: auth_token=${admin.cookie}`, ...superagent]
+  const delayed = await sendRaw(admin.base, head, '0\r\n\r\n')
+  await delayed.until(/^HTTP\/1\.1 503 [^]*"code":"file-missing"/)
 })
