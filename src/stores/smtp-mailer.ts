@@ -1,3 +1,4 @@
+import type { Milliseconds } from '../base/units.ts'
 import { type Mail, MailFailure, type Mailer } from './mailer.ts'
 
 export interface SmtpOptions {
@@ -8,14 +9,18 @@ export interface SmtpOptions {
   readonly username: string | undefined
   readonly password: string | undefined
   readonly from: string
+  /** For one mail, 60 s by default: a server that goes on replying, without an end, is never silent (D35.35). */
+  readonly sendTimeout?: Milliseconds
 }
 
-const TIMEOUT = 15_000
+/** How long the server may be silent. */
+const TIMEOUT: Milliseconds = 15_000
+const SEND_TIMEOUT: Milliseconds = 60_000
 
 /** Sends mails over SMTP. The library is loaded when the first mailer is created. */
 export async function openSmtpMailer(options: SmtpOptions): Promise<Mailer> {
   const { createTransport } = await import('nodemailer')
-  const { host, port, security, username, password, from } = options
+  const { host, port, security, username, password, from, sendTimeout = SEND_TIMEOUT } = options
   const transport = createTransport({
     host,
     port,
@@ -32,9 +37,11 @@ export async function openSmtpMailer(options: SmtpOptions): Promise<Mailer> {
   })
   return {
     async send({ to, subject, text, html }: Mail) {
+      const signal = AbortSignal.timeout(sendTimeout)
       try {
-        await transport.sendMail({ from, to: { name: '', address: to }, subject, text, html })
+        await transport.sendMail({ from, to: { name: '', address: to }, subject, text, html, signal })
       } catch (error) {
+        if (signal.aborted) throw new MailFailure(`the mail was not sent within ${sendTimeout} ms`, false)
         throw failureOf(error)
       }
     },

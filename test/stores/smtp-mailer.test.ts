@@ -131,6 +131,17 @@ test('name and password are sent where there is a name, and a password may be em
   }
 })
 
+test('a mail that is not sent in time fails and may be sent again, also if its server is not silent for long (D35.35)', async t => {
+  // A reply of several lines, whose last one never comes.
+  const { port, lines } = await serverWith(t, { EHLO: '250-server' })
+  const mailer = await open(t, { port, sendTimeout: 100 })
+  await assert.rejects(
+    mailer.send(mail),
+    (error: unknown) => error instanceof MailFailure && !error.isFinal && /not sent within 100 ms/.test(error.message),
+  )
+  assert.ok(!lines.includes('DATA'))
+})
+
 test('encryption is used as configured: never, required, or from the first byte', async t => {
   const offered = await serverWith(t, {}, ['STARTTLS'])
   await (await open(t, { port: offered.port, security: 'off' })).send(mail)
