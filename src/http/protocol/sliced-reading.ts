@@ -5,7 +5,7 @@ import type { Bytes } from '../../base/units.ts'
 const MIN_SLICE: Bytes = 4096
 /** What Node reads at once. */
 const MAX_SLICE: Bytes = 65_536
-/** They do not where a request or a chunk has so many on average. */
+/** Bytes cost no more than those of others where a request or a chunk has so many on average. */
 const LARGE: Bytes = 1024
 /** When slices of all connections have come to so much, what else there is of the turn of the event loop belongs to others. */
 const MAX_AT_ONCE = { bytes: 262_144, items: 1000 }
@@ -13,7 +13,7 @@ const MAX_AT_ONCE = { bytes: 262_144, items: 1000 }
 const byConnection = new WeakMap<Socket, SlicedReading>()
 /** Connections of which a slice can be read. */
 const due = new Set<SlicedReading>()
-/** What has been read since others last had a turn. */
+/** What has been read since others were last given a turn. */
 let [bytesRead, itemsRead] = [0, 0]
 let isWaiting = false
 
@@ -24,7 +24,6 @@ let isWaiting = false
 export function readInSlices(socket: Socket): SlicedReading {
   let reading = byConnection.get(socket)
   if (!reading) byConnection.set(socket, (reading = new SlicedReading(socket)))
-  reading.restart()
   return reading
 }
 
@@ -64,11 +63,6 @@ export class SlicedReading {
       socket.once('resume', () => socket.on('readable', () => this.#readNow()))
       resume()
     })
-  }
-
-  /** Begins with small slices again. */
-  restart(): void {
-    this.#slice = MIN_SLICE
   }
 
   countItem(): void {

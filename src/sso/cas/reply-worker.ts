@@ -10,10 +10,10 @@ export interface ReplyTask {
   readonly expected: Expected
 }
 
-serveTasks(work)
-
 /** Errors lose their class on the way between threads, so refusals travel as values. */
 export type ReplyOutcome = { readonly user: CasUser } | { readonly failed: FailedCheck }
+
+serveTasks(work)
 
 /** The work of a worker thread: parses a large reply. */
 function work({ version, text, expected }: ReplyTask): ReplyOutcome {
