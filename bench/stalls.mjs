@@ -212,10 +212,10 @@ async function unread(service, count, text) {
 const rawGet = (path, times = 1) => `GET /${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`.repeat(times)
 const formStart = '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n'
 /** A request whose body comes in HTTP chunks of one byte, after a first one. */
-function inSmallChunks(line, { cookie = '' }, type, first = 'x') {
+function inSmallChunks(line, { cookie = '' }, type, first = 'x', count = 1_000_000) {
   const head = `${line} HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: ${cookie}\r\ncontent-type: ${type}\r\n`
   const start = `transfer-encoding: chunked\r\n\r\n${first.length.toString(16)}\r\n${first}\r\n`
-  return `${head}${start}${'1\r\nx\r\n'.repeat(isQuick ? 1000 : 1_000_000)}0\r\n\r\n`
+  return `${head}${start}${'1\r\nx\r\n'.repeat(isQuick ? 1000 : count)}0\r\n\r\n`
 }
 const emptyObjects = `[${'{},'.repeat(isQuick ? 100 : 2.7 * MB)}{}]`
 
@@ -492,6 +492,10 @@ const inputs = {
     unread(service, 20, rawGet(`${context}/metadata/${large}`, 50)),
   'two pipelines of 20,000 requests': ({ service }) => unread(service, 2, rawGet('auth/user', isQuick ? 100 : 20_000)),
   'ten pipelines of 20,000 requests': ({ service }) => unread(service, 10, rawGet('auth/user', isQuick ? 100 : 20_000)),
+  '200 connections that each send 1,500 requests at once': ({ service }) =>
+    unread(service, 200, rawGet('none', isQuick ? 100 : 1500)),
+  '200 connections that each send 10,000 chunks of one byte at once': ({ service }) =>
+    unread(service, 200, inSmallChunks('PUT /none', guest, 'text/plain', 'x', 10_000)),
   'a file in chunks of one byte, four at once': ({ service, writer, context, file }) =>
     unread(service, 4, inSmallChunks(`PUT /${context}/resource/${file}`, writer, 'text/plain')),
   'a JSON body in chunks of one byte, four at once': ({ service, writer, context, large }) =>

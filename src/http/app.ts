@@ -17,9 +17,11 @@ import { answerMalformed } from './malformed.ts'
 import { sendProblem } from './problem.ts'
 import { noSchemas } from './protocol/no-schemas.ts'
 import { answerInTurn, handleInTurn } from './protocol/pipelines.ts'
+import { readInSlices } from './protocol/sliced-reading.ts'
 import { ResponseBatch } from './protocol/response-batch.ts'
 import { ResponseMemory } from './protocol/response-memory.ts'
 import { Parameters } from './protocol/query.ts'
+import { Turns } from './protocol/turns.ts'
 import { withReaders } from './readers/readers.ts'
 import type { Route } from './route.ts'
 import { bindRoutes } from './routes/routes.ts'
@@ -164,7 +166,9 @@ function createFastify(deps: Services, addresses: ClientAddresses, batch: Respon
       void sendProblem(deps, error, request, reply)
     },
   })
-  handleInTurn(app.server)
+  const turns = new Turns()
+  readInSlices(app.server, turns)
+  handleInTurn(app.server, turns)
   joinChunks(app.server)
   // A client that sent `Expect: 100-continue` gets the permission when a handler reads the body, or the error response (D7.4).
   app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response))

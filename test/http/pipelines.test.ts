@@ -4,6 +4,8 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { test } from 'node:test'
 import { handleInTurn } from '../../src/http/protocol/pipelines.ts'
+import { readInSlices } from '../../src/http/protocol/sliced-reading.ts'
+import { Turns } from '../../src/http/protocol/turns.ts'
 
 test('a client that has all of a response before its server knows is read at full speed (D35.27)', async t => {
   let end = (): void => {}
@@ -18,7 +20,9 @@ test('a client that has all of a response before its server knows is read at ful
     request.on('data', (piece: Buffer) => pieces.push(piece.length))
     request.on('end', () => response.end('done'))
   })
-  handleInTurn(server)
+  const turns = new Turns()
+  readInSlices(server, turns)
+  handleInTurn(server, turns)
   let requests = 0
   const second = new Promise<void>(resolve => {
     server.prependListener('request', () => {

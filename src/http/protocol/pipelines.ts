@@ -1,7 +1,8 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { onResponseEnd } from './response-end.ts'
-import { readInSlices, type SlicedReading } from './sliced-reading.ts'
+import { holdReading } from './sliced-reading.ts'
+import type { Turns } from './turns.ts'
 
 type Exchange = readonly [IncomingMessage, ServerResponse]
 
@@ -14,8 +15,8 @@ interface Waiting {
 /** What waits for the response to an earlier request of its connection. */
 interface Pipeline {
   readonly waiting: Waiting[]
-  /** Held, once two have waited. */
-  reading?: SlicedReading
+  /** Whether nothing more is read, once two have waited. */
+  isHeld: boolean
 }
 
 const byConnection = new WeakMap<Socket, Pipeline>()
@@ -26,13 +27,13 @@ const byConnection = new WeakMap<Socket, Pipeline>()
  * more, the connection is not read. One alone is no sign of a pipeline: a client can have all bytes of a response, and send its next
  * request, before this side knows.
  */
-export function handleInTurn(server: Server): void {
+export function handleInTurn(server: Server, turns: Turns): void {
   const handlers = server.listeners('request') as RequestListener[]
   server.removeAllListeners('request')
   for (const handle of handlers) {
     server.on('request', (request, response) => {
       // A response has its connection from the start, unless an earlier one has it.
-      if (response.socket === null) wait([request, response], () => handle(request, response))
+      if (response.socket === null) wait([request, response], turns, () => handle(request, response))
       else handle(request, response)
     })
   }
@@ -47,31 +48,31 @@ export function answerInTurn(socket: Socket, answer: () => void): void {
   waiting.push({ begin: answer })
 }
 
-function wait(exchange: Exchange, begin: () => void): void {
+function wait(exchange: Exchange, turns: Turns, begin: () => void): void {
   const [request] = exchange
   const { socket } = request
   let pipeline = byConnection.get(socket)
   if (!pipeline) {
-    byConnection.set(socket, (pipeline = { waiting: [] }))
+    byConnection.set(socket, (pipeline = { waiting: [], isHeld: false }))
     const { _httpMessage: current } = socket as Socket & { readonly _httpMessage: ServerResponse }
-    onResponseEnd(request, current, () => beginNext(socket))
+    onResponseEnd(request, current, () => turns.add(() => beginNext(socket, turns)))
   }
-  if (pipeline.waiting.push({ begin, exchange }) > 1 && !pipeline.reading) {
-    pipeline.reading = readInSlices(socket)
-    pipeline.reading.hold(true)
+  if (pipeline.waiting.push({ begin, exchange }) > 1 && !pipeline.isHeld) {
+    pipeline.isHeld = true
+    holdReading(socket, true)
   }
 }
 
-function beginNext(socket: Socket): void {
+function beginNext(socket: Socket, turns: Turns): void {
   const pipeline = byConnection.get(socket)
   const next = pipeline?.waiting.shift()
   // A request whose response cannot be sent is not begun.
   if (!pipeline || !next || !socket.writable) return void byConnection.delete(socket)
   if (pipeline.waiting.length === 0) {
     byConnection.delete(socket)
-    pipeline.reading?.hold(false)
+    if (pipeline.isHeld) holdReading(socket, false)
   } else if (next.exchange) {
-    onResponseEnd(...next.exchange, () => beginNext(socket))
+    onResponseEnd(...next.exchange, () => turns.add(() => beginNext(socket, turns)))
   }
-  next.begin()
+  turns.measure(next.begin)
 }

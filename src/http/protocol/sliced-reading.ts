@@ -1,120 +1,160 @@
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Bytes } from '../../base/units.ts'
+import type { Bytes, Milliseconds } from '../../base/units.ts'
+import { stopBehindHead } from './parser-stop.ts'
+import type { Turns } from './turns.ts'
 
-/** So much of a connection is read at once, and more while its bytes cost no more than those of others. */
-const MIN_SLICE: Bytes = 4096
+/** So much of a connection is parsed at once, and twice as much after each slice of which a byte took no longer than the time below. */
+const MIN_SLICE: Bytes = 512
 /** What Node reads at once. */
 const MAX_SLICE: Bytes = 65_536
-/** Bytes cost no more than those of others where a request or a chunk has so many on average. */
-const LARGE: Bytes = 1024
-/** When slices of all connections have come to so much, what else there is of the turn of the event loop belongs to others. */
-const MAX_AT_ONCE = { bytes: 262_144, items: 1000 }
+/** Many times what a byte of a large body takes, and much less than one of a small request or chunk. */
+const LONG: Milliseconds = 0.00002
+
+type Parse = (slice: Buffer) => void
+
+const NOTHING: Buffer = Buffer.alloc(0)
 
 const byConnection = new WeakMap<Socket, SlicedReading>()
-/** Connections of which a slice can be read. */
-const due = new Set<SlicedReading>()
-/** What has been read since others were last given a turn. */
-let [bytesRead, itemsRead] = [0, 0]
-let isWaiting = false
 
 /**
- * Reads a connection slowly from now on, because its bytes may cost more than those of others: many requests, or many chunks of a body.
- * By itself Node reads up to 2 MiB of a connection in one turn of the event loop, and all other connections wait meanwhile.
+ * Lets no connection take the event loop for long with what it sends. A client that sends one request after the other costs what its
+ * requests cost. From the moment on when one sends more than one at once, or a body in chunks, its connection is read in slices, and all
+ * such connections share a part of each turn. By itself Node parses all that it has read, and reads up to 2 MiB of a connection in a turn.
  */
-export function readInSlices(socket: Socket): SlicedReading {
-  let reading = byConnection.get(socket)
-  if (!reading) byConnection.set(socket, (reading = new SlicedReading(socket)))
-  return reading
+export function readInSlices(server: Server, turns: Turns): void {
+  // The framing must be known as a whole. What a head may have altogether is limited in bytes.
+  server.maxHeadersCount = 0
+  server.on('connection', (socket: Socket) => byConnection.set(socket, new SlicedReading(socket, turns)))
 }
 
-/** Counts a request of a connection, or a chunk of its body. */
-export function countItem(socket: Socket): void {
-  byConnection.get(socket)?.countItem()
+/** Reads nothing more of a connection while it is held, and reads it in slices from now on. */
+export function holdReading(socket: Socket, isHeld: boolean): void {
+  byConnection.get(socket)?.hold(isHeld)
 }
 
-/** A connection that is read in slices. */
-export class SlicedReading {
+/** How a connection is read. */
+class SlicedReading {
   readonly #socket: Socket
-  /** False while Node has stopped reading, because a body or responses wait to be taken. */
-  #isWanted: boolean
+  readonly #turns: Turns
   #isHeld = false
+  /** False while Node wants nothing, because a body or responses wait to be taken. */
+  #isWanted = true
+  /** What Node hands out, less what has been parsed. All that has to wait goes back into the stream, so that its end comes behind. */
+  #present = NOTHING
+  /** The stream tells its listeners also what is read from it. */
+  #isReadingBack = false
   #slice: Bytes = MIN_SLICE
-  /** Requests and chunks in the slice that is being read. */
-  #items = 0
+  /** Node's listener, once nothing else parses. */
+  #parse: Parse | undefined
+  #letFlow: (flows: boolean) => void = () => {}
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, turns: Turns) {
     this.#socket = socket
-    this.#isWanted = !socket.isPaused()
-    const resume = socket.resume.bind(socket)
-    // Ends the present reading; with many bytes waiting it would go on within this turn.
-    socket.pause()
-    socket.pause = () => {
-      this.#isWanted = false
-      return socket
-    }
-    socket.resume = () => {
-      this.#isWanted = true
-      this.plan()
-      return socket
-    }
-    // Not now: Node's parser is at work on this connection.
-    setImmediate(() => {
-      // Node's HTTP server starts to read again when the connection is resumed. With a listener for `readable` it gets only what is read below.
-      socket.once('resume', () => socket.on('readable', () => this.#readNow()))
-      resume()
-    })
+    this.#turns = turns
+    stopBehindHead(
+      socket,
+      // Behind a request for another protocol, which it gets as any other, Node would drop the rest of a read.
+      ({ headers }, isFirst) =>
+        !isFirst || this.#isHeld || headers['transfer-encoding'] !== undefined || headers.upgrade !== undefined,
+      unparsed => this.#begin(unparsed),
+    )
   }
 
-  countItem(): void {
-    this.#items++
-  }
-
-  /** While it is held, nothing more is read. */
   hold(isHeld: boolean): void {
     this.#isHeld = isHeld
-    this.plan()
+    this.#plan()
   }
 
-  plan(): void {
-    if (!this.#isWanted || this.#isHeld) return
-    due.add(this)
-    waitForTurn()
+  #begin(unparsed: Buffer): void {
+    const socket = this.#socket
+    const [parse] = socket.listeners('data') as [Parse]
+    const [pause, resume] = [socket.pause.bind(socket), socket.resume.bind(socket)]
+    this.#isWanted = !socket.isPaused()
+    // Node starts to read again at the event `resume`, also while the connection is held: it has to notice when the client leaves.
+    this.#letFlow = flows => {
+      if (flows) resume()
+      pause()
+    }
+    const listen = (): void => {
+      if (!this.#isWanted) return
+      socket.off('resume', listen)
+      // With this listener Node hands out what it reads, and parses nothing itself.
+      socket.on('data', piece => this.#take(piece))
+      this.#parse = parse
+      this.#letFlow = flows => {
+        if (flows === socket.readableFlowing) return
+        if (flows) resume()
+        else pause()
+      }
+      this.#plan()
+    }
+    socket.on('resume', listen)
+    socket.off('data', parse)
+    this.#letFlow(false)
+    socket.unshift(unparsed)
+    this.#letFlow(this.#isWanted)
+    socket.pause = () => this.#want(false)
+    socket.resume = () => this.#want(true)
   }
 
-  /** Hands the next slice to Node's HTTP server, which listens for `data`, or the end of the connection. */
-  readSlice(): void {
-    if (!this.#isWanted || this.#isHeld) return
-    const bytes = Math.min(this.#slice, this.#socket.readableLength)
-    this.#items = 0
-    if (this.#socket.read(bytes === 0 ? undefined : bytes) === null) return
-    bytesRead += bytes
-    itemsRead += this.#items
-    // A body of known length has no items.
-    this.#slice = bytes >= LARGE * this.#items ? Math.min(2 * this.#slice, MAX_SLICE) : MIN_SLICE
-    due.add(this)
+  #want(isWanted: boolean): Socket {
+    this.#isWanted = isWanted
+    if (this.#parse) this.#plan()
+    else this.#letFlow(isWanted)
+    return this.#socket
   }
 
-  #readNow(): void {
-    due.add(this)
-    if (!isWaiting) readDue()
+  #take(piece: Buffer): void {
+    if (this.#isReadingBack) return
+    this.#present = piece
+    this.#plan()
+    const rest = this.#present
+    this.#present = NOTHING
+    if (rest.length === 0) return
+    this.#letFlow(false)
+    this.#socket.unshift(rest)
   }
-}
 
-/** Slices of one connection after the other. */
-function readDue(): void {
-  for (const reading of due) {
-    due.delete(reading)
-    reading.readSlice()
-    if (bytesRead >= MAX_AT_ONCE.bytes || itemsRead >= MAX_AT_ONCE.items) return waitForTurn()
+  #plan(): void {
+    if (!this.#parse) return
+    if (this.#isReady()) this.#turns.add(this.#parseNext)
+    this.#letFlow(this.#isOpen() && this.#waiting() === 0)
   }
-}
 
-function waitForTurn(): void {
-  if (isWaiting) return
-  isWaiting = true
-  setImmediate(() => {
-    isWaiting = false
-    bytesRead = itemsRead = 0
-    readDue()
-  })
+  readonly #parseNext = (): void => {
+    if (!this.#isReady()) return
+    const slice = this.#next()
+    const took = this.#turns.measure(() => this.#parse?.(slice))
+    this.#slice = took <= LONG * slice.length ? Math.min(2 * this.#slice, MAX_SLICE) : MIN_SLICE
+    this.#plan()
+  }
+
+  #isReady(): boolean {
+    return this.#isOpen() && this.#waiting() > 0
+  }
+
+  /** The parser of a connection that has ended belongs to another one. */
+  #isOpen(): boolean {
+    return this.#isWanted && !this.#isHeld && !this.#socket.destroyed
+  }
+
+  #waiting(): Bytes {
+    return this.#present.length + this.#socket.readableLength
+  }
+
+  #next(): Buffer {
+    if (this.#present.length === 0) return this.#readBack()
+    const slice = this.#present.subarray(0, this.#slice)
+    this.#present = this.#present.subarray(slice.length)
+    return slice
+  }
+
+  /** Takes a slice out of the stream. */
+  #readBack(): Buffer {
+    this.#isReadingBack = true
+    const slice = this.#socket.read(Math.min(this.#slice, this.#socket.readableLength)) as Buffer
+    this.#isReadingBack = false
+    return slice
+  }
 }
