@@ -94,6 +94,9 @@ const end = fc.constantFrom(
   'GET / HTTP/1.1\r\nA : b\r\n\r\n',
   `GET / HTTP/1.1\r\nHost: a\r\nA: ${'b'.repeat(20_000)}\r\n\r\n`,
   'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\nGET /after HTTP/1.1\r\nHost: a\r\n\r\n',
+  'PUT / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nT: x\r\n\r\n',
+  'PUT / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc',
+  'PUT / HTTP/1.0\r\nContent-Length: 3\r\n\r\nabc',
   'GET / HTTP/1.0\r\n\r\nGET /after HTTP/1.0\r\n\r\n',
   'PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n',
   'PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
@@ -145,20 +148,6 @@ test('a body in chunks is found behind more fields than Node keeps by itself (D3
   const head = `PUT / HTTP/1.1\r\nHost: a\r\n${'A:\r\n'.repeat(1500)}Transfer-Encoding: chunked\r\n\r\n`
   assert.deepEqual(await find([`${head}${chunk(next)}0\r\n\r\n${next}`]), {
     requests: [{ method: 'PUT', url: '/', body: next, trailers: {} }, foundNext],
-  })
-})
-
-test('what comes with a request for another protocol is not lost (D35.19)', async t => {
-  const find = await listen(
-    t,
-    sliced(() => 0),
-  )
-  const fieldsOfUpgrade = 'Host: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\n'
-  assert.deepEqual(await find([`GET / HTTP/1.1\r\n${fieldsOfUpgrade}\r\n${next}`]), {
-    requests: [{ method: 'GET', url: '/', body: '', trailers: {} }, foundNext],
-  })
-  assert.deepEqual(await find([`PUT / HTTP/1.1\r\n${fieldsOfUpgrade}Content-Length: 3\r\n\r\nabc${next}`]), {
-    requests: [{ method: 'PUT', url: '/', body: 'abc', trailers: {} }, foundNext],
   })
 })
 

@@ -23,9 +23,8 @@ const byConnection = new WeakMap<Socket, Pipeline>()
 
 /**
  * Handles pipelined requests of a connection one after the other: each begins when the response before it has been handed on as a whole.
- * Node hands out all requests of one read at once, more than a thousand small ones. From the second on that waits, until none waits any
- * more, the connection is not read. One alone is no sign of a pipeline: a client can have all bytes of a response, and send its next
- * request, before this side knows.
+ * From the second one on that waits, until none waits any more, the connection is not read. One alone is no sign of a pipeline: a client can
+ * have all bytes of a response, and send its next request, before this side knows.
  */
 export function handleInTurn(server: Server, turns: Turns): void {
   const handlers = server.listeners('request') as RequestListener[]

@@ -23,7 +23,7 @@ const byConnection = new WeakMap<Socket, SlicedReading>()
  * such connections share a part of each turn. By itself Node parses all that it has read, and reads up to 2 MiB of a connection in a turn.
  */
 export function readInSlices(server: Server, turns: Turns): void {
-  // The framing must be known as a whole. What a head may have altogether is limited in bytes.
+  // By itself Node drops fields beyond a thousand, and a `Transfer-Encoding` could be among them. The bytes of a head are limited anyway.
   server.maxHeadersCount = 0
   server.on('connection', (socket: Socket) => byConnection.set(socket, new SlicedReading(socket, turns)))
 }
@@ -54,9 +54,7 @@ class SlicedReading {
     this.#turns = turns
     stopBehindHead(
       socket,
-      // Behind a request for another protocol, which it gets as any other, Node would drop the rest of a read.
-      ({ headers }, isFirst) =>
-        !isFirst || this.#isHeld || headers['transfer-encoding'] !== undefined || headers.upgrade !== undefined,
+      ({ headers }, isFirst) => !isFirst || this.#isHeld || headers['transfer-encoding'] !== undefined,
       unparsed => this.#begin(unparsed),
     )
   }
