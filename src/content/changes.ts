@@ -2,12 +2,14 @@ import type { Audit, AuditEntry } from '../accounts/audit.ts'
 import type { Caller } from '../accounts/caller.ts'
 import { presentCaller } from '../accounts/present-caller.ts'
 import { NotFound } from '../base/errors.ts'
+import { yieldAfter } from '../base/yielding.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { GraphText } from '../graph/graph.ts'
 import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
-import { type Entry, type EntryHead, withModification } from '../model/entry.ts'
+import { type Entry, type EntryHead } from '../model/entry.ts'
 import type { AccessCheck, EntryInContext } from '../model/rights.ts'
+import { haveSameGraphs, metadataText, statementsText, withModification } from '../model/stored-graphs.ts'
 import {
   removeContextFromIndex,
   removeFromIndex,
@@ -20,7 +22,7 @@ import { Unindexed } from '../search/unindexed.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { accessChange } from './access-changes.ts'
-import { entriesAfter, findEntry, findEntryHead, haveSameGraphs } from './entry-records.ts'
+import { entriesAfter, findEntry, findEntryHead } from './entry-records.ts'
 import {
   addRelations,
   addRevision,
@@ -222,6 +224,8 @@ class Transaction implements EntryWriter {
 
   async update(before: Entry, after: Entry, by = this.caller.user.id): Promise<Entry> {
     const written = withModification(after, by, this.now)
+    // Each text is made once, and a long one takes as long as its row.
+    for (const text of [statementsText(written), metadataText(written)]) await yieldAfter(text)
     await updateEntryRow(this.tx, written)
     await renewRelations(this.tx, before, written)
     if (this.#keepsRevisions) await addRevision(this.tx, before, written, by)

@@ -7,9 +7,10 @@ import { type Acl, aclSlots, type Entry, type EntryHead, isList, resourceOf } fr
 import { CONTEXTS, entryUri, PRINCIPALS, principalUri, resourceUri } from '../model/addresses.ts'
 import { findAddress, type FoundContext, getContext } from './contexts.ts'
 import { yieldAfter } from '../base/yielding.ts'
-import { findEntry, findEntryHead, metadataText } from './entry-records.ts'
+import { findEntry, findEntryHead } from './entry-records.ts'
 import { withStatement } from './info.ts'
 import { may, requireRight } from '../model/rights.ts'
+import { metadataText } from '../model/stored-graphs.ts'
 
 /** The place of a new entry: its context, and the list that it is added to, if any. */
 export interface Place {

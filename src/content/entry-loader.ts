@@ -5,6 +5,7 @@ import { CONTEXTS, type EntryAddress, type EntryKey } from '../model/addresses.t
 import type { Entry, EntryHead } from '../model/entry.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
 import type { AccessTarget, EntryInContext } from '../model/rights.ts'
+import { memoryOfEntry, storedSizeOf } from '../model/stored-graphs.ts'
 import type { Database } from '../stores/database.ts'
 import { type DependencyCache, memoryOf } from '../stores/dependency-cache.ts'
 import { type FoundContext, getContext } from './contexts.ts'
@@ -17,8 +18,6 @@ import {
   findEntryToShow,
   findLoadedEntry,
   type LoadedEntry,
-  memoryOfEntry,
-  storedSizeOf,
 } from './entry-records.ts'
 import { findOutline, type Outline } from './outline.ts'
 

@@ -9,7 +9,8 @@ import {
 import type { EntryAddress } from '../model/addresses.ts'
 import { listed, portionsOf, type Sql, sql } from '../stores/sql.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
-import { type Graph, graphText, type GraphText, parseGraph } from '../graph/graph.ts'
+import type { Graph, GraphText } from '../graph/graph.ts'
+import { withStoredGraphs } from '../model/stored-graphs.ts'
 import type { EntrySource } from '../search/entry-source.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
 import type { Queries } from '../stores/database.ts'
@@ -71,84 +72,21 @@ export const headFromRow = (row: HeadRow): EntryHead => ({
   cached: row.cached ?? undefined,
 })
 
-/** The entry of a row. Its graphs are parsed when they are read; a copy of it has them parsed (see `withMembers`). */
+/** The entry of a row. Its graphs are parsed when they are read. */
 export function entryFromRow(row: EntryRow): Entry {
   const { acl, statements, metadata, cached_external_metadata: cachedExternalMetadata, content } = row
   // Not `{ ...head }`: with such a copy the engine would keep a description of its members for each entry.
-  const entry: WithoutGraphs = Object.assign(headFromRow(row), { content: content ?? undefined })
+  const entry = Object.assign(headFromRow(row), { content: content ?? undefined })
   const texts = [acl, statements, metadata, cachedExternalMetadata ?? '', content ?? '']
   const size = texts.reduce((sum, text) => sum + text.length, 0)
-  const bytes = texts.reduce((sum, text) => sum + memoryOf(text), ENTRY_BYTES)
-  const value: Stored = { size, bytes, statements, metadata, cachedExternalMetadata, parsed: undefined }
-  return Object.defineProperties(Object.defineProperty(entry, STORED, { value }), graphs) as Entry
+  const bytes = texts.reduce((sum, text) => sum + memoryOf(text), HEAD_BYTES)
+  return withStoredGraphs(entry, { statements, metadata, cachedExternalMetadata }, { size, bytes })
 }
 
 export const at = ({ context, id }: EntryAddress): Sql => sql`context = ${context} AND id = ${id}`
 
-/** The names of the members that hold graphs. */
-type GraphName = 'statements' | 'metadata' | 'cachedExternalMetadata'
-type WithoutGraphs = Omit<Entry, GraphName> & { readonly [STORED]?: Stored }
-
-/** The member with what was read from the row. A copy of an entry does not have it. */
-const STORED = Symbol('stored')
-
-interface Stored extends Readonly<Record<GraphName, GraphText | null>> {
-  readonly size: number
-  readonly bytes: Bytes
-  /** Weak, so that a cached entry takes the memory of its texts, whoever has asked for its graphs. */
-  parsed: { [Name in GraphName]?: WeakRef<Graph> } | undefined
-}
-
-const storedOf = (entry: WithoutGraphs): Stored | undefined => entry[STORED]
-
-/** Approximate memory of an entry that was read from its row. */
-export const memoryOfEntry = (entry: Entry): Bytes => storedOf(entry)?.bytes ?? ENTRY_BYTES
-
-/** The characters in the row from which an entry was read: of its graphs, its text and its access list. */
-export const storedSizeOf = (entry: Entry): number => storedOf(entry)?.size ?? 0
-
-/** The metadata as they are stored; those of an entry that was read from its row are not parsed for it. */
-export const metadataText = (entry: Entry): GraphText => storedOf(entry)?.metadata ?? graphText(entry.metadata)
-
-/** The same for the statements of its info. */
-export const statementsText = (entry: Entry): GraphText => storedOf(entry)?.statements ?? graphText(entry.statements)
-
-/** Whether the metadata and the copy of external metadata are the same. Those that were read from a row are not parsed for it. */
-export const haveSameGraphs = (before: Entry, after: Entry): boolean =>
-  metadataText(before) === metadataText(after) && cachedText(before) === cachedText(after)
-
-function cachedText(entry: Entry): GraphText | undefined {
-  const stored = storedOf(entry)
-  if (stored) return stored.cachedExternalMetadata ?? undefined
-  return entry.cachedExternalMetadata && graphText(entry.cachedExternalMetadata)
-}
-
 /** The head of an entry, without its access list. */
-const ENTRY_BYTES: Bytes = 600
-
-function parsedGraph(stored: Stored, name: GraphName): Graph | undefined {
-  const text = stored[name]
-  if (text === null) return undefined
-  const known = stored.parsed?.[name]?.deref()
-  if (known) return known
-  const graph = parseGraph(text)
-  stored.parsed = { ...stored.parsed, [name]: new WeakRef(graph) }
-  return graph
-}
-
-const graphProperty = (name: GraphName): PropertyDescriptor & ThisType<WithoutGraphs> => ({
-  enumerable: true,
-  get() {
-    return parsedGraph(storedOf(this) as Stored, name)
-  },
-})
-
-/** The same functions for all entries, for the same reason. */
-const graphs = {
-  statements: graphProperty('statements'),
-  metadata: graphProperty('metadata'),
-  cachedExternalMetadata: graphProperty('cachedExternalMetadata'),
-}
+const HEAD_BYTES: Bytes = 600
 
 /** Titles in metadata larger than this are ignored when a list is sorted. */
 const MAX_SORTED_METADATA: Bytes = 65_536

@@ -1,11 +1,12 @@
 import { GUEST } from '../accounts/principals.ts'
-import { type Graph, graphText, type GraphText, RELATIVE, type Statement, statementsOf } from '../graph/graph.ts'
+import { type GraphText, RELATIVE, type Statement, statementsOf } from '../graph/graph.ts'
 import { addressIn, type EntryAddress } from '../model/addresses.ts'
 import { type Entry, type EntryHead, resourceOf } from '../model/entry.ts'
+import { cachedMetadataText, metadataText, statementsText } from '../model/stored-graphs.ts'
 import type { Queries } from '../stores/database.ts'
 import { deleteRows } from '../stores/deletion.ts'
 import { listed, name, portionsOf, sql, type Sql } from '../stores/sql.ts'
-import { at, columns, metadataText, statementsText } from './entry-records.ts'
+import { at, columns } from './entry-records.ts'
 import { findRevisionText, revisionColumns, type RevisionNote, revisionsInPortions } from './revisions.ts'
 
 /**
@@ -13,15 +14,13 @@ import { findRevisionText, revisionColumns, type RevisionNote, revisionsInPortio
  * file: there is no other way to change an entry.
  */
 
-const textOrNull = (graph: Graph | undefined): string | null => (graph === undefined ? null : graphText(graph))
-
 /** @throws {UniqueViolation} when the context has an entry with this id */
 export async function insertEntryRow(tx: Queries, entry: Entry): Promise<void> {
   await tx.run(sql`INSERT INTO entries (${columns}) VALUES (
     ${entry.context}, ${entry.id}, ${entry.entryType}, ${entry.graphType}, ${entry.resourceType},
     ${entry.externalResource ?? null}, ${entry.externalMetadata ?? null}, ${entry.created}, ${entry.modified},
     ${entry.creator ?? null}, ${JSON.stringify(entry.contributors)}, ${JSON.stringify(entry.acl)},
-    ${graphText(entry.statements)}, ${graphText(entry.metadata)}, ${textOrNull(entry.cachedExternalMetadata)},
+    ${statementsText(entry)}, ${metadataText(entry)}, ${cachedMetadataText(entry) ?? null},
     ${entry.cached ?? null}, ${entry.content ?? null})`)
 }
 
@@ -31,8 +30,8 @@ export async function updateEntryRow(tx: Queries, entry: Entry): Promise<void> {
       entry_type = ${entry.entryType}, graph_type = ${entry.graphType}, resource_type = ${entry.resourceType},
       resource_uri = ${entry.externalResource ?? null}, external_metadata = ${entry.externalMetadata ?? null},
       modified = ${entry.modified}, contributors = ${JSON.stringify(entry.contributors)},
-      acl = ${JSON.stringify(entry.acl)}, statements = ${graphText(entry.statements)},
-      metadata = ${graphText(entry.metadata)}, cached_external_metadata = ${textOrNull(entry.cachedExternalMetadata)},
+      acl = ${JSON.stringify(entry.acl)}, statements = ${statementsText(entry)},
+      metadata = ${metadataText(entry)}, cached_external_metadata = ${cachedMetadataText(entry) ?? null},
       cached = ${entry.cached ?? null}, content = ${entry.content ?? null}
     WHERE ${at(entry)}`)
 }
@@ -64,9 +63,11 @@ export async function retireId(tx: Queries, { context, id }: EntryAddress): Prom
   await tx.run(sql`INSERT INTO retired_ids (context, id) VALUES (${context}, ${id}) ON CONFLICT DO NOTHING`)
 }
 
+type Part = 'info' | 'metadata'
+
 /** A statement of an entry whose object is another entry. */
 interface Relation {
-  readonly part: 'info' | 'metadata'
+  readonly part: Part
   readonly statement: Statement
   readonly target: EntryAddress
 }
@@ -77,13 +78,15 @@ const isRelative = (iri: string): boolean => iri.startsWith(RELATIVE)
  * Yields statements of this entry whose object is another entry, with the part (info or metadata) they occur in
  * (W2.9).
  */
-function* relationsIn(entry: Entry): Generator<Relation> {
-  const metadata = isRelative(resourceOf(entry)) ? entry.metadata : {}
-  for (const [part, graph] of [['info', entry.statements] as const, ['metadata', metadata] as const]) {
-    for (const statement of statementsOf(graph)) {
-      if (statement.object.type !== 'uri' || !isRelative(statement.subject)) continue
-      const target = addressIn(statement.object.value)
-      if (target) yield { part, statement, target }
+function* relationsIn(entry: Entry, parts: readonly Part[] = ['info', 'metadata']): Generator<Relation> {
+  for (const part of parts) {
+    const graph = part === 'info' ? entry.statements : isRelative(resourceOf(entry)) ? entry.metadata : {}
+    for (const subject of Object.keys(graph).filter(isRelative)) {
+      for (const statement of statementsOf({ [subject]: graph[subject] ?? {} })) {
+        if (statement.object.type !== 'uri' || !isRelative(statement.object.value)) continue
+        const target = addressIn(statement.object.value)
+        if (target) yield { part, statement, target }
+      }
     }
   }
 }
@@ -129,10 +132,10 @@ export async function dropRelationsOf(tx: Queries, context: string): Promise<voi
   await deleteRows(tx, name('relations'), sql`source_context = ${context}`)
 }
 
-/** What distinguishes the relations of one entry: for a relation, and for its row. */
-const keyOf = ({ part, statement: { subject, predicate, object } }: Relation): string =>
-  [part, subject, predicate, object.value].join('\n')
-const keyOfRow = sql`part || '\n' || subject || '\n' || predicate || '\n' || object`
+/** What distinguishes the relations of one part of an entry: for a relation, and for its row. */
+const keyOf = ({ statement: { subject, predicate, object } }: Relation): string =>
+  [subject, predicate, object.value].join('\n')
+const keyOfRow = sql`subject || '\n' || predicate || '\n' || object`
 
 /**
  * Updates the relations of a changed entry, in its transaction: deletes the removed ones and inserts the new ones. They are compared
@@ -140,30 +143,32 @@ const keyOfRow = sql`part || '\n' || subject || '\n' || predicate || '\n' || obj
  * collected, because there can be a hundred thousand.
  */
 export async function renewRelations(tx: Queries, before: Entry, after: Entry): Promise<void> {
-  const isSame =
-    metadataText(before) === graphText(after.metadata) &&
-    statementsText(before) === graphText(after.statements) &&
-    before.externalResource === after.externalResource
-  if (isSame) return
+  if (statementsText(before) !== statementsText(after)) await renewPart(tx, after, 'info')
+  const isSame = metadataText(before) === metadataText(after) && before.externalResource === after.externalResource
+  if (!isSame) await renewPart(tx, after, 'metadata')
+}
+
+async function renewPart(tx: Queries, after: Entry, part: Part): Promise<void> {
+  const rows = sql`${from(after)} AND part = ${part}`
   const isKept = new Map<string, boolean>()
-  const stored = await tx.all<{ key: string }>(sql`SELECT ${keyOfRow} AS key FROM relations WHERE ${from(after)}`)
+  const stored = await tx.all<{ key: string }>(sql`SELECT ${keyOfRow} AS key FROM relations WHERE ${rows}`)
   // There is nothing to compare with, and the keys of a hundred thousand relations take memory and time.
-  if (stored.length === 0) return await insertRelations(tx, after, relationsIn(after))
+  if (stored.length === 0) return await insertRelations(tx, after, relationsIn(after, [part]))
   for (const { key } of stored) isKept.set(key, false)
-  for (const relation of relationsIn(after)) {
+  for (const relation of relationsIn(after, [part])) {
     const key = keyOf(relation)
     if (isKept.has(key)) isKept.set(key, true)
   }
   const gone = [...selected(isKept, ([, kept]) => !kept)]
   if (gone.length > MAX_SINGLE_DELETIONS) {
-    await dropRelations(tx, after)
-    return await insertRelations(tx, after, relationsIn(after))
+    await tx.run(sql`DELETE FROM relations WHERE ${rows}`)
+    return await insertRelations(tx, after, relationsIn(after, [part]))
   }
-  for (const [key] of gone) await tx.run(sql`DELETE FROM relations WHERE ${from(after)} AND ${keyOfRow} = ${key}`)
+  for (const [key] of gone) await tx.run(sql`DELETE FROM relations WHERE ${rows} AND ${keyOfRow} = ${key}`)
   await insertRelations(
     tx,
     after,
-    selected(relationsIn(after), relation => !isKept.has(keyOf(relation))),
+    selected(relationsIn(after, [part]), relation => !isKept.has(keyOf(relation))),
   )
 }
 
@@ -177,7 +182,7 @@ function* selected<T>(values: Iterable<T>, isWanted: (value: T) => boolean): Gen
  */
 export async function addRevision(tx: Queries, before: Entry | undefined, after: Entry, by: string): Promise<void> {
   if (after.entryType === 'Reference') return
-  const [present, next] = [before ? metadataText(before) : '{}', graphText(after.metadata)]
+  const [present, next] = [before ? metadataText(before) : '{}', metadataText(after)]
   if (present === next) return
   // A new entry has none. Compared by the engine: each revision can have several megabytes.
   const latest =

@@ -2,7 +2,7 @@ import { InvalidInput, WrongMethod } from '../base/errors.ts'
 import { type Graph, literal, objectsOf } from '../graph/graph.ts'
 import { dct, rdfs, xsd } from '../graph/vocabulary.ts'
 import { type Entry, holdsFile, resourceOf } from '../model/entry.ts'
-import { statementsText } from './entry-records.ts'
+import { statementsText } from '../model/stored-graphs.ts'
 import { withStatement } from './info.ts'
 
 /** What `info` states about the file of an entry: media type, size, name. */

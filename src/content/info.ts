@@ -4,6 +4,7 @@ import {
   graphOf,
   literal,
   objectsOf,
+  selectStatements,
   type Statement,
   statementsOf,
   type Term,
@@ -31,6 +32,7 @@ import {
   relationsUri,
   revisionUri,
 } from '../model/addresses.ts'
+import { infoObjects, withMembers } from '../model/stored-graphs.ts'
 import type { RevisionNote } from './revisions.ts'
 import { setHomeContext } from '../accounts/groups.ts'
 import type { Queries } from '../stores/database.ts'
@@ -124,17 +126,17 @@ export function readInfo(graph: Graph, entry: Entry): InfoRequest {
   const place: Entry = external === undefined ? entry : { ...entry, externalResource: external }
   const r = resourceOf(place)
   // Clients that change the resource URI may still describe the old one.
-  const aboutResource = (subject: string): boolean => subject === r || subject === resourceOf(entry)
+  const former = resourceOf(entry)
+  const aboutResource = (subject: string): boolean => subject === r || subject === former
 
   const named = new Map<AclSlot, Set<string>>()
-  const rest: Statement[] = []
   const asked: { -readonly [Key in keyof InfoRequest]?: InfoRequest[Key] } = {}
   if (external !== undefined) asked.externalResource = external
   const externalMetadata = firstUri(objectsOf(graph, e, store.externalMetadata))
   if (externalMetadata !== undefined) asked.externalMetadata = externalMetadata
 
-  for (const statement of statementsOf(graph)) {
-    const { subject, predicate, object } = statement
+  const isKept = ({ subject, predicate, object }: Statement): boolean => {
+    if (!meaningful.has(predicate)) return true
     const slot = aclSlots.find(slot => {
       const { of, predicate: aclPredicate } = aclPlaces[slot]
       return predicate === aclPredicate && (subject === of(place) || (aboutResource(subject) && of === resourceOf))
@@ -142,20 +144,20 @@ export function readInfo(graph: Graph, entry: Entry): InfoRequest {
     if (slot !== undefined) {
       if (object.type !== 'uri') throw new InvalidInput('invalid-graph', `A principal of ${predicate} is not a URI.`)
       named.set(slot, (named.get(slot) ?? new Set()).add(object.value))
-    } else if (predicate === rdf.type && subject === e) {
-      const type = entryTypes.find(type => object.value === store.term(type))
-      if (type === undefined) rest.push(statement)
-      else asked.entryType = type
-    } else if (predicate === rdf.type && graphTypes.some(type => object.value === store.term(type))) {
-      asked.graphType = graphTypes.find(type => object.value === store.term(type)) ?? 'None'
-    } else if (predicate === rdf.type && resourceTypes.some(type => object.value === store.term(type))) {
-      asked.resourceType = resourceTypes.find(type => object.value === store.term(type)) ?? 'Unknown'
-    } else if (predicate === store.homeContext && aboutResource(subject) && isPrincipal(entry)) {
-      if (object.type === 'uri') asked.homeContextUri = object.value
-    } else if (!isManaged(subject, predicate, entry)) {
-      rest.push(subject === resourceOf(entry) ? { ...statement, subject: r } : statement)
+      return false
     }
+    if (predicate === rdf.type) {
+      const type = typeIn(object.value, subject === e)
+      Object.assign(asked, type)
+      return type === undefined
+    }
+    if (predicate === store.homeContext && aboutResource(subject) && isPrincipal(entry)) {
+      if (object.type === 'uri') asked.homeContextUri = object.value
+      return false
+    }
+    return !isManaged(subject, predicate, entry)
   }
+  const statements = withSubjectMoved(selectStatements(graph, isKept), former, r)
   const principals = [...named.values()].reduce((sum, { size }) => sum + size, 0)
   if (principals > MAX_PRINCIPALS) {
     throw new TooLarge('graph-too-large', `An access list can contain at most ${MAX_PRINCIPALS} users and groups.`, {
@@ -163,7 +165,23 @@ export function readInfo(graph: Graph, entry: Entry): InfoRequest {
     })
   }
   const acl: Acl = Object.fromEntries([...named].map(([slot, principals]) => [slot, [...principals]]))
-  return { ...asked, acl, statements: graphOf(rest) }
+  return { ...asked, acl, statements }
+}
+
+/** The type that an object of `rdf:type` gives the entry or its resource; `undefined` where it is none of the types of the service. */
+function typeIn(
+  iri: string,
+  isOfEntry: boolean,
+): Partial<Pick<Entry, 'entryType' | 'graphType' | 'resourceType'>> | undefined {
+  const terms = store.term('')
+  if (!iri.startsWith(terms)) return undefined
+  const isNamed = (type: string): boolean => type === iri.slice(terms.length)
+  const entryType = isOfEntry ? entryTypes.find(isNamed) : undefined
+  if (isOfEntry) return entryType && { entryType }
+  const graphType = graphTypes.find(isNamed)
+  if (graphType) return { graphType }
+  const resourceType = resourceTypes.find(isNamed)
+  return resourceType && { resourceType }
 }
 
 const managedOnEntry = new Set<string>([
@@ -181,6 +199,16 @@ const managedOnEntry = new Set<string>([
 
 const managedOnRevisions = new Set<string>([...Object.values(prov), owl.sameAs])
 
+/** The predicates of all statements that are not simply kept. */
+const meaningful = new Set<string>([
+  ...Object.values(aclPlaces).map(({ predicate }) => predicate),
+  rdf.type,
+  store.homeContext,
+  store.cached,
+  ...managedOnEntry,
+  ...managedOnRevisions,
+])
+
 /** Home contexts are stored with the account; for any other entry the statement is kept like any other. */
 const isPrincipal = ({ context, entryType }: Entry): boolean => context === PRINCIPALS && entryType === 'Local'
 
@@ -194,21 +222,25 @@ const firstUri = (terms: readonly Term[]): string | undefined => terms.find(term
 
 /** The graph with exactly this object, or none, for one subject and predicate. */
 export function withStatement(graph: Graph, subject: string, predicate: string, object: Term | undefined): Graph {
-  const kept = [...statementsOf(graph)].filter(
-    statement => statement.subject !== subject || statement.predicate !== predicate,
-  )
-  return graphOf(object === undefined ? kept : [...kept, { subject, predicate, object }])
+  const { [predicate]: _replaced, ...predicates } = graph[subject] ?? {}
+  if (object !== undefined) return { ...graph, [subject]: { ...predicates, [predicate]: [object] } }
+  const { [subject]: _emptied, ...others } = graph
+  return Object.keys(predicates).length === 0 ? others : { ...graph, [subject]: predicates }
 }
 
 /** Statements about the old resource URI, changed to the new one (W3.3.2, step 1). */
 export const withSubjectMoved = (graph: Graph, from: string, to: string): Graph =>
-  graphOf(
-    [...statementsOf(graph)].map(statement => (statement.subject === from ? { ...statement, subject: to } : statement)),
-  )
+  from === to || !Object.hasOwn(graph, from)
+    ? graph
+    : graphOf(
+        [...statementsOf(graph)].map(statement =>
+          statement.subject === from ? { ...statement, subject: to } : statement,
+        ),
+      )
 
 /** The service records where an entry was created; a new `info` does not change that (W2.3). */
 const keepingOrigin = (entry: Entry, statements: Graph): Graph => {
-  const [origin] = objectsOf(entry.statements, entryUri(entry), store.originallyCreatedIn)
+  const [origin] = infoObjects(entry, entryUri(entry), store.originallyCreatedIn)
   return origin === undefined
     ? statements
     : withStatement(statements, entryUri(entry), store.originallyCreatedIn, origin)
@@ -218,15 +250,14 @@ const keepingOrigin = (entry: Entry, statements: Graph): Graph => {
 export function withInfo(entry: Entry, asked: InfoRequest): Entry {
   const isLocal = entry.entryType === 'Local'
   const becomesLinkReference = asked.entryType === 'LinkReference' && !isLocal
-  const changed: Entry = {
-    ...entry,
+  const changed = withMembers(entry, {
     entryType: becomesLinkReference ? 'LinkReference' : entry.entryType,
     graphType: isLocal ? entry.graphType : (asked.graphType ?? 'None'),
     resourceType: isLocal ? entry.resourceType : (asked.resourceType ?? 'InformationResource'),
     externalResource: isLocal ? undefined : (asked.externalResource ?? entry.externalResource),
     acl: asked.acl,
     statements: keepingOrigin(entry, asked.statements),
-  }
+  })
   const hasExternal = changed.entryType === 'LinkReference' || changed.entryType === 'Reference'
   const external = asked.externalMetadata ?? entry.externalMetadata
   // A Link may become a LinkReference before its external metadata are known, because clients do so.
@@ -235,15 +266,12 @@ export function withInfo(entry: Entry, asked: InfoRequest): Entry {
   }
   const from = resourceOf(entry)
   const to = resourceOf(changed)
-  return {
-    ...changed,
+  const { metadata, cachedExternalMetadata: cached } = from === to ? {} : entry
+  return withMembers(changed, {
     externalMetadata: hasExternal ? external : undefined,
-    metadata: from === to ? entry.metadata : withSubjectMoved(entry.metadata, from, to),
-    cachedExternalMetadata:
-      from === to || !entry.cachedExternalMetadata
-        ? entry.cachedExternalMetadata
-        : withSubjectMoved(entry.cachedExternalMetadata, from, to),
-  }
+    ...(metadata && { metadata: withSubjectMoved(metadata, from, to) }),
+    ...(cached && { cachedExternalMetadata: withSubjectMoved(cached, from, to) }),
+  })
 }
 
 /** Clients send the home context of a user or group as a statement of `info`. */

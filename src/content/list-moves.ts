@@ -6,7 +6,7 @@ import { findFile, moveFile } from '../files/file-records.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import { type Graph, type GraphText, graphText, parseGraph, renameIris } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
-import { type Entry, holdsGraph, isList, isOwnAcl, withMembers, withModification } from '../model/entry.ts'
+import { type Entry, holdsGraph, isList, isOwnAcl } from '../model/entry.ts'
 import {
   cachedMetadataUri,
   CONTEXTS,
@@ -23,11 +23,12 @@ import type { Changes, EntryWriter } from './changes.ts'
 import { getContext, nextId } from './contexts.ts'
 import { inheriting, placeFor, requireList } from './creation-place.ts'
 import type { EntryLoader } from './entry-loader.ts'
-import { findEntry, findEntryHead, metadataText, statementsText, storedBytesOf } from './entry-records.ts'
+import { findEntry, findEntryHead, storedBytesOf } from './entry-records.ts'
 import { membersBelow } from './members-below.ts'
 import { appendToList, forgetList, leaveList, listHolding, listMembers, replaceListMembers } from './list-records.ts'
 import type { Read } from './values.ts'
 import { type EntryInContext, requireRight } from '../model/rights.ts'
+import { metadataText, statementsText, withMembers, withModification } from '../model/stored-graphs.ts'
 
 interface Dependencies {
   readonly loader: EntryLoader

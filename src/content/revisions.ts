@@ -4,7 +4,7 @@ import type { Queries } from '../stores/database.ts'
 import { name, type Sql, sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
-import { metadataText } from './entry-records.ts'
+import { metadataText } from '../model/stored-graphs.ts'
 
 /** What `info` contains about a revision (W2.8). */
 export interface RevisionNote {

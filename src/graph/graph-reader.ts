@@ -1,6 +1,7 @@
 import { InvalidInput } from '../base/errors.ts'
 import { notePassing } from '../base/passing-bytes.ts'
 import { decodeUtf8 } from '../base/text.ts'
+import { yieldAfter } from '../base/yielding.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { refusalFrom } from '../base/refusals.ts'
 import { threadModule } from '../workers/thread-module.ts'
@@ -95,7 +96,9 @@ export class GraphReader {
     }
     const stored = await this.#readLong({ ...this.#task(syntax, text, base), relativeTo }, options)
     notePassing(stored.length)
-    return parseGraph(stored)
+    const graph = parseGraph(stored)
+    await yieldAfter(stored)
+    return graph
   }
 
   /**

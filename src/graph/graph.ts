@@ -253,25 +253,42 @@ export function parseRdfJson(value: unknown): Graph {
   return read ?? {}
 }
 
-/** The members that have a value, in the object that was given if it has no others; `undefined`: none. */
 function readMembers<T>(
   given: unknown,
   what: string,
   read: (name: string, value: unknown) => T | undefined,
 ): Record<string, T> | undefined {
   if (!isObject(given)) throw invalid(`${what} is not a JSON object.`)
-  let changed: Record<string, T> | undefined = Object.getPrototypeOf(given) === Object.prototype ? undefined : {}
+  return membersAfter(given, read)
+}
+
+/** The members that have a value, in the object that was given if it has no others; `undefined`: none. */
+function membersAfter<T, U>(
+  given: Readonly<Record<string, T>>,
+  read: (name: string, value: T) => U | undefined,
+): Record<string, U> | undefined {
+  let changed: Record<string, U> | undefined = Object.getPrototypeOf(given) === Object.prototype ? undefined : {}
   let count = 0
   const names = Object.keys(given)
   for (const [at, name] of names.entries()) {
-    const value = read(name, given[name])
+    const value = read(name, given[name] as T)
     if (value !== undefined) count++
-    if (!changed && value === given[name]) continue
-    changed ??= Object.fromEntries(names.slice(0, at).map(before => [before, given[before] as T]))
+    if (!changed && (value as unknown) === given[name]) continue
+    changed ??= Object.fromEntries(names.slice(0, at).map(before => [before, given[before] as unknown as U]))
     if (value !== undefined) changed[name] = value
   }
-  return count === 0 ? undefined : (changed ?? (given as Record<string, T>))
+  return count === 0 ? undefined : (changed ?? (given as unknown as Record<string, U>))
 }
+
+/** The statements that are wanted. What stays as it is is not copied, and a graph of which all stays is returned itself, with its text. */
+export const selectStatements = (graph: Graph, isWanted: (statement: Statement) => boolean): Graph =>
+  membersAfter(graph, (subject, predicates) =>
+    membersAfter(predicates, (predicate, objects) => {
+      const wanted = objects.filter(object => isWanted({ subject, predicate, object }))
+      if (wanted.length === objects.length) return objects
+      return wanted.length === 0 ? undefined : wanted
+    }),
+  ) ?? emptyGraph
 
 function readTerms(objects: readonly unknown[], known: KnownKeys): readonly Term[] | undefined {
   let terms: Term[] | undefined

@@ -90,21 +90,6 @@ export const isList = ({ entryType, graphType }: Pick<EntryHead, 'entryType' | '
 export const isOfSystemContext = ({ entryType, graphType }: Pick<EntryHead, 'entryType' | 'graphType'>): boolean =>
   entryType === 'Local' && ['Context', 'SystemContext', 'User', 'Group'].includes(graphType)
 
-/** A copy with other members. Unlike `{ ...entry }` it does not read those that are replaced: a graph is parsed when it is read. */
-export function withMembers(entry: Entry, members: Partial<Entry>): Entry {
-  const kept = Object.keys(entry).filter(name => !(name in members))
-  return Object.assign(Object.fromEntries(kept.map(name => [name, entry[name as keyof Entry]])), members) as Entry
-}
-
-/** The entry after a change by a user: `modified` is later than before, and the user is among the contributors. */
-export function withModification<T extends EntryHead>(entry: T, by: string, now: Milliseconds): T {
-  return {
-    ...entry,
-    modified: Math.max(now, entry.modified + 1),
-    contributors: entry.contributors.includes(by) ? entry.contributors : [...entry.contributors, by],
-  }
-}
-
 export interface NewEntry extends EntryAddress {
   readonly by: string | undefined
   readonly now: Milliseconds

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
+import { infoObjects } from '../model/stored-graphs.ts'
 import { LRUCache } from 'lru-cache'
 import { type Graph, objectsOf, RELATIVE, statementsOf, type Term } from '../graph/graph.ts'
 import { dct, rdf, rdfs, store, xsd } from '../graph/vocabulary.ts'
@@ -131,12 +132,12 @@ export function changedPart(before: Entry, after: Entry, hasSameGraphs: boolean)
     before.resourceType === after.resourceType &&
     resourceOf(before) === r &&
     // Their fields have values from the metadata as well.
-    [rdf.type, rdfs.label].every(predicate => haveSameObjects(before.statements, after.statements, [r, predicate]))
+    [rdf.type, rdfs.label].every(predicate => haveSameObjects(before, after, [r, predicate]))
   return isSame ? 'info' : 'all'
 }
 
-function haveSameObjects(one: Graph, other: Graph, [subject, predicate]: readonly [string, string]): boolean {
-  const [objects, others] = [objectsOf(one, subject, predicate), objectsOf(other, subject, predicate)]
+function haveSameObjects(one: Entry, other: Entry, [subject, predicate]: readonly [string, string]): boolean {
+  const [objects, others] = [infoObjects(one, subject, predicate), infoObjects(other, subject, predicate)]
   return objects.length === others.length && objects.every(({ value }, at) => value === others[at]?.value)
 }
 

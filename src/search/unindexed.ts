@@ -1,6 +1,6 @@
-import { graphText } from '../graph/graph.ts'
 import type { EntryAddress } from '../model/addresses.ts'
-import { type Entry, type EntryHead, withMembers } from '../model/entry.ts'
+import { type Entry, type EntryHead } from '../model/entry.ts'
+import { metadataText, withMembers } from '../model/stored-graphs.ts'
 import type { Queries } from '../stores/database.ts'
 import type { IndexPart } from './index-fields.ts'
 import { type Changed, indexAtCommit, indexChanges } from './index-records.ts'
@@ -24,7 +24,7 @@ export class Unindexed {
   async add(entry: Entry, part: Exclude<IndexPart, 'head'> = 'all'): Promise<void> {
     const isAll = this.#changes.get(keyOf(entry))?.part === 'all'
     this.#changes.set(keyOf(entry), { entry, part: isAll ? 'all' : part })
-    this.#length += graphText(entry.metadata).length
+    this.#length += metadataText(entry).length
     if (this.#length > MAX_LENGTH && this.#changes.size > 1) await this.#write(indexChanges)
     else await this.#limit()
   }

@@ -5,7 +5,8 @@ import { schema } from '../../src/assembly/schema.ts'
 import { entryFromRow } from '../../src/content/entry-records.ts'
 import { addRelations, dropRelations, renewRelations } from '../../src/content/entry-rows.ts'
 import { type Graph, graphOf, uri } from '../../src/graph/graph.ts'
-import { type Entry, newEntry, withMembers } from '../../src/model/entry.ts'
+import { type Entry, newEntry } from '../../src/model/entry.ts'
+import { withMembers } from '../../src/model/stored-graphs.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
@@ -91,4 +92,6 @@ test('the former graphs of an entry are not parsed when one is replaced (D35.4)'
   assert.deepEqual([await rows(), after], [[], { ...newEntry({ ...address, by: undefined, now: 0 }), metadata: {} }])
   await renewRelations(database, before, withMembers(before, { metadata: graph }))
   assert.equal((await rows()).length, 1)
+  await renewRelations(database, before, withMembers(before, { statements: graph }))
+  assert.equal((await rows()).length, 2, 'a change of the info reads no metadata')
 })

@@ -16,8 +16,8 @@ import {
   resourceOf,
   resourceTypes,
   userAcl,
-  withModification,
 } from '../../src/model/entry.ts'
+import { withModification } from '../../src/model/stored-graphs.ts'
 
 const place = { context: '3', id: '1', by: undefined, now: 5 }
 
