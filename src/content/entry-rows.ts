@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { GUEST } from '../accounts/principals.ts'
 import { type GraphText, RELATIVE, type Statement, statementsOf } from '../graph/graph.ts'
 import { addressIn, type EntryAddress } from '../model/addresses.ts'
@@ -5,6 +6,7 @@ import { type Entry, type EntryHead, resourceOf } from '../model/entry.ts'
 import { cachedMetadataText, metadataText, statementsText } from '../model/stored-graphs.ts'
 import type { Queries } from '../stores/database.ts'
 import { deleteRows } from '../stores/deletion.ts'
+import { rowsInPortions } from '../stores/row-portions.ts'
 import { listed, name, portionsOf, sql, type Sql } from '../stores/sql.ts'
 import { at, columns } from './entry-records.ts'
 import { findRevisionText, revisionColumns, type RevisionNote, revisionsInPortions } from './revisions.ts'
@@ -74,21 +76,33 @@ interface Relation {
 
 const isRelative = (iri: string): boolean => iri.startsWith(RELATIVE)
 
+/** How many statements are searched for relations at once: a graph can have a hundred thousand. */
+const STATEMENTS_TOGETHER = 1000
+
 /**
- * Yields statements of this entry whose object is another entry, with the part (info or metadata) they occur in
- * (W2.9).
+ * Yields the statements of this entry whose object is another entry, with the part (info or metadata) they occur in (W2.9), in portions
+ * between which other requests have their turn.
  */
-function* relationsIn(entry: Entry, parts: readonly Part[] = ['info', 'metadata']): Generator<Relation> {
+async function* relationsIn(
+  entry: Entry,
+  parts: readonly Part[] = ['info', 'metadata'],
+): AsyncGenerator<readonly Relation[]> {
+  let [found, searched]: [Relation[], number] = [[], 0]
   for (const part of parts) {
     const graph = part === 'info' ? entry.statements : isRelative(resourceOf(entry)) ? entry.metadata : {}
-    for (const subject of Object.keys(graph).filter(isRelative)) {
-      for (const statement of statementsOf({ [subject]: graph[subject] ?? {} })) {
-        if (statement.object.type !== 'uri' || !isRelative(statement.object.value)) continue
-        const target = addressIn(statement.object.value)
-        if (target) yield { part, statement, target }
+    for (const statement of statementsOf(graph)) {
+      if (++searched % STATEMENTS_TOGETHER === 0) {
+        yield found
+        found = []
+        await setImmediate()
       }
+      const { subject, object } = statement
+      if (object.type !== 'uri' || !isRelative(object.value) || !isRelative(subject)) continue
+      const target = addressIn(object.value)
+      if (target) found.push({ part, statement, target })
     }
   }
+  yield found
 }
 
 /** Rows per statement: engines limit the number of values. */
@@ -104,15 +118,18 @@ export async function addRelations(tx: Queries, entry: Entry): Promise<void> {
 async function insertRelations(
   tx: Queries,
   { context, id }: EntryAddress,
-  relations: Iterable<Relation>,
+  relations: AsyncIterable<readonly Relation[]>,
+  isWanted: (relation: Relation) => boolean = () => true,
 ): Promise<void> {
-  for (const some of portionsOf(relations, ROWS)) {
-    const rows = some.map(
-      ({ part, target, statement: { subject, predicate, object } }) =>
-        sql`(${target.context}, ${target.id}, ${context}, ${id}, ${part}, ${subject}, ${predicate}, ${object.value})`,
-    )
-    await tx.run(sql`INSERT INTO relations
-      (target_context, target, source_context, source, part, subject, predicate, object) VALUES ${listed(rows)}`)
+  for await (const found of relations) {
+    for (const some of portionsOf(found.filter(isWanted), ROWS)) {
+      const rows = some.map(
+        ({ part, target, statement: { subject, predicate, object } }) =>
+          sql`(${target.context}, ${target.id}, ${context}, ${id}, ${part}, ${subject}, ${predicate}, ${object.value})`,
+      )
+      await tx.run(sql`INSERT INTO relations
+        (target_context, target, source_context, source, part, subject, predicate, object) VALUES ${listed(rows)}`)
+    }
   }
 }
 
@@ -120,7 +137,7 @@ const from = ({ context, id }: EntryAddress): Sql => sql`source_context = ${cont
 
 /** Deletes the statements of a deleted entry about others. Statements of others about it remain with them. */
 export async function dropRelations(tx: Queries, address: EntryAddress): Promise<void> {
-  await tx.run(sql`DELETE FROM relations WHERE ${from(address)}`)
+  await deleteRows(tx, name('relations'), from(address))
 }
 
 /** Deletes the relations of all entries, before they are built again. */
@@ -149,31 +166,26 @@ export async function renewRelations(tx: Queries, before: Entry, after: Entry): 
 }
 
 async function renewPart(tx: Queries, after: Entry, part: Part): Promise<void> {
-  const rows = sql`${from(after)} AND part = ${part}`
+  const ofPart = sql`${from(after)} AND part = ${part}`
   const isKept = new Map<string, boolean>()
-  const stored = await tx.all<{ key: string }>(sql`SELECT ${keyOfRow} AS key FROM relations WHERE ${rows}`)
-  // There is nothing to compare with, and the keys of a hundred thousand relations take memory and time.
-  if (stored.length === 0) return await insertRelations(tx, after, relationsIn(after, [part]))
-  for (const { key } of stored) isKept.set(key, false)
-  for (const relation of relationsIn(after, [part])) {
-    const key = keyOf(relation)
-    if (isKept.has(key)) isKept.set(key, true)
+  for await (const rows of rowsInPortions<{ key: string }>(tx, sql`${keyOfRow} AS key`, name('relations'), ofPart)) {
+    for (const { key } of rows) isKept.set(key, false)
   }
-  const gone = [...selected(isKept, ([, kept]) => !kept)]
+  // There is nothing to compare with, and the keys of a hundred thousand relations take memory and time.
+  if (isKept.size === 0) return await insertRelations(tx, after, relationsIn(after, [part]))
+  for await (const relations of relationsIn(after, [part])) {
+    for (const relation of relations) {
+      const key = keyOf(relation)
+      if (isKept.has(key)) isKept.set(key, true)
+    }
+  }
+  const gone = [...isKept].filter(([, kept]) => !kept)
   if (gone.length > MAX_SINGLE_DELETIONS) {
-    await tx.run(sql`DELETE FROM relations WHERE ${rows}`)
+    await deleteRows(tx, name('relations'), ofPart)
     return await insertRelations(tx, after, relationsIn(after, [part]))
   }
-  for (const [key] of gone) await tx.run(sql`DELETE FROM relations WHERE ${rows} AND ${keyOfRow} = ${key}`)
-  await insertRelations(
-    tx,
-    after,
-    selected(relationsIn(after, [part]), relation => !isKept.has(keyOf(relation))),
-  )
-}
-
-function* selected<T>(values: Iterable<T>, isWanted: (value: T) => boolean): Generator<T> {
-  for (const value of values) if (isWanted(value)) yield value
+  for (const [key] of gone) await tx.run(sql`DELETE FROM relations WHERE ${ofPart} AND ${keyOfRow} = ${key}`)
+  await insertRelations(tx, after, relationsIn(after, [part]), relation => !isKept.has(keyOf(relation)))
 }
 
 /**

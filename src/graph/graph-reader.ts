@@ -1,12 +1,12 @@
 import { InvalidInput } from '../base/errors.ts'
 import { notePassing } from '../base/passing-bytes.ts'
 import { decodeUtf8 } from '../base/text.ts'
-import { yieldAfter } from '../base/yielding.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { refusalFrom } from '../base/refusals.ts'
 import { threadModule } from '../workers/thread-module.ts'
 import { TaskLimitExceeded, type TaskPool, WorkerPool } from '../workers/worker-pool.ts'
-import { type Graph, type GraphText, parseGraph, relativeGraph } from './graph.ts'
+import { type Graph, type GraphText, relativeGraph } from './graph.ts'
+import { parseGraphInSteps } from './graph-text.ts'
 import { defaultGraphLimits, type GraphLimits, requireGraphSize } from './graph-size.ts'
 import type { GraphMembers } from './graph-members.ts'
 import type { ReadOutcome, ReadTask } from './read-worker.ts'
@@ -96,9 +96,7 @@ export class GraphReader {
     }
     const stored = await this.#readLong({ ...this.#task(syntax, text, base), relativeTo }, options)
     notePassing(stored.length)
-    const graph = parseGraph(stored)
-    await yieldAfter(stored)
-    return graph
+    return await parseGraphInSteps(stored)
   }
 
   /**

@@ -1,4 +1,5 @@
-import { type Graph, type GraphText, type Statement, statementsOf, type Term } from './graph.ts'
+import { setImmediate } from 'node:timers/promises'
+import { type Graph, type GraphText, parseGraph, type Statement, statementsOf, type Term, withText } from './graph.ts'
 
 /** The statements of a longer text are read one after the other: the graph of 7 MB of text takes 20 MB and more. */
 const LONG = 65_536
@@ -25,6 +26,42 @@ export function* statementsIn(text: GraphText): Generator<Statement> {
     }
   }
 }
+
+/**
+ * The graph of a stored text, read in steps of some milliseconds with other requests between: an object with 49,000 names takes 50 ms in one
+ * step, because the engine looks each of them up.
+ */
+export async function parseGraphInSteps(text: GraphText): Promise<Graph> {
+  if (text.length <= LONG) return parseGraph(text)
+  const graph: Record<string, Record<string, readonly Term[]>> = {}
+  const reader = new TextReader(text)
+  let rested = 0
+  for (let subjects = reader.opens(OBJECT); subjects; subjects = reader.continues(OBJECT)) {
+    const predicates: Record<string, readonly Term[]> = {}
+    graph[reader.name()] = predicates
+    let more = reader.opens(OBJECT)
+    let from = reader.at
+    const add = (): unknown => Object.assign(predicates, JSON.parse(`{${text.slice(from, reader.at - 1)}}`))
+    for (; more; more = reader.continues(OBJECT)) {
+      if (reader.at - from > PIECE) {
+        add()
+        from = reader.at
+      }
+      reader.passName()
+      for (let objects = reader.opens(ARRAY); objects; objects = reader.continues(ARRAY)) {
+        reader.passTerm()
+        if (reader.at - rested < LONG) continue
+        rested = reader.at
+        await setImmediate()
+      }
+    }
+    add()
+  }
+  return withText(graph, text)
+}
+
+/** Characters of predicates that are parsed together: in an object of more names each of them takes longer. */
+const PIECE = 8192
 
 class StatementInText implements Statement {
   readonly subject: string
@@ -77,18 +114,20 @@ class TextReader {
   /** The name of a member; passes its colon. */
   name(): string {
     const from = this.at
-    this.#passString()
+    this.passName()
     // Parsed even if nothing is escaped: a part of the text would keep all of it in memory.
-    const name = JSON.parse(this.#text.slice(from, this.at)) as string
+    return JSON.parse(this.#text.slice(from, this.at - 1)) as string
+  }
+
+  passName(): void {
+    this.#passString()
     this.#expect(COLON)
-    return name
   }
 
   /** Inside a term are only texts. */
   passTerm(): void {
     for (let more = this.opens(OBJECT); more; more = this.continues(OBJECT)) {
-      this.#passString()
-      this.#expect(COLON)
+      this.passName()
       this.#passString()
     }
   }

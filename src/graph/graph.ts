@@ -145,8 +145,10 @@ export function graphText(graph: Graph): GraphText {
   return text
 }
 
-export function parseGraph(text: GraphText): Graph {
-  const graph = JSON.parse(text) as Graph
+export const parseGraph = (text: GraphText): Graph => withText(JSON.parse(text) as Graph, text)
+
+/** The graph, which has been read from this text. */
+export function withText(graph: Graph, text: GraphText): Graph {
   texts.set(graph, text)
   return graph
 }

@@ -251,8 +251,9 @@ async function describeStatements(index: Index, graph: Graph): Promise<void> {
   for (const { predicate, object } of statementsOf(graph)) {
     if (++count % STATEMENTS_TOGETHER === 0) await setImmediate()
     if (object.type === 'bnode') continue
-    const hash = hashes.get(predicate) ?? predicateName(predicate)
-    if (hashes.size >= MAX_PREDICATES && !hashes.has(predicate)) continue
+    const known = hashes.get(predicate)
+    if (known === undefined && hashes.size >= MAX_PREDICATES) continue
+    const hash = known ?? predicateName(predicate)
     hashes.set(predicate, hash)
     const { value, datatype } = object
     if (object.type === 'uri') {

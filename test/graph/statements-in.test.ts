@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { statementsIn } from '../../src/graph/graph-text.ts'
-import { type Graph, type Statement, statementsOf } from '../../src/graph/graph.ts'
+import { setImmediate } from 'node:timers/promises'
+import { parseGraphInSteps, statementsIn } from '../../src/graph/graph-text.ts'
+import { type Graph, graphText, type Statement, statementsOf } from '../../src/graph/graph.ts'
 
 const plain = (statements: Iterable<Statement>): unknown[] =>
   [...statements].map(({ subject, predicate, object }) => ({ subject, predicate, object }))
@@ -52,4 +53,24 @@ test('a long text that is no graph is refused', () => {
     assert.throws(() => [...statementsIn(text)], /cannot be read/)
   }
   assert.throws(() => [...statementsIn(whole.replace('":{', '":['))], /cannot be read/)
+})
+
+test('a long text is parsed as JSON is, in steps between which others have their turn (D40.13)', async () => {
+  const space = ' '.repeat(70_000)
+  const many = {
+    'urn:a': Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`urn:p${n}`, terms.slice(0, 2)])),
+  }
+  const others = { 'urn:b': { 'urn:p': Array.from({ length: 20_000 }, () => terms[0]) } }
+  const written = [graph, many, others].flatMap(one => [JSON.stringify(one), JSON.stringify(one, undefined, '\t')])
+  for (const text of [...written, `{${space}}`, `${space}{"a":{},"b":{"c":[]}}`, '{"a":{"b":[]}}']) {
+    const parsed = await parseGraphInSteps(text)
+    assert.deepEqual(parsed, JSON.parse(text))
+    assert.equal(graphText(parsed), text, 'it keeps the text')
+  }
+  for (const text of [JSON.stringify(many), JSON.stringify(others)]) {
+    let turns = 0
+    const isParsed = parseGraphInSteps(text).then(() => true)
+    while (!(await Promise.race([isParsed, setImmediate(false)]))) turns++
+    assert.ok(turns > text.length / 100_000, `${turns} turns`)
+  }
 })
