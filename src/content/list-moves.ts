@@ -4,7 +4,8 @@ import type { Bytes } from '../base/units.ts'
 import { yieldAfter } from '../base/yielding.ts'
 import { findFile, moveFile } from '../files/file-records.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
-import { type Graph, type GraphText, graphText, parseGraph, renameIris } from '../graph/graph.ts'
+import { type Graph, type GraphText, graphText, type RenamedIris, renamedText, renameIris } from '../graph/graph.ts'
+import { parseGraphInSteps } from '../graph/graph-text.ts'
 import type { Queries } from '../stores/database.ts'
 import { type Entry, holdsGraph, isList, isOwnAcl } from '../model/entry.ts'
 import {
@@ -132,7 +133,7 @@ export class ListMoves {
       await writer.insert(moved, { keepsRevision: false })
       writer.record(accessChange(entry, moved))
       await moveFile(tx, entry, address)
-      await writer.moveRevisions(entry, address, async text => graphText(await graphWithUris(text, newUris)))
+      await writer.moveRevisions(entry, address, text => textWithUris(text, newUris))
     }
     for (const entry of entries) {
       const members = await listMembers(tx, entry)
@@ -192,36 +193,40 @@ function requireMovable(from: string, to: string): void {
 }
 
 /** The new form of each URI of the moved entries. */
-type Renamed = ReadonlyMap<string, string>
+interface Renamed {
+  readonly iris: RenamedIris
+  readonly isNew: (iri: string) => boolean
+}
 
 function urisAfter(context: string, addresses: ReadonlyMap<string, EntryAddress>): Renamed {
   const kinds = [entryUri, resourceUri, metadataUri, relationsUri, cachedMetadataUri]
-  return new Map(
+  const iris = new Map(
     [...addresses].flatMap(([id, address]) => kinds.map(kind => [kind({ context, id }), kind(address)] as const)),
   )
+  const forms = new Set(iris.values())
+  return { iris, isNew: iri => forms.has(iri) }
 }
 
 /** A stored graph with the new addresses of the moved entries. Others have their turn between the steps, which are long for a large one. */
-async function graphWithUris(text: GraphText, uris: Renamed): Promise<Graph> {
-  const before = parseGraph(text)
+async function textWithUris(text: GraphText, { iris, isNew }: Renamed): Promise<GraphText> {
+  const renamed = renamedText(text, iris, isNew)
   await yieldAfter(text)
-  const after = renameIris(before, iri => uris.get(iri) ?? iri)
+  if (renamed !== undefined) return renamed
+  const before = await parseGraphInSteps(text)
+  const after = renameIris(before, iri => iris.get(iri) ?? iri)
   await yieldAfter(text)
-  // The graph keeps its text, which is written next.
-  graphText(after)
-  await yieldAfter(text)
-  return after
+  return graphText(after)
 }
 
 /** The entry with the new addresses of the moved entries in its statements. */
 async function withUris(entry: Entry, uris: Renamed): Promise<Entry> {
-  const renamed = (text: GraphText): Promise<Graph> => graphWithUris(text, uris)
+  const renamed = async (text: GraphText): Promise<Graph> => await parseGraphInSteps(await textWithUris(text, uris))
   const { externalResource, cachedExternalMetadata, content } = entry
   return withMembers(entry, {
-    externalResource: externalResource && (uris.get(externalResource) ?? externalResource),
+    externalResource: externalResource && (uris.iris.get(externalResource) ?? externalResource),
     statements: await renamed(statementsText(entry)),
     metadata: await renamed(metadataText(entry)),
     cachedExternalMetadata: cachedExternalMetadata && (await renamed(graphText(cachedExternalMetadata))),
-    content: holdsGraph(entry) && content !== undefined ? graphText(await renamed(content)) : content,
+    content: holdsGraph(entry) && content !== undefined ? await textWithUris(content, uris) : content,
   })
 }

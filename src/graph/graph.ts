@@ -175,6 +175,34 @@ export function absoluteText(base: string, text: GraphText): string {
   return absolute + text.slice(copied)
 }
 
+/** Relative IRIs that get another form, each of them a different one. */
+export type RenamedIris = ReadonlyMap<string, string>
+
+/**
+ * A stored text with some of its relative IRIs renamed, made without parsing it.
+ * @returns `undefined` where it has one of the new forms already: its statements have to be read, because some may become equal
+ */
+export function renamedText(
+  text: GraphText,
+  iris: RenamedIris,
+  isNew: (iri: string) => boolean,
+): GraphText | undefined {
+  // Terms are stored with their type first. Another writer may have stored them otherwise.
+  if (text.includes('{"value":')) return undefined
+  let [renamed, copied] = ['', 0]
+  for (let at = text.indexOf(RELATIVE); at >= 0; at = text.indexOf(RELATIVE, at + 1)) {
+    if (!beginsIri(text, at)) continue
+    const end = text.indexOf('"', at)
+    const iri = text.slice(at, end)
+    if (isNew(iri)) return undefined
+    const form = iris.get(iri)
+    if (form === undefined) continue
+    renamed += text.slice(copied, at) + form
+    copied = end
+  }
+  return renamed + text.slice(copied)
+}
+
 function beginsIri(text: GraphText, at: number): boolean {
   const quote = at - 1
   if (text[quote] !== '"') return false

@@ -10,6 +10,8 @@ import {
   parseGraph,
   relativeGraph,
   relativeText,
+  renamedText,
+  renameIris,
   type Statement,
 } from '../../src/graph/graph.ts'
 
@@ -93,4 +95,32 @@ test('a graph longer than the pieces in which its text is made relative is made 
   const expected = JSON.stringify(relativeGraph(base, graph))
   assert.ok(expected.length > 4 * 65_536)
   assert.equal([...relativeText(base, graph)].join(''), expected)
+})
+
+test('a text with renamed IRIs is that of the graph with renamed IRIs, unless statements may become equal (D40.14)', () => {
+  const forms = new Map([
+    ['./3/resource/1', './5/resource/9'],
+    ['./4', './8'],
+  ])
+  const isNew = (form: string): boolean => form === './5/resource/9' || form === './8'
+  let compared = 0
+  fc.assert(
+    fc.property(fc.array(statement), statements => {
+      const graph = graphOf(statements)
+      const renamed = renamedText(graphText(graph), forms, isNew)
+      assert.ok(renamed !== undefined)
+      if (renamed !== graphText(graph)) compared++
+      assert.deepEqual(
+        JSON.parse(renamed),
+        renameIris(graph, one => forms.get(one) ?? one),
+      )
+    }),
+  )
+  assert.ok(compared > 20)
+  const both = graphOf([
+    { subject: './4', predicate: 'urn:p', object: { type: 'uri', value: 'urn:a' } },
+    { subject: './8', predicate: 'urn:p', object: { type: 'uri', value: 'urn:a' } },
+  ])
+  assert.equal(renamedText(graphText(both), forms, isNew), undefined)
+  assert.equal(renamedText('{"./4":{"urn:p":[{"value":"urn:a","type":"uri"}]}}', forms, isNew), undefined)
 })
