@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { GUEST } from '../accounts/principals.ts'
-import { type GraphText, RELATIVE, type Statement, statementsOf } from '../graph/graph.ts'
+import { type GraphText, RELATIVE, type Statement } from '../graph/graph.ts'
 import { addressIn, type EntryAddress } from '../model/addresses.ts'
 import { type Entry, type EntryHead, resourceOf } from '../model/entry.ts'
-import { cachedMetadataText, metadataText, statementsText } from '../model/stored-graphs.ts'
+import { cachedMetadataText, metadataText, statementsText, storedStatements } from '../model/stored-graphs.ts'
 import type { Queries } from '../stores/database.ts'
 import { deleteRows } from '../stores/deletion.ts'
 import { rowsInPortions } from '../stores/row-portions.ts'
@@ -89,16 +89,16 @@ async function* relationsIn(
 ): AsyncGenerator<readonly Relation[]> {
   let [found, searched]: [Relation[], number] = [[], 0]
   for (const part of parts) {
-    const graph = part === 'info' ? entry.statements : isRelative(resourceOf(entry)) ? entry.metadata : {}
-    for (const statement of statementsOf(graph)) {
+    if (part === 'metadata' && !isRelative(resourceOf(entry))) continue
+    for (const statement of storedStatements(entry, part === 'info' ? 'statements' : 'metadata')) {
       if (++searched % STATEMENTS_TOGETHER === 0) {
         yield found
         found = []
         await setImmediate()
       }
-      const { subject, object } = statement
-      if (object.type !== 'uri' || !isRelative(object.value) || !isRelative(subject)) continue
-      const target = addressIn(object.value)
+      if (!isRelative(statement.subject)) continue
+      const { object } = statement
+      const target = object.type === 'uri' ? addressIn(object.value) : undefined
       if (target) found.push({ part, statement, target })
     }
   }

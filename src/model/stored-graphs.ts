@@ -1,5 +1,15 @@
 import type { Bytes, Milliseconds } from '../base/units.ts'
-import { type Graph, graphText, type GraphText, objectsOf, parseGraph, type Term } from '../graph/graph.ts'
+import {
+  type Graph,
+  graphText,
+  type GraphText,
+  objectsOf,
+  parseGraph,
+  type Statement,
+  statementsOf,
+  type Term,
+} from '../graph/graph.ts'
+import { statementsIn } from '../graph/graph-text.ts'
 import type { Entry, EntryHead } from './entry.ts'
 
 /** The names of the members that hold graphs. */
@@ -46,6 +56,13 @@ export const statementsText = (entry: Entry): GraphText => storedOf(entry)?.stat
 /** The same for the copy of external metadata. */
 export const cachedMetadataText = (entry: Entry): GraphText | undefined =>
   storedOf(entry)?.cachedExternalMetadata ?? (entry.cachedExternalMetadata && graphText(entry.cachedExternalMetadata))
+
+/** The statements of a graph. Those of a text that nothing has parsed are read one after the other, and it is not parsed for them. */
+export function storedStatements(entry: Entry, name: 'statements' | 'metadata'): Iterable<Statement> {
+  const stored = storedOf(entry)
+  const text = stored?.[name] ?? undefined
+  return text === undefined || stored?.parsed?.[name]?.deref() ? statementsOf(entry[name]) : statementsIn(text)
+}
 
 /** Whether the metadata and the copy of external metadata are the same. Those that were read from a row are not parsed for it. */
 export const haveSameGraphs = (before: Entry, after: Entry): boolean =>

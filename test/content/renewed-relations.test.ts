@@ -122,4 +122,8 @@ test('the former graphs of an entry are not parsed when one is replaced (D35.4)'
   assert.equal((await rows()).length, 1)
   await renewRelations(database, before, withMembers(before, { statements: graph }))
   assert.equal((await rows()).length, 2, 'a change of the info reads no metadata')
+  // Long, and cut off behind its first statement, which parsing as a whole would notice at once.
+  const cut = `${JSON.stringify(graph).slice(0, -2)},${' '.repeat(70_000)}`
+  await dropRelations(database, address)
+  await assert.rejects(addRelations(database, entryFromRow({ ...row, metadata: cut })), /cannot be read/)
 })
