@@ -1,3 +1,4 @@
+import { stepsOf } from '../support/steps.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
@@ -36,6 +37,12 @@ interface Document {
 
 const service = await startInProcess({ after }, { settings: everything })
 const read = async (): Promise<Document> => (await service.visitor().get('openapi.json')).json<Document>()
+
+test('the description is made once (D35.39)', async () => {
+  const first = await stepsOf(() => service.visitor().get('openapi.json'))
+  const next = await stepsOf(() => service.visitor().get('openapi.json'))
+  assert.ok(next < first / 5, `${next} of ${first}`)
+})
 
 test('the description is an OpenAPI 3.1 document', async () => {
   const document = await read()

@@ -8,8 +8,17 @@ import type { Uses } from '../services.ts'
  * The description of the interface, for programs that generate clients and tests from it. @param paths of all
  * offered routes
  */
-export const openApiRoute = (paths: () => Paths) =>
-  route({
+export const openApiRoute = (paths: () => Paths) => {
+  // Made once: it takes as long as twenty small answers. It is made again for a service at another address.
+  let made: { readonly base: string; readonly bytes: Buffer } | undefined
+  const bytesFor = ({ base, cookie, options: { version } }: Uses<'base' | 'cookie' | 'options'>): Buffer => {
+    if (made?.base !== base.href) {
+      const document = openApiDocument(paths(), { version, base: base.href, cookie: cookie.name })
+      made = { base: base.href, bytes: Buffer.from(JSON.stringify(document)) }
+    }
+    return made.bytes
+  }
+  return route({
     id: 'readInterface',
     method: 'GET',
     url: '/openapi.json',
@@ -18,8 +27,7 @@ export const openApiRoute = (paths: () => Paths) =>
     answers: { 200: json('The document.', mapOf(anything)) },
     ignoresCaller: true,
     compressible: true,
-    handle: async ({ base, cookie, options: { version } }: Uses<'base' | 'cookie' | 'options'>, { reply }) =>
-      await reply
-        .type('application/json')
-        .send(openApiDocument(paths(), { version, base: base.href, cookie: cookie.name })),
+    handle: async (deps: Uses<'base' | 'cookie' | 'options'>, { reply }) =>
+      await reply.type('application/json').send(bytesFor(deps)),
   })
+}
