@@ -68,3 +68,11 @@ export class AccessWriteBuffer {
     }
   }
 }
+
+const UNREACHABLE = Symbol('unreachable')
+
+/** For what need not be written: without it the session is less fresh, or expires by itself. */
+export const unlessUnreachable = (error: unknown): typeof UNREACHABLE => {
+  if (error instanceof StoreUnavailable) return UNREACHABLE
+  throw error
+}

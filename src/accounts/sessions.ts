@@ -1,10 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import { andThen, type Awaitable } from '../base/awaitable.ts'
-import { StoreUnavailable } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import type { EphemeralStore, Kept } from '../stores/ephemeral-store.ts'
-import { type Access, AccessWriteBuffer, noteIn } from './access-write-buffer.ts'
+import { type Access, AccessWriteBuffer, noteIn, unlessUnreachable } from './access-write-buffer.ts'
 import { LogoutKeys, type SessionRef } from './logout-keys.ts'
 import { handleOf, userOfHandle } from './session-handle.ts'
 import { SessionLists } from './session-lists.ts'
@@ -156,6 +155,13 @@ export class Sessions {
   find(token: string): Awaitable<Session | undefined> {
     if (!TOKEN.test(token)) return undefined
     return this.#sealer ? this.#findUnder(this.#sealer.idsOf(token), token) : this.#get<Session>(token)
+  }
+
+  /** As {@link find}, where the store is memory of this process; `undefined` with another store, which would have to be asked. */
+  findAtOnce(token: string): Session | undefined {
+    if (this.#sealer) return undefined
+    const found = this.find(token)
+    return found instanceof Promise ? undefined : found
   }
 
   /** The session of the token under one of these ids. */
@@ -390,11 +396,3 @@ export const isCurrent = ({ epoch, token, hasSecondFactor }: Session, user: User
 
 const isKept = (token: string, { keptSessionDigest }: User): boolean =>
   keptSessionDigest !== undefined && keptSessionDigest === digestOf(token)
-
-const UNREACHABLE = Symbol('unreachable')
-
-/** For what need not be written: without it the session is less fresh, or expires by itself. */
-export const unlessUnreachable = (error: unknown): typeof UNREACHABLE => {
-  if (error instanceof StoreUnavailable) return UNREACHABLE
-  throw error
-}

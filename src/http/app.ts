@@ -6,7 +6,7 @@ import { InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { announcesBody, Bodies, drainUnreadBody, holdForLateListener, isLateListener } from './protocol/body.ts'
 import { allowedMethods, KnownAddresses } from './allowed-methods.ts'
-import { noteAccess, recogniseCaller, requireTokenScope } from './caller.ts'
+import { noteAccess, ownerAtOnce, recogniseCaller, requireTokenScope } from './caller.ts'
 import { originConstraint, onlyAt } from './content-origin.ts'
 import { joinChunks } from './protocol/chunked-bodies.ts'
 import { ClientAddresses } from './protocol/client-address.ts'
@@ -17,11 +17,11 @@ import { answerMalformed } from './malformed.ts'
 import { sendProblem } from './problem.ts'
 import { noSchemas } from './protocol/no-schemas.ts'
 import { answerInTurn, handleInTurn } from './protocol/pipelines.ts'
-import { readInSlices } from './protocol/sliced-reading.ts'
+import { beginInTurns } from './protocol/request-turns.ts'
 import { ResponseBatch } from './protocol/response-batch.ts'
 import { ResponseMemory } from './protocol/response-memory.ts'
+import { readInSlices } from './protocol/sliced-reading.ts'
 import { Parameters } from './protocol/query.ts'
-import { Turns } from './protocol/turns.ts'
 import { withReaders } from './readers/readers.ts'
 import type { Route } from './route.ts'
 import { bindRoutes } from './routes/routes.ts'
@@ -32,6 +32,8 @@ const HEADERS_TIMEOUT = 60_000
 /** Longer than the idle time of the usual reverse proxies, so that they and not we close idle connections. */
 const KEEP_ALIVE = 75_000
 const MAX_PATH_PART = 1024
+/** Browsers send some twenty. Node makes an object of each, which takes longer than many requests: a header has room for 2,000. */
+const MAX_FIELDS = 200
 const MAX_USER_AGENT = 512
 
 /** The application: the steps below in their order, then the route. Does not listen yet. */
@@ -70,6 +72,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
       ? RequestCookies.none
       : RequestCookies.parse(request.headers.cookie, options.cookie.hostPrefix)
     beginExchange(deps, request, reply, { cookies, addresses })
+    requireFewFields(request, reply)
     if (isContent) return done()
     reply.headers(cors.headers(request.headers.origin))
     if (announcesBody(request.raw)) drainUnreadBody(request.raw, reply.raw)
@@ -166,9 +169,14 @@ function createFastify(deps: Services, addresses: ClientAddresses, batch: Respon
       void sendProblem(deps, error, request, reply)
     },
   })
-  const turns = new Turns()
-  readInSlices(app.server, turns)
-  handleInTurn(app.server, turns)
+  // One more than a request may have; Node drops the others.
+  app.server.maxHeadersCount = MAX_FIELDS + 1
+  readInSlices(app.server)
+  beginInTurns(app.server, {
+    now: () => deps.system.monotonic(),
+    ownerOf: request => ownerAtOnce(deps, request, addresses),
+  })
+  handleInTurn(app.server)
   joinChunks(app.server)
   // A client that sent `Expect: 100-continue` gets the permission when a handler reads the body, or the error response (D7.4).
   app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response))
@@ -295,6 +303,14 @@ function parametersOf(request: FastifyRequest): Parameters {
 function requireHost({ raw }: FastifyRequest): void {
   if (raw.httpVersion === '1.1' && raw.headers.host === undefined)
     throw new InvalidInput('bad-request', 'The request has no `Host` header.')
+}
+
+/** @throws {InvalidInput} */
+function requireFewFields({ raw }: FastifyRequest, reply: FastifyReply): void {
+  if (raw.rawHeaders.length <= 2 * MAX_FIELDS) return
+  // One that announces a body may be among those that are not known.
+  reply.header('connection', 'close')
+  throw new InvalidInput('bad-request', `The header of the request has more than ${MAX_FIELDS} fields.`)
 }
 
 /** D1.6. A page replaces the policy by its own. */

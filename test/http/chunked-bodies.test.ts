@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { joinChunks } from '../../src/http/protocol/chunked-bodies.ts'
 import { readInSlices } from '../../src/http/protocol/sliced-reading.ts'
-import { Turns } from '../../src/http/protocol/turns.ts'
+import { SliceTurns } from '../../src/http/protocol/slice-turns.ts'
 
 /** A server that answers with the number of bytes that it has received, and what it received of all bodies in each turn of the event loop. */
 async function startServer(t: TestContext, monotonic = (): number => 0) {
@@ -28,7 +28,7 @@ async function startServer(t: TestContext, monotonic = (): number => 0) {
     })
     request.on('end', () => response.end(`${count} bytes`))
   })
-  readInSlices(server, new Turns({ monotonic }))
+  readInSlices(server, new SliceTurns({ monotonic }))
   joinChunks(server)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.after(() => server.close())

@@ -5,7 +5,6 @@ import { type AddressInfo, connect } from 'node:net'
 import { test } from 'node:test'
 import { handleInTurn } from '../../src/http/protocol/pipelines.ts'
 import { readInSlices } from '../../src/http/protocol/sliced-reading.ts'
-import { Turns } from '../../src/http/protocol/turns.ts'
 
 test('a client that has all of a response before its server knows is read at full speed (D35.27)', async t => {
   let end = (): void => {}
@@ -20,9 +19,8 @@ test('a client that has all of a response before its server knows is read at ful
     request.on('data', (piece: Buffer) => pieces.push(piece.length))
     request.on('end', () => response.end('done'))
   })
-  const turns = new Turns()
-  readInSlices(server, turns)
-  handleInTurn(server, turns)
+  readInSlices(server)
+  handleInTurn(server)
   let requests = 0
   const second = new Promise<void>(resolve => {
     server.prependListener('request', () => {

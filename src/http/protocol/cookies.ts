@@ -90,6 +90,15 @@ export class RequestCookies {
   }
 }
 
+/**
+ * What follows the first `auth_token=` of the header, without parsing the others, of which there can be two thousand. Never decides who
+ * the caller is.
+ */
+export function probableAuthToken(header = ''): string | undefined {
+  const at = header.indexOf(`${AUTH_COOKIE}=`)
+  return at < 0 ? undefined : header.slice(at + AUTH_COOKIE.length + 1).split(';', 1)[0]
+}
+
 /** The name of a cookie as it is without `__Host-`; `undefined` for one that another host of the domain may have set. */
 function nameWithoutPrefix(name: string, hostPrefix: boolean): string | undefined {
   if (!hostPrefix) return name

@@ -2,7 +2,6 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net'
 import { onResponseEnd } from './response-end.ts'
 import { holdReading } from './sliced-reading.ts'
-import type { Turns } from './turns.ts'
 
 type Exchange = readonly [IncomingMessage, ServerResponse]
 
@@ -26,13 +25,13 @@ const byConnection = new WeakMap<Socket, Pipeline>()
  * From the second one on that waits, until none waits any more, the connection is not read. One alone is no sign of a pipeline: a client can
  * have all bytes of a response, and send its next request, before this side knows.
  */
-export function handleInTurn(server: Server, turns: Turns): void {
+export function handleInTurn(server: Server): void {
   const handlers = server.listeners('request') as RequestListener[]
   server.removeAllListeners('request')
   for (const handle of handlers) {
     server.on('request', (request, response) => {
       // A response has its connection from the start, unless an earlier one has it.
-      if (response.socket === null) wait([request, response], turns, () => handle(request, response))
+      if (response.socket === null) wait([request, response], () => handle(request, response))
       else handle(request, response)
     })
   }
@@ -47,14 +46,14 @@ export function answerInTurn(socket: Socket, answer: () => void): void {
   waiting.push({ begin: answer })
 }
 
-function wait(exchange: Exchange, turns: Turns, begin: () => void): void {
+function wait(exchange: Exchange, begin: () => void): void {
   const [request] = exchange
   const { socket } = request
   let pipeline = byConnection.get(socket)
   if (!pipeline) {
     byConnection.set(socket, (pipeline = { waiting: [], isHeld: false }))
     const { _httpMessage: current } = socket as Socket & { readonly _httpMessage: ServerResponse }
-    onResponseEnd(request, current, () => turns.add(() => beginNext(socket, turns)))
+    onResponseEnd(request, current, () => beginNext(socket))
   }
   if (pipeline.waiting.push({ begin, exchange }) > 1 && !pipeline.isHeld) {
     pipeline.isHeld = true
@@ -62,7 +61,7 @@ function wait(exchange: Exchange, turns: Turns, begin: () => void): void {
   }
 }
 
-function beginNext(socket: Socket, turns: Turns): void {
+function beginNext(socket: Socket): void {
   const pipeline = byConnection.get(socket)
   const next = pipeline?.waiting.shift()
   // A request whose response cannot be sent is not begun.
@@ -71,7 +70,7 @@ function beginNext(socket: Socket, turns: Turns): void {
     byConnection.delete(socket)
     if (pipeline.isHeld) holdReading(socket, false)
   } else if (next.exchange) {
-    onResponseEnd(...next.exchange, () => turns.add(() => beginNext(socket, turns)))
+    onResponseEnd(...next.exchange, () => beginNext(socket))
   }
-  turns.measure(next.begin)
+  next.begin()
 }

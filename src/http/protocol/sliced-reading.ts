@@ -1,8 +1,8 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { stopBehindHead } from './parser-stop.ts'
-import type { Turns } from './turns.ts'
+import { SliceTurns } from './slice-turns.ts'
 
 /** So much of a connection is parsed at once, and twice as much after each slice of which a byte took no longer than the time below. */
 const MIN_SLICE: Bytes = 512
@@ -13,6 +13,9 @@ const LONG: Milliseconds = 0.00002
 
 type Parse = (slice: Buffer) => void
 
+/** More than browsers and libraries send. */
+const USUAL_FIELDS = 100
+
 const NOTHING: Buffer = Buffer.alloc(0)
 
 const byConnection = new WeakMap<Socket, SlicedReading>()
@@ -22,9 +25,7 @@ const byConnection = new WeakMap<Socket, SlicedReading>()
  * requests cost. From the moment on when one sends more than one at once, or a body in chunks, its connection is read in slices, and all
  * such connections share a part of each turn. By itself Node parses all that it has read, and reads up to 2 MiB of a connection in a turn.
  */
-export function readInSlices(server: Server, turns: Turns): void {
-  // By itself Node drops fields beyond a thousand, and a `Transfer-Encoding` could be among them. The bytes of a head are limited anyway.
-  server.maxHeadersCount = 0
+export function readInSlices(server: Server, turns = new SliceTurns()): void {
   server.on('connection', (socket: Socket) => byConnection.set(socket, new SlicedReading(socket, turns)))
 }
 
@@ -36,7 +37,7 @@ export function holdReading(socket: Socket, isHeld: boolean): void {
 /** How a connection is read. */
 class SlicedReading {
   readonly #socket: Socket
-  readonly #turns: Turns
+  readonly #turns: SliceTurns
   #isHeld = false
   /** False while Node wants nothing, because a body or responses wait to be taken. */
   #isWanted = true
@@ -49,12 +50,12 @@ class SlicedReading {
   #parse: Parse | undefined
   #letFlow: (flows: boolean) => void = () => {}
 
-  constructor(socket: Socket, turns: Turns) {
+  constructor(socket: Socket, turns: SliceTurns) {
     this.#socket = socket
     this.#turns = turns
     stopBehindHead(
       socket,
-      ({ headers }, isFirst) => !isFirst || this.#isHeld || headers['transfer-encoding'] !== undefined,
+      (request, isFirst) => !isFirst || this.#isHeld || mayHaveChunks(request),
       unparsed => this.#begin(unparsed),
     )
   }
@@ -156,3 +157,7 @@ class SlicedReading {
     return slice
   }
 }
+
+/** Node drops the fields beyond its limit, and a `Transfer-Encoding` may be among them. */
+const mayHaveChunks = ({ headers, rawHeaders }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || rawHeaders.length > 2 * USUAL_FIELDS

@@ -6,8 +6,8 @@ const SHARE: Milliseconds = 2
 
 type Task = () => void
 
-/** Runs tasks of connections that ask for more than others, each after the other, in a share of each turn of the event loop. */
-export class Turns {
+/** Runs the tasks of all connections that are read in slices, each after the other, in a share of each turn of the event loop. */
+export class SliceTurns {
   readonly #clock: Pick<System, 'monotonic'>
   readonly #waiting = new Set<Task>()
   /** What tasks have taken in this turn. */
