@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { notePassing } from '../../base/passing-bytes.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { stopBehindHead } from './parser-stop.ts'
 import { SliceTurns } from './slice-turns.ts'
@@ -106,6 +107,7 @@ class SlicedReading {
 
   #take(piece: Buffer): void {
     if (this.#isReadingBack) return
+    notePassing(piece.length)
     this.#present = piece
     this.#plan()
     const rest = this.#present
