@@ -49,15 +49,6 @@ test('a guest is answered while a user asks over hundreds of connections at once
   assert.ok(others >= 5, String(others))
 })
 
-test('requests that wait are not begun for clients that have left (D35.37)', async t => {
-  const all = await openMany(t)
-  for (const { socket } of all) {
-    socket.write([lineFor('auth/user'), 'Host: any', '', ''].join('\r\n'))
-    socket.destroy()
-  }
-  assert.equal((await admin.get('auth/user')).status, 200)
-})
-
 test('a request may have 200 header fields, and with one more it is refused (D35.38)', async () => {
   const fields = (count: number): string[] => Array.from({ length: count }, (_, n) => `x-${n}: v`)
   // `Host` is one of them.
