@@ -71,7 +71,7 @@ export async function insertMembership(
 
 /** Appends an entry of the same context. @throws {Conflict} when it is in a list or would contain itself */
 export async function appendToList(tx: Queries, list: EntryAddress, member: string): Promise<void> {
-  await requireNoCircle(tx, list, new Set([member]))
+  await requireNoCircle(tx, list, [member])
   const row = await tx.get<{ last: number | null }>(
     sql`SELECT max(position) AS last FROM list_members WHERE context = ${list.context} AND list = ${list.id}`,
   )
@@ -80,10 +80,16 @@ export async function appendToList(tx: Queries, list: EntryAddress, member: stri
 
 /** Replaces the members, all of which must exist. @throws {Conflict} when one is in another list or would contain itself */
 export async function replaceListMembers(tx: Queries, list: EntryAddress, members: readonly string[]): Promise<void> {
-  await requireNoCircle(tx, list, new Set(members))
+  await requireNoCircle(tx, list, members)
   await forgetList(tx, list)
-  const rows = members.map((member, index) => ({ member, position: index + 1 }))
-  for (const some of portionsOf(rows)) await insertMembers(tx, list, some)
+  let position = 0
+  for (const some of portionsOf(members)) {
+    await insertMembers(
+      tx,
+      list,
+      some.map(member => ({ member, position: ++position })),
+    )
+  }
 }
 
 /** Removes the entry from its list. */
@@ -138,14 +144,15 @@ const inOtherList = (member: string, list: string): Conflict =>
   new Conflict('conflict', `The entry "${member}" is in the list "${list}" already, and can be in one list only.`)
 
 /** An entry has at most one list, so the lists that contain this one form a single chain. */
-async function requireNoCircle(tx: Queries, list: EntryAddress, members: ReadonlySet<string>): Promise<void> {
-  const passed = new Set<string>()
+async function requireNoCircle(tx: Queries, list: EntryAddress, members: readonly string[]): Promise<void> {
+  const chain = new Set<string>()
   for (
     let id: string | undefined = list.id;
-    id !== undefined && !passed.has(id);
+    id !== undefined && !chain.has(id);
     id = await listHolding(tx, { context: list.context, id })
   ) {
-    if (members.has(id)) throw new Conflict('conflict', `The list "${id}" would be inside itself.`)
-    passed.add(id)
+    chain.add(id)
   }
+  const inside = members.find(id => chain.has(id))
+  if (inside !== undefined) throw new Conflict('conflict', `The list "${inside}" would be inside itself.`)
 }

@@ -119,7 +119,7 @@ export class GroupKind implements ResourceKind {
   ): Promise<Written> {
     changing(caller, target)
     if (target.entry.id === USERS) throw new Forbidden('not-allowed', 'Every user is a member of this group.')
-    const members = requireDistinct(requireIds(await body.json()))
+    const members = await requireDistinct(await requireIds(await body.json()))
     // Its members may take every account.
     if (target.entry.id === ADMINS) this.#deps.requireFresh(caller)
     const conditions = { check: changing, precondition }

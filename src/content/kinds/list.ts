@@ -21,8 +21,7 @@ import type {
   ResourceView,
   Written,
 } from '../resource-kind.ts'
-import { type Read, requireDistinct, requireIds } from '../values.ts'
-import { yieldAfter } from '../../base/yielding.ts'
+import { distinct, type Read, requireDistinct, requireIds } from '../values.ts'
 import { listPage, orderedMembers } from './list-view.ts'
 
 interface Dependencies {
@@ -48,7 +47,7 @@ export class ListKind implements ResourceKind {
 
   /** A new list skips ids that are not entries of the context (W3.2.1). */
   async complete({ tx }: EntryWriter, { context, id: own }: Entry, { resource }: CreationBody): Promise<void> {
-    const ids = [...new Set(requireIds(resource ?? []))]
+    const ids = [...(await distinct(await requireIds(resource ?? [])))]
     const present = await presentIds(tx, context, ids)
     const members = ids.filter(id => id !== own && present.has(id))
     await replaceListMembers(tx, { context, id: own }, members)
@@ -96,7 +95,7 @@ export class ListKind implements ResourceKind {
     { entry: precondition }: ResourceConditions,
   ): Promise<Entry> {
     changing(caller, target)
-    const members = await requireMembers(await read())
+    const members = await requireDistinct(await requireIds(await read()))
     const conditions = { check: changing, precondition }
     return await this.#deps.changes.change(caller, target, conditions, async (list, { tx }) => {
       await requirePresent(tx, list.context, members)
@@ -105,19 +104,6 @@ export class ListKind implements ResourceKind {
     })
   }
 }
-
-/** The ids in the body, each once. Other requests have their turn between the steps of a long list. @throws {InvalidInput} @throws {Conflict} */
-async function requireMembers(body: unknown): Promise<readonly string[]> {
-  const ids = requireIds(body)
-  const length = ids.length * ID_LENGTH
-  await yieldAfter({ length })
-  requireDistinct(ids)
-  await yieldAfter({ length })
-  return ids
-}
-
-/** Characters of an id, about. */
-const ID_LENGTH = 10
 
 async function requirePresent(tx: Queries, context: string, ids: readonly string[]): Promise<void> {
   const present = await presentIds(tx, context, ids)
