@@ -1,5 +1,4 @@
 import type { Server } from 'node:net'
-import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { SharedCounters } from '../base/shared-counters.ts'
 import { realSystem } from '../base/system.ts'
@@ -12,12 +11,6 @@ import type { WorkerStart } from './worker-thread.ts'
 
 /** For short-lived objects. By default a busy thread takes 48 MB for them and is hardly faster. */
 const YOUNG_MEGABYTES = 12
-
-/**
- * A thread collects its garbage when its heap is larger by this part than what was in use the last time. By default a heap first doubles or
- * triples, which is too much where each core has one (D38.6).
- */
-const HEAP_GROWTH = '--heap-growing-percent=60'
 
 /** The signal of a call that is not cancelled. */
 const NEVER = new AbortController().signal
@@ -44,7 +37,6 @@ export class MainThread implements FirstThread {
    * @param extra further data for that module; it is copied
    */
   constructor(count: number, entry: URL, extra: unknown) {
-    setFlagsFromString(HEAP_GROWTH)
     this.count = count
     this.#board = new LoadBoard(0, count)
     this.failure = new Promise(resolve => (this.#fail = resolve))

@@ -5,7 +5,8 @@ import type { Visitor } from '../support/http-client.ts'
 import { type RawRequest, sendRaw } from '../support/raw-request.ts'
 import { startInProcess } from '../support/service.ts'
 
-const service = await startInProcess({ after })
+// With more threads each has a part of the connections, and what follows is soon over.
+const service = await startInProcess({ after }, { settings: { 'service.http.threads': '1' } })
 const admin = await service.admin()
 const visitor = service.visitor()
 const CONNECTIONS = 600
