@@ -492,10 +492,6 @@ const inputs = {
     unread(service, 20, rawGet(`${context}/metadata/${large}`, 50)),
   'two pipelines of 20,000 requests': ({ service }) => unread(service, 2, rawGet('auth/user', isQuick ? 100 : 20_000)),
   'ten pipelines of 20,000 requests': ({ service }) => unread(service, 10, rawGet('auth/user', isQuick ? 100 : 20_000)),
-  '200 connections that each send 1,500 requests at once': ({ service }) =>
-    unread(service, 200, rawGet('none', isQuick ? 100 : 1500)),
-  '200 connections that each send 10,000 chunks of one byte at once': ({ service }) =>
-    unread(service, 200, inSmallChunks('PUT /none', guest, 'text/plain', 'x', 10_000)),
   'a file in chunks of one byte, four at once': ({ service, writer, context, file }) =>
     unread(service, 4, inSmallChunks(`PUT /${context}/resource/${file}`, writer, 'text/plain')),
   'a JSON body in chunks of one byte, four at once': ({ service, writer, context, large }) =>
@@ -504,4 +500,8 @@ const inputs = {
     unread(service, 4, inSmallChunks('POST /auth/cookie', guest, 'application/x-www-form-urlencoded')),
   'an echo in chunks of one byte, four at once': ({ service, user }) =>
     unread(service, 4, inSmallChunks('POST /echo', user, 'multipart/form-data; boundary=b', formStart)),
+  '200 connections that each send 1,500 requests at once': ({ service }) =>
+    unread(service, 200, rawGet('none', isQuick ? 100 : 1500)),
+  '200 connections that each send 10,000 chunks of one byte at once': ({ service }) =>
+    unread(service, 200, inSmallChunks('PUT /none', guest, 'text/plain', 'x', 10_000)),
 }
