@@ -7,7 +7,7 @@ import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { GraphText } from '../graph/graph.ts'
 import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
-import { type Entry, type EntryHead } from '../model/entry.ts'
+import type { Entry, EntryHead } from '../model/entry.ts'
 import type { AccessCheck, EntryInContext } from '../model/rights.ts'
 import { haveSameGraphs, metadataText, statementsText, withModification } from '../model/stored-graphs.ts'
 import {

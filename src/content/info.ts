@@ -176,8 +176,10 @@ function typeIn(
   const terms = store.term('')
   if (!iri.startsWith(terms)) return undefined
   const isNamed = (type: string): boolean => type === iri.slice(terms.length)
-  const entryType = isOfEntry ? entryTypes.find(isNamed) : undefined
-  if (isOfEntry) return entryType && { entryType }
+  if (isOfEntry) {
+    const entryType = entryTypes.find(isNamed)
+    return entryType && { entryType }
+  }
   const graphType = graphTypes.find(isNamed)
   if (graphType) return { graphType }
   const resourceType = resourceTypes.find(isNamed)

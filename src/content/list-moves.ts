@@ -29,7 +29,13 @@ import { membersBelow } from './members-below.ts'
 import { appendToList, forgetList, leaveList, listHolding, listMembers, replaceListMembers } from './list-records.ts'
 import type { Read } from './values.ts'
 import { type EntryInContext, requireRight } from '../model/rights.ts'
-import { metadataText, statementsText, withMembers, withModification } from '../model/stored-graphs.ts'
+import {
+  cachedMetadataText,
+  metadataText,
+  statementsText,
+  withMembers,
+  withModification,
+} from '../model/stored-graphs.ts'
 
 interface Dependencies {
   readonly loader: EntryLoader
@@ -221,12 +227,13 @@ async function textWithUris(text: GraphText, { iris, isNew }: Renamed): Promise<
 /** The entry with the new addresses of the moved entries in its statements. */
 async function withUris(entry: Entry, uris: Renamed): Promise<Entry> {
   const renamed = async (text: GraphText): Promise<Graph> => await parseGraphInSteps(await textWithUris(text, uris))
-  const { externalResource, cachedExternalMetadata, content } = entry
+  const { externalResource, content } = entry
+  const cached = cachedMetadataText(entry)
   return withMembers(entry, {
     externalResource: externalResource && (uris.iris.get(externalResource) ?? externalResource),
     statements: await renamed(statementsText(entry)),
     metadata: await renamed(metadataText(entry)),
-    cachedExternalMetadata: cachedExternalMetadata && (await renamed(graphText(cachedExternalMetadata))),
+    cachedExternalMetadata: cached === undefined ? undefined : await renamed(cached),
     content: holdsGraph(entry) && content !== undefined ? await textWithUris(content, uris) : content,
   })
 }

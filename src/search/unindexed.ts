@@ -1,5 +1,5 @@
 import type { EntryAddress } from '../model/addresses.ts'
-import { type Entry, type EntryHead } from '../model/entry.ts'
+import type { Entry, EntryHead } from '../model/entry.ts'
 import { metadataText, withMembers } from '../model/stored-graphs.ts'
 import type { Queries } from '../stores/database.ts'
 import type { IndexPart } from './index-fields.ts'
