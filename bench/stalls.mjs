@@ -1,5 +1,5 @@
-// How much one caller can delay others: each input below is sent while a user repeats `GET /auth/user`. The
-// results are the slowest of these responses, the growth of the service's memory, and responses with 5xx.
+// How much one caller can delay others: each input below is sent while a user repeats `GET /auth/user`, over a kept and a
+// new connection in turns. The results are the slowest of these responses, the growth of the service's memory, and responses with 5xx.
 // BENCH_PROGRAM names another build of the service, for results from before a change; BENCH_INPUTS, a regular
 // expression, selects inputs by their names.
 import { fork } from 'node:child_process'
@@ -50,19 +50,21 @@ async function measureWith(more, say) {
   }
 }
 
-const described = ({ slowest, busy, memory, errors, count, cpu, statuses }) =>
-  `${slowest.toFixed(0)} ms, of which the thread that answers worked ${busy} ms; ${(memory / MB).toFixed(0)} MB; ` +
+const described = ({ slowest, isNew, busy, memory, errors, count, cpu, statuses }) =>
+  `${slowest.toFixed(0)} ms${overNew(isNew)}, of which the thread that answers worked ${busy} ms; ${(memory / MB).toFixed(0)} MB; ` +
   `${errors} × 5xx of ${count}; ${cpu.toFixed(1)} s of processor time; statuses ${JSON.stringify(statuses)}`
+
+const overNew = isNew => (isNew ? ' over a new connection' : '')
 
 function report(idle, results) {
   const by = read => [...results].sort((a, b) => read(b) - read(a))
   const slow = by(({ slowest }) => slowest)
   const large = by(({ memory }) => memory)
-  const row = ({ name, slowest, busy, memory, errors }) => ({
+  const row = ({ name, slowest, isNew, busy, memory, errors }) => ({
     what: name,
     value: slowest,
     unit: 'ms',
-    note: `the thread that answers worked ${busy} ms of that; ${(memory / MB).toFixed(0)} MB more; ${errors} × 5xx`,
+    note: `${isNew ? 'over a new connection; ' : ''}the thread that answers worked ${busy} ms of that; ${(memory / MB).toFixed(0)} MB more; ${errors} × 5xx`,
   })
   return {
     title: 'What one caller can do to the others',

@@ -17,9 +17,11 @@ import { answerMalformed } from './malformed.ts'
 import { sendProblem } from './problem.ts'
 import { noSchemas } from './protocol/no-schemas.ts'
 import { answerInTurn, handleInTurn } from './protocol/pipelines.ts'
+import { LoopTurns } from './protocol/loop-turns.ts'
 import { beginInTurns } from './protocol/request-turns.ts'
 import { ResponseBatch } from './protocol/response-batch.ts'
 import { ResponseMemory } from './protocol/response-memory.ts'
+import { SliceTurns } from './protocol/slice-turns.ts'
 import { readInSlices } from './protocol/sliced-reading.ts'
 import { Parameters } from './protocol/query.ts'
 import { withReaders } from './readers/readers.ts'
@@ -171,8 +173,10 @@ function createFastify(deps: Services, addresses: ClientAddresses, batch: Respon
   })
   // One more than a request may have; Node drops the others.
   app.server.maxHeadersCount = MAX_FIELDS + 1
-  readInSlices(app.server)
+  const turns = new LoopTurns(app.server)
+  readInSlices(app.server, new SliceTurns(turns))
   beginInTurns(app.server, {
+    turns,
     now: () => deps.system.monotonic(),
     ownerOf: request => ownerAtOnce(deps, request, addresses),
   })

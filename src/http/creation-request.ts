@@ -74,6 +74,8 @@ export function readCreation(
     templateUri: uriParameter('template'),
     body: async () => {
       const sent = await bodies.jsonText(request.raw, reply.raw)
+      // What will be too large is refused before copies of it are made.
+      requireRoom(sent, query.id?.length ?? 1, deps.options.body.maxJson)
       const bases = graphBases(base, pathPart(request, 'context'), graphType)
       const isLong = sent.length > MAX_READ_HERE
       const text = isLong
@@ -121,10 +123,14 @@ const asRead = (value: unknown): Graph => value as Graph
 
 const bodyAsRead = (body: CreationBody) => (): Promise<CreationBody> => Promise.resolve(body)
 
-/** The limit on bodies applies to the result, because an id is up to twenty times as long as its placeholder. */
 function withNewId(text: string, newId: string, limit: Bytes): string {
-  const expanded = text.length + countOf(NEW_ID, text) * (newId.length - NEW_ID.length)
-  if (expanded <= limit) return text.replaceAll(NEW_ID, newId)
+  requireRoom(text, newId.length, limit)
+  return text.replaceAll(NEW_ID, newId)
+}
+
+/** The limit on bodies applies to the result, because an id is up to twenty times as long as its placeholder. @throws {TooLarge} */
+function requireRoom(text: string, idLength: number, limit: Bytes): void {
+  if (text.length + countOf(NEW_ID, text) * (idLength - NEW_ID.length) <= limit) return
   throw new TooLarge('body-too-large', `With every ${NEW_ID} replaced, the body has more than ${limit} characters.`, {
     extra: { limit },
   })

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { joinChunks } from '../../src/http/protocol/chunked-bodies.ts'
+import { LoopTurns } from '../../src/http/protocol/loop-turns.ts'
 import { readInSlices } from '../../src/http/protocol/sliced-reading.ts'
 import { SliceTurns } from '../../src/http/protocol/slice-turns.ts'
 
@@ -28,7 +29,7 @@ async function startServer(t: TestContext, monotonic = (): number => 0) {
     })
     request.on('end', () => response.end(`${count} bytes`))
   })
-  readInSlices(server, new SliceTurns({ monotonic }))
+  readInSlices(server, new SliceTurns(new LoopTurns(server), { monotonic }))
   joinChunks(server)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.after(() => server.close())

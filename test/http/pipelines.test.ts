@@ -4,7 +4,9 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { test } from 'node:test'
 import { handleInTurn } from '../../src/http/protocol/pipelines.ts'
+import { LoopTurns } from '../../src/http/protocol/loop-turns.ts'
 import { readInSlices } from '../../src/http/protocol/sliced-reading.ts'
+import { SliceTurns } from '../../src/http/protocol/slice-turns.ts'
 
 test('a client that has all of a response before its server knows is read at full speed (D35.27)', async t => {
   let end = (): void => {}
@@ -19,7 +21,7 @@ test('a client that has all of a response before its server knows is read at ful
     request.on('data', (piece: Buffer) => pieces.push(piece.length))
     request.on('end', () => response.end('done'))
   })
-  readInSlices(server)
+  readInSlices(server, new SliceTurns(new LoopTurns(server)))
   handleInTurn(server)
   let requests = 0
   const second = new Promise<void>(resolve => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { LoopTurns } from '../../src/http/protocol/loop-turns.ts'
 import { beginInTurns } from '../../src/http/protocol/request-turns.ts'
 
 /** A request as far as it matters here. */
@@ -14,7 +15,7 @@ interface Sent {
 function startServer(now = (): number => 0) {
   const begun: Sent[] = []
   const server = createServer(request => void begun.push(request as unknown as Sent))
-  beginInTurns(server, { now, ownerOf: request => (request as unknown as Sent).owner })
+  beginInTurns(server, { turns: new LoopTurns(server), now, ownerOf: request => (request as unknown as Sent).owner })
   const send = (owner: string, count: number): Sent[] => {
     const all = Array.from({ length: count }, () => ({ owner, socket: { writable: true } }))
     for (const request of all) server.emit('request', request as unknown as IncomingMessage, undefined as never)

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import * as fc from 'fast-check'
+import { LoopTurns } from '../../src/http/protocol/loop-turns.ts'
 import { readInSlices } from '../../src/http/protocol/sliced-reading.ts'
 import { SliceTurns } from '../../src/http/protocol/slice-turns.ts'
 
@@ -67,7 +68,7 @@ async function listen(t: TestContext, install: (server: Server) => void = () => 
 const sliced =
   (monotonic: () => number) =>
   (server: Server): void =>
-    readInSlices(server, new SliceTurns({ monotonic }))
+    readInSlices(server, new SliceTurns(new LoopTurns(server), { monotonic }))
 
 const text = fc.string({ unit: fc.constantFrom('a', '0', '\r', '\n', 'é', ' '), maxLength: 40 })
 const chunk = (part: string): string => `${part.length.toString(16)}\r\n${part}\r\n`

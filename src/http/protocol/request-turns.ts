@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import { FairQueue } from '../../base/limiter.ts'
 import type { Milliseconds } from '../../base/units.ts'
+import type { LoopTurns } from './loop-turns.ts'
 
 /** So many requests begin in one turn of the event loop, and none once those before it have taken so long. */
 const MAX_AT_ONCE = { requests: 32, time: 10 as Milliseconds }
@@ -11,6 +12,7 @@ interface Waiting {
 }
 
 export interface TurnOptions {
+  readonly turns: LoopTurns
   readonly now: () => Milliseconds
   /** Names the caller of a request that waits, without waiting itself. */
   readonly ownerOf: (request: IncomingMessage) => string
@@ -51,7 +53,7 @@ class RequestTurns {
     this.#isTurn = true
     this.#begun = 0
     this.#since = this.#options.now()
-    setImmediate(() => this.#endTurn())
+    this.#options.turns.next(() => this.#endTurn())
   }
 
   /** The turn after it begins with those who wait; in between, the connections are read. */

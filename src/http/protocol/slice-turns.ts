@@ -1,5 +1,6 @@
 import { realSystem, type System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
+import type { LoopTurns } from './loop-turns.ts'
 
 /** When the tasks below have taken so long, the rest of the turn of the event loop belongs to others. */
 const SHARE: Milliseconds = 2
@@ -8,6 +9,7 @@ type Task = () => void
 
 /** Runs the tasks of all connections that are read in slices, each after the other, in a share of each turn of the event loop. */
 export class SliceTurns {
+  readonly #turns: LoopTurns
   readonly #clock: Pick<System, 'monotonic'>
   readonly #waiting = new Set<Task>()
   /** What tasks have taken in this turn. */
@@ -15,7 +17,8 @@ export class SliceTurns {
   #isRunning = false
 
   /** @param clock the real one, also where time stands still otherwise: it measures this machine's own work */
-  constructor(clock: Pick<System, 'monotonic'> = realSystem) {
+  constructor(turns: LoopTurns, clock: Pick<System, 'monotonic'> = realSystem) {
+    this.#turns = turns
     this.#clock = clock
   }
 
@@ -27,7 +30,7 @@ export class SliceTurns {
 
   /** Runs what belongs to a task and tells how long it took. */
   measure(part: () => void): Milliseconds {
-    if (this.#spent === 0) setImmediate(() => this.#begin())
+    if (this.#spent === 0) this.#turns.next(() => this.#begin())
     const begun = this.#clock.monotonic()
     part()
     const took = this.#clock.monotonic() - begun

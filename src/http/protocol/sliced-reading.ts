@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { notePassing } from '../../base/passing-bytes.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { stopBehindHead } from './parser-stop.ts'
-import { SliceTurns } from './slice-turns.ts'
+import type { SliceTurns } from './slice-turns.ts'
 
 /** So much of a connection is parsed at once, and twice as much after each slice of which a byte took no longer than the time below. */
 const MIN_SLICE: Bytes = 512
@@ -26,7 +26,7 @@ const byConnection = new WeakMap<Socket, SlicedReading>()
  * requests cost. From the moment on when one sends more than one at once, or a body in chunks, its connection is read in slices, and all
  * such connections share a part of each turn. By itself Node parses all that it has read, and reads up to 2 MiB of a connection in a turn.
  */
-export function readInSlices(server: Server, turns = new SliceTurns()): void {
+export function readInSlices(server: Server, turns: SliceTurns): void {
   server.on('connection', (socket: Socket) => byConnection.set(socket, new SlicedReading(socket, turns)))
 }
 
