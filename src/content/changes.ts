@@ -11,6 +11,7 @@ import type { Entry, EntryHead } from '../model/entry.ts'
 import type { AccessCheck, EntryInContext } from '../model/rights.ts'
 import { haveSameGraphs, metadataText, statementsText, withModification } from '../model/stored-graphs.ts'
 import {
+  moveInIndex,
   removeContextFromIndex,
   removeFromIndex,
   removeTrashedFromIndex,
@@ -164,8 +165,11 @@ export interface EntryWriter {
   /** @param options.keepsRevision false when the entry already has its revisions */
   insert(entry: Entry, options?: { readonly keepsRevision?: boolean }): Promise<void>
   insertRevision(address: EntryAddress, revision: Omit<RevisionNote, 'isPresent'>, metadata: string): Promise<void>
-  /** Moves the revisions of one entry to another. @param rename applies to each of their graphs */
-  moveRevisions(from: EntryAddress, to: EntryAddress, rename: Rename): Promise<void>
+  /**
+   * Writes an entry at its new address, with its revisions. The old one stays until it is deleted.
+   * @param rename applies to the graph of each revision
+   */
+  move(from: EntryAddress, moved: Entry, rename: Rename): Promise<void>
   delete(address: EntryAddress): Promise<void>
   /** Moves an entry with its revisions to the trash. @param root the id of the entry that the user moves there */
   moveToTrash(address: EntryAddress, root: string): Promise<void>
@@ -257,8 +261,12 @@ class Transaction implements EntryWriter {
     await insertRevision(this.tx, address, revision, metadata)
   }
 
-  async moveRevisions(from: EntryAddress, to: EntryAddress, rename: Rename): Promise<void> {
-    await moveRevisions(this.tx, from, to, rename)
+  async move(from: EntryAddress, moved: Entry, rename: Rename): Promise<void> {
+    // What waits to be indexed is older than what follows.
+    this.#unindexed.drop(from)
+    await moveInIndex(this.tx, from, moved)
+    await this.insert(moved, { keepsRevision: false })
+    await moveRevisions(this.tx, from, moved, rename)
   }
 
   async delete(address: EntryAddress): Promise<void> {

@@ -136,10 +136,9 @@ export class ListMoves {
       if (!entry || !address) continue
       const moved = change({ ...(await withUris(entry, newUris)), ...address })
       first ??= moved
-      await writer.insert(moved, { keepsRevision: false })
+      await writer.move(entry, moved, text => textWithUris(text, newUris))
       writer.record(accessChange(entry, moved))
       await moveFile(tx, entry, address)
-      await writer.moveRevisions(entry, address, text => textWithUris(text, newUris))
     }
     for (const entry of entries) {
       const members = await listMembers(tx, entry)

@@ -23,6 +23,8 @@ export interface IndexWriter {
    */
   write(tx: Queries, items: readonly IndexedEntry[]): Promise<void>
   remove(tx: Queries, address: EntryAddress): Promise<void>
+  /** Before an entry is written at another address, where its fields stay if they are the same. The old address has none afterwards. */
+  move(tx: Queries, from: EntryAddress, to: EntryAddress): Promise<void>
   /** Hides an entry that moves to the trash. Its fields stay, because writing them again can take seconds. */
   trash(tx: Queries, address: EntryAddress): Promise<void>
   /** Shows a hidden entry again, as it was. Resolves to false when the index does not have it. */

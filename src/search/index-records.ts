@@ -139,6 +139,12 @@ export async function removeFromIndex(tx: Queries, address: EntryAddress): Promi
   await writers[tx.engine].remove(tx, address)
 }
 
+/** Before an entry is indexed at another address: only what differs is written then. */
+export async function moveInIndex(tx: Queries, from: EntryAddress, to: EntryAddress): Promise<void> {
+  forget(tx, from)
+  await writers[tx.engine].move(tx, from, to)
+}
+
 /** Hides an entry that moves to the trash. What has not been written yet is not kept. */
 export async function trashInIndex(tx: Queries, address: EntryAddress): Promise<void> {
   if (waitingFor(tx, address)) await removeFromIndex(tx, address)

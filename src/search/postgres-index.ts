@@ -26,6 +26,8 @@ export const postgresIndex: IndexWriter = {
     for (const item of items) await write(tx, item)
   },
   remove,
+  // Each write replaces all rows, and those of an entry that is removed are deleted later.
+  move: remove,
   trash,
   restore,
   removeTrashed,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { yieldAfter } from '../base/yielding.ts'
+import { yieldAfter, Yielding } from '../base/yielding.ts'
 import type { Queries } from '../stores/database.ts'
 import { listed, portionsOf, portionsOfRows, type Sql, sql, tuples } from '../stores/sql.ts'
 import type { FieldKey } from './engine.ts'
@@ -36,9 +36,8 @@ const MAX_DELETED_TEXTS = 2000
 const MAX_DELETED = 10_000
 /** Up to this many characters of text are written by one statement; a longer text by one of its own. */
 const MAX_TEXT = 65_536
-/** A document with more strings, or longer ones together, is written as a whole: its present rows would take much memory. */
-const MAX_COMPARED = 2000
-const MAX_COMPARED_TEXT = 65_536
+/** So many of a document's present strings are compared at once. */
+const MAX_COMPARED = 1000
 
 /** Of a string, about. */
 const CHARACTERS = 20
@@ -66,7 +65,7 @@ interface RowsOfDoc {
 
 /** What changes in the tables. */
 class Changes {
-  readonly goneStrings: StringRow[] = []
+  goneStrings: StringRow[] = []
   readonly strings: StringRow[] = []
   /** Documents whose numbers are replaced, all of them or those of some fields. */
   readonly renumbered: number[] = []
@@ -89,13 +88,19 @@ export async function writeFields(tx: Queries, written: readonly FieldsOfDoc[]):
     await yieldAfter(size)
     const rows = rowsOf(doc, fields, numberOf)
     await yieldAfter(size)
-    const isCompared = rows.strings.length <= MAX_COMPARED
     const of = part === 'all' ? undefined : partFields[part].flatMap(name => numberOf.get(name) ?? [])
-    const present = isNew || !isCompared ? undefined : await presentRows(tx, doc, of)
-    if (!isNew && !present) await clearFields(tx, doc, of)
-    if (present && !of) changes.renumbered.push(doc)
-    if (present && of) changes.goneNumbers.push(...of.map(field => [doc, field] as const))
-    addChanges(changes, { doc, rows, present: present ?? nothing, isCompared })
+    // Found before any string is deleted.
+    const digests = isNew || of ? {} : await presentDigests(tx, doc)
+    if (isNew) append(changes.strings, rows.strings)
+    else await addStrings(tx, changes, { doc, of, next: rows.strings })
+    if (!isNew && of)
+      append(
+        changes.goneNumbers,
+        of.map(field => [doc, field] as const),
+      )
+    if (!isNew && !of) changes.renumbered.push(doc)
+    append(changes.numbers, rows.numbers)
+    if (!of) addTexts(changes, doc, rows, digests)
     await yieldAfter(size)
   }
   await apply(tx, changes)
@@ -135,65 +140,76 @@ function rowsOf(doc: number, fields: IndexFields, numberOf: ReadonlyMap<string, 
   }
 }
 
-/** The rows of a document that its new ones are compared with. */
-interface PresentRows {
-  readonly strings: readonly StringRow[]
-  /** An empty digest stands for a text that is not known. */
-  readonly digests: Digests
+/** The differences between the present strings of a document and its next ones. @param of only these fields */
+async function addStrings(
+  tx: Queries,
+  changes: Changes,
+  { doc, of, next }: { readonly doc: number; readonly of: Fields; readonly next: readonly StringRow[] },
+): Promise<void> {
+  const missing = new Map(next.map(row => [keyOf(row), row]))
+  for await (const present of presentStrings(tx, doc, of)) {
+    append(
+      changes.goneStrings,
+      present.filter(row => !missing.delete(keyOf(row))),
+    )
+    if (present.length < MAX_COMPARED) break
+    // A document can have a hundred thousand, which would take much memory together.
+    await deleteStrings(tx, changes.goneStrings)
+    changes.goneStrings = []
+  }
+  append(changes.strings, missing.values())
 }
 
-const nothing: PresentRows = { strings: [], digests: {} }
+/** Only these fields of a document, which have no full texts. */
+type Fields = readonly number[] | undefined
 
-/** `undefined` when there are too many. @param of only these fields, which have no full texts */
-async function presentRows(tx: Queries, doc: number, of?: readonly number[]): Promise<PresentRows | undefined> {
-  const rows = await tx.all<{ field: number; value: string }>(
-    sql`SELECT field, value FROM search_strings WHERE doc = ${doc} ${among(of)} LIMIT ${MAX_COMPARED + 1}`,
-  )
-  if (rows.length > MAX_COMPARED || rows.reduce((sum, row) => sum + row.value.length, 0) > MAX_COMPARED_TEXT)
-    return undefined
-  const strings = rows.map(({ field, value }) => [field, value, doc] as const)
-  if (of) return { strings, digests: {} }
-  const known = await tx.get<{ digests: string }>(sql`SELECT digests FROM search_digests WHERE doc = ${doc}`)
-  return {
-    strings,
-    digests: known
-      ? (JSON.parse(known.digests) as Digests)
-      : // Indexed by an earlier version. Each full text has a row among the strings.
-        Object.fromEntries(rows.map(({ field }) => [field, ''])),
+const among = (fields: Fields): Sql => (fields ? sql`AND field IN (${listed(fields)})` : sql``)
+
+async function* presentStrings(tx: Queries, doc: number, of: Fields): AsyncGenerator<readonly StringRow[]> {
+  const yielding = new Yielding()
+  let last = { field: -1, value: '' }
+  for (;;) {
+    const rows = await tx.all<{ field: number; value: string }>(sql`SELECT field, value FROM search_strings
+      WHERE doc = ${doc} AND (field, value) > (${last.field}, ${last.value}) ${among(of)}
+      ORDER BY field, value LIMIT ${MAX_COMPARED}`)
+    yield rows.map(({ field, value }) => [field, value, doc] as const)
+    const end = rows.at(-1)
+    if (!end) return
+    last = end
+    await yielding.after(rows.length * CHARACTERS)
   }
 }
 
-const among = (fields: readonly number[] | undefined): Sql => (fields ? sql`AND field IN (${listed(fields)})` : sql``)
+/** An empty digest stands for a text that is not known. */
+async function presentDigests(tx: Queries, doc: number): Promise<Digests> {
+  const known = await tx.get<{ digests: string }>(sql`SELECT digests FROM search_digests WHERE doc = ${doc}`)
+  if (known) return JSON.parse(known.digests) as Digests
+  // Indexed by an earlier version. Each full text has a row among the strings.
+  const rows = await tx.all<{ field: number }>(sql`${fieldsOf(doc)} SELECT field FROM f WHERE field IS NOT NULL`)
+  return Object.fromEntries(rows.map(({ field }) => [field, '']))
+}
 
-function addChanges(
-  changes: Changes,
-  { doc, rows, present, isCompared }: { doc: number; rows: RowsOfDoc; present: PresentRows; isCompared: boolean },
-): void {
-  addStrings(changes, present.strings, rows.strings)
-
-  changes.numbers.push(...rows.numbers)
-
+function addTexts(changes: Changes, doc: number, rows: RowsOfDoc, present: Digests): void {
   const digests: Record<string, string> = {}
   for (const [part, added] of [
     [rows.ngrams, changes.ngrams],
     [rows.texts, changes.texts],
   ] as const) {
     for (const [field, text] of part) {
-      digests[field] = isCompared ? digestOf(text) : ''
-      if (!isCompared || present.digests[field] !== digests[field]) added.push([rowIdOf(field, doc), text])
+      digests[field] = digestOf(text)
+      if (present[field] !== digests[field]) added.push([rowIdOf(field, doc), text])
     }
   }
-  for (const field of Object.keys(present.digests)) {
-    if (!(field in digests)) changes.goneTexts.push(rowIdOf(field, doc))
+  for (const field of Object.keys(present)) {
+    if (!(field in digests)) changes.goneTexts.push(rowIdOf(Number(field), doc))
   }
   const text = JSON.stringify(digests)
-  if (isCompared && text !== JSON.stringify(present.digests)) changes.digests.push([doc, text])
+  if (text !== JSON.stringify(present)) changes.digests.push([doc, text])
 }
 
-function addStrings(changes: Changes, present: readonly StringRow[], next: readonly StringRow[]): void {
-  const gone = new Map(present.map(row => [keyOf(row), row]))
-  for (const row of next) if (gone.size === 0 || !gone.delete(keyOf(row))) changes.strings.push(row)
-  changes.goneStrings.push(...gone.values())
+/** With a loop, because there can be a hundred thousand. */
+function append<T>(list: T[], more: Iterable<T>): void {
+  for (const one of more) list.push(one)
 }
 
 const keyOf = ([field, value]: StringRow): string => `${field} ${value}`
@@ -208,9 +224,7 @@ async function apply(tx: Queries, changes: Changes): Promise<void> {
     await tx.run(sql`DELETE FROM search_ngrams WHERE rowid IN (SELECT value FROM json_each(${ids}))`)
     await tx.run(sql`DELETE FROM search_texts WHERE rowid IN (SELECT value FROM json_each(${ids}))`)
   }
-  for (const some of portionsOfRows(changes.goneStrings)) {
-    await tx.run(sql`DELETE FROM search_strings WHERE (field, value, doc) IN (VALUES ${tuples(some)})`)
-  }
+  await deleteStrings(tx, changes.goneStrings)
   for (const some of portionsOfRows(changes.strings)) {
     await tx.run(sql`INSERT OR IGNORE INTO search_strings (field, value, doc) VALUES ${tuples(some)}`)
   }
@@ -238,6 +252,12 @@ async function apply(tx: Queries, changes: Changes): Promise<void> {
   }
 }
 
+async function deleteStrings(tx: Queries, rows: readonly StringRow[]): Promise<void> {
+  for (const some of portionsOfRows(rows)) {
+    await tx.run(sql`DELETE FROM search_strings WHERE (field, value, doc) IN (VALUES ${tuples(some)})`)
+  }
+}
+
 /** By row id: at each step back FTS5 begins another part of its index. */
 const inOrder = <T extends readonly [rowId: number, ...rest: unknown[]]>(rows: readonly T[]): T[] =>
   [...rows].sort(([one], [other]) => one - other)
@@ -258,26 +278,28 @@ function* portionsOfTexts(rows: readonly TextRow[]): Generator<readonly TextRow[
   if (portion.length > 0) yield portion
 }
 
-/** Deletes the rows of a document. @param of only those of these fields, which have no full texts */
-export async function clearFields(tx: Queries, doc: number, of?: readonly number[]): Promise<void> {
-  if (!of) await clearTexts(tx, doc)
-  const isGone = sql`doc = ${doc} ${among(of)}`
+/** Deletes the rows of a document. */
+export async function clearFields(tx: Queries, doc: number): Promise<void> {
+  await clearTexts(tx, doc)
   for (;;) {
     const next = await tx.get<{ field: number; value: string }>(sql`SELECT field, value FROM search_strings
-      WHERE ${isGone} ORDER BY field, value LIMIT 1 OFFSET ${MAX_DELETED}`)
+      WHERE doc = ${doc} ORDER BY field, value LIMIT 1 OFFSET ${MAX_DELETED}`)
     if (!next) break
-    await tx.run(sql`DELETE FROM search_strings WHERE ${isGone} AND (field, value) < (${next.field}, ${next.value})`)
+    await tx.run(sql`DELETE FROM search_strings WHERE doc = ${doc} AND (field, value) < (${next.field}, ${next.value})`)
   }
-  await tx.run(sql`DELETE FROM search_strings WHERE ${isGone}`)
-  await tx.run(sql`DELETE FROM search_numbers WHERE ${isGone}`)
+  await tx.run(sql`DELETE FROM search_strings WHERE doc = ${doc}`)
+  await tx.run(sql`DELETE FROM search_numbers WHERE doc = ${doc}`)
 }
 
+/** The fields that a document has strings of. It may have 50,000 strings, but only so many fields. */
+const fieldsOf = (doc: number): Sql => sql`WITH RECURSIVE f (field) AS (
+    SELECT min(field) FROM search_strings WHERE doc = ${doc} UNION ALL
+    SELECT (SELECT min(field) FROM search_strings WHERE doc = ${doc} AND field > f.field) FROM f WHERE f.field IS NOT NULL
+  )`
+
 async function clearTexts(tx: Queries, doc: number): Promise<void> {
-  // Each full text has a row among the strings. An entry may have 50,000 strings, but only so many fields.
-  const rows = sql`WITH RECURSIVE f (field) AS (
-      SELECT min(field) FROM search_strings WHERE doc = ${doc} UNION ALL
-      SELECT (SELECT min(field) FROM search_strings WHERE doc = ${doc} AND field > f.field) FROM f WHERE f.field IS NOT NULL
-    ) SELECT field * ${DOCS_OF_FIELD} + ${doc} FROM f WHERE field IS NOT NULL`
+  // Each full text has a row among the strings.
+  const rows = sql`${fieldsOf(doc)} SELECT field * ${DOCS_OF_FIELD} + ${doc} FROM f WHERE field IS NOT NULL`
   await tx.run(sql`DELETE FROM search_ngrams WHERE rowid IN (${rows})`)
   await tx.run(sql`DELETE FROM search_texts WHERE rowid IN (${rows})`)
   await tx.run(sql`DELETE FROM search_digests WHERE doc = ${doc}`)

@@ -22,6 +22,7 @@ const DELETED_TOGETHER = 100
 export const sqliteIndex: IndexWriter = {
   write,
   remove,
+  move,
   trash,
   restore,
   removeTrashed,
@@ -72,6 +73,12 @@ async function remove(tx: Queries, { context, id }: EntryAddress): Promise<void>
     await clearOrDiscard(tx, row.doc, clearFields)
   }
   if (context === CONTEXTS) await writeContextReaders(tx, id, {})
+}
+
+async function move(tx: Queries, from: EntryAddress, to: EntryAddress): Promise<void> {
+  const row = await tx.get<{ doc: number }>(sql`UPDATE search_entries SET context = ${to.context}, id = ${to.id}
+    WHERE context = ${from.context} AND id = ${from.id} RETURNING doc`)
+  if (row) await noteChange(tx, row.doc)
 }
 
 async function trash(tx: Queries, { context, id }: EntryAddress): Promise<void> {
