@@ -57,7 +57,7 @@ export class TaskThread<Task, Result> {
   readonly #options: TaskThreadOptions
   readonly #board = new Int32Array(new SharedArrayBuffer(4 * (FIRST_PLACE + PLACES)))
   #worker: Worker | undefined
-  /** The first one runs or is about to; those behind it wait in the thread, or here if they have memory to move. */
+  /** The first one runs or is about to; those behind it wait in the thread, or here if they have memory to move or it has no place. */
   #jobs: Array<Handed<Task, Result>> = []
   #number = 0
   #idleSince: Milliseconds = 0
@@ -91,8 +91,8 @@ export class TaskThread<Task, Result> {
       return reject(error)
     }
     this.#worker.ref()
-    // Moved memory cannot be moved again, so such a task is posted when nothing can hinder it any more.
-    if (this.#jobs.push(handed) === 1 || moved.length === 0) this.#post(handed)
+    this.#jobs.push(handed)
+    this.#postWaiting()
   }
 
   /** Removes a task that has not begun. False when it has. */
@@ -155,6 +155,16 @@ export class TaskThread<Task, Result> {
     return worker?.terminate()
   }
 
+  /** Posts what may be posted, in order of arrival: the thread has a limited number of places. */
+  #postWaiting(): void {
+    for (const [index, job] of this.#jobs.entries()) {
+      if (job.posted) continue
+      // Moved memory cannot be moved again, so such a task is posted when nothing can hinder it any more.
+      if (index > 0 && (job.moved.length > 0 || index >= PLACES)) return
+      this.#post(job)
+    }
+  }
+
   #post(handed: Handed<Task, Result>): void {
     this.#number = (this.#number % MAX_NUMBER) + 1
     let place = FIRST_PLACE
@@ -181,8 +191,7 @@ export class TaskThread<Task, Result> {
 
   #remove(handed: Handed<Task, Result>): void {
     this.#jobs.splice(this.#jobs.indexOf(handed), 1)
-    const [next] = this.#jobs
-    if (next && !next.posted) this.#post(next)
+    this.#postWaiting()
     this.#noteIdle()
     this.#options.onPlace?.()
   }

@@ -72,6 +72,25 @@ test('as many tasks run at once as there are threads (D35.31)', async () => {
   await assert.rejects(endless, { message: 'gone' })
 })
 
+test('a thread does any number of tasks in order of arrival, and those that wait can be ended (D35.45)', async () => {
+  const pool = poolOf(stubborn)
+  const [first, gone] = [new AbortController(), new AbortController()]
+  const endless = pool.run('loop', first.signal)
+  const withdrawn = pool.run('answer', gone.signal)
+  const done: number[] = []
+  const others = Array.from({ length: 30 }, (_, n) => pool.run('answer').then(() => done.push(n)))
+  const last = pool.run('answer', gone.signal)
+  gone.abort(new Error('gone'))
+  for (const one of [withdrawn, last]) await assert.rejects(one, { message: 'gone' })
+  first.abort(new Error('first'))
+  await assert.rejects(endless, { message: 'first' })
+  await Promise.all(others)
+  assert.deepEqual(
+    done,
+    others.map((_, n) => n),
+  )
+})
+
 test('closing rejects what has not ended, and the pool can be used again (D35.31)', async () => {
   const pool = poolOf(stubborn)
   const endless = assert.rejects(pool.run('loop'), /closed/)
