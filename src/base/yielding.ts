@@ -1,3 +1,4 @@
+import { setImmediate as onImmediate } from 'node:timers'
 import { setImmediate } from 'node:timers/promises'
 
 /** Work on this many characters takes a few milliseconds at most. */
@@ -13,17 +14,38 @@ export async function yieldAfter(text: { readonly length: number }): Promise<voi
   if (text.length > MAX_CHARACTERS) await setImmediate()
 }
 
-/** The latest turn that was taken. */
-let lastTurn: Promise<unknown> = Promise.resolve()
+/** Lets a limited number of steps begin in each turn of the event loop. The others wait, in order of arrival. */
+export class Turns {
+  readonly #atOnce: number
+  #waiting: (() => void)[] = []
+
+  /** @param atOnce so many begin in one turn */
+  constructor(atOnce: number) {
+    this.#atOnce = atOnce
+  }
+
+  /** Resolves in a later turn. */
+  take(): Promise<void> {
+    return new Promise(begin => {
+      if (this.#waiting.push(begin) === 1) this.#plan()
+    })
+  }
+
+  #plan(): void {
+    onImmediate(() => {
+      for (const begin of this.#waiting.splice(0, this.#atOnce)) begin()
+      if (this.#waiting.length > 0) this.#plan()
+    })
+  }
+}
+
+const turns = new Turns(1)
 
 /**
  * Waits until this thread may begin with a step of some milliseconds: one in each turn of its event loop. Of many that have come at the same
  * moment, none would take long, and yet a request that comes then would wait for all of them.
  */
-export async function takeTurn(): Promise<void> {
-  lastTurn = lastTurn.then(() => setImmediate())
-  await lastTurn
-}
+export const takeTurn = (): Promise<void> => turns.take()
 
 /** {@link takeTurn} for work on a text, if the text is long. */
 export async function takeTurnFor(text: { readonly length: number }): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { takeTurnFor, yieldAfter, Yielding } from '../../src/base/yielding.ts'
+import { takeTurnFor, Turns, yieldAfter, Yielding } from '../../src/base/yielding.ts'
 
 /** How many of these steps the next turn of the event loop came after. */
 async function stepsWithTurns(steps: ReadonlyArray<() => Promise<void>>): Promise<number[]> {
@@ -48,4 +48,27 @@ test('long texts that come at the same moment begin one in each turn of the even
   const texts = order.flatMap((one, index) => (one.startsWith('text') && index > 0 ? [index] : []))
   assert.equal(texts.length, 3)
   assert.ok(!texts.some(index => texts.includes(index + 1)), order.join(', '))
+})
+
+test('a limited number of steps begin in one turn of the event loop, in order of arrival (D35.44)', async () => {
+  const turns = new Turns(2)
+  const order: Array<number | 'turn'> = []
+  const steps = [1, 2, 3, 4, 5].map(async step => {
+    await turns.take()
+    order.push(step)
+  })
+  const turn = (): void => {
+    order.push('turn')
+    if (order.length < 8) setImmediate(turn)
+  }
+  setImmediate(turn)
+  await Promise.all(steps)
+  assert.deepEqual(
+    order.filter(one => one !== 'turn'),
+    [1, 2, 3, 4, 5],
+  )
+  assert.deepEqual(
+    [1, 3, 5].map(step => order.slice(0, order.indexOf(step)).filter(one => one === 'turn').length),
+    [0, 1, 2],
+  )
 })

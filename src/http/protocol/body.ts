@@ -5,7 +5,7 @@ import { MAX_JSON_COST, parseJson } from '../../base/json.ts'
 import { notePassing } from '../../base/passing-bytes.ts'
 import { decodeUtf8 } from '../../base/text.ts'
 import type { System } from '../../base/system.ts'
-import { takeTurnFor } from '../../base/yielding.ts'
+import { takeTurnFor, Turns } from '../../base/yielding.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { Arrivals } from './arrivals.ts'
 import { Parameters } from './query.ts'
@@ -31,6 +31,9 @@ export const MAX_FORM_BYTES: Bytes = 32_768
 /** A body reserves this much memory before its first byte, and later up to so many times what has come. */
 const FIRST_RESERVED: Bytes = 65_536
 const GROWTH = 16
+
+/** A client can close a thousand connections at the same moment; what each leaves behind takes as long as a request. */
+const departures = new Turns(8)
 
 /** Reads request bodies. Reads nothing and sends no `100 Continue` before a handler asks for the body (D7.4). */
 export class Bodies {
@@ -75,7 +78,10 @@ export class Bodies {
           continue
         }
         if (request.readableEnded) return
-        if (request.destroyed) throw new InvalidInput('bad-request', 'The connection ended before the body did.')
+        if (request.destroyed) {
+          await departures.take()
+          throw new InvalidInput('bad-request', 'The connection ended before the body did.')
+        }
         const from = this.#system.monotonic()
         await arrivals.next()
         waited += this.#system.monotonic() - from
@@ -233,11 +239,12 @@ function isSuperagent({ 'user-agent': name, 'accept-encoding': encodings, connec
   return encodings === 'gzip, deflate' && connection?.toLowerCase() === 'close'
 }
 
-/** A signal that aborts when the client disconnects before it has the response. */
+/** A signal that aborts soon after the client has disconnected before it has the response. */
 export function clientGoneSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   const onClose = (): void => {
-    if (!reply.raw.writableFinished) controller.abort(new InvalidInput('bad-request', 'The client has left.'))
+    if (reply.raw.writableFinished) return
+    void departures.take().then(() => controller.abort(new InvalidInput('bad-request', 'The client has left.')))
   }
   onResponseEnd(reply.request.raw, reply.raw, onClose)
   return controller.signal
