@@ -211,6 +211,14 @@ async function unread(service, count, text) {
   await new Promise(resolve => setTimeout(resolve, isQuick ? 100 : 1000))
   for (const socket of sockets) socket.destroy()
 }
+/** The same, and the time after they have left. */
+async function abandoned(service, count, text) {
+  await unread(service, isQuick ? 20 : count, text)
+  await new Promise(resolve => setTimeout(resolve, isQuick ? 100 : 1000))
+}
+/** A request of which only a part comes. */
+const halfSent = (line, { cookie = '' }, type, length, part) =>
+  `${line} HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: ${cookie}\r\ncontent-type: ${type}\r\ncontent-length: ${length}\r\n\r\n${part}`
 const rawGet = (path, times = 1) => `GET /${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`.repeat(times)
 const formStart = '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n'
 /** A request whose body comes in HTTP chunks of one byte, after a first one. */
@@ -506,4 +514,22 @@ const inputs = {
     unread(service, 200, rawGet('none', isQuick ? 100 : 1500)),
   '200 connections that each send 10,000 chunks of one byte at once': ({ service }) =>
     unread(service, 200, inSmallChunks('PUT /none', guest, 'text/plain', 'x', 10_000)),
+  '1,000 clients that leave in the middle of a form': ({ service }) =>
+    abandoned(
+      service,
+      1000,
+      halfSent('POST /auth/cookie', guest, 'application/x-www-form-urlencoded', 30_000, 'auth_username='),
+    ),
+  '1,000 clients that leave in the middle of an upload': ({ service, writer, context, file }) =>
+    abandoned(service, 1000, halfSent(`PUT /${context}/resource/${file}`, writer, 'text/plain', 64_000, 'x')),
+  '1,000 uploads of which 200 KB come': ({ service, writer, context, file }) =>
+    abandoned(
+      service,
+      1000,
+      halfSent(`PUT /${context}/resource/${file}`, writer, 'text/plain', 3_000_000, 'x'.repeat(200_000)),
+    ),
+  '1,000 clients that ask for a file of 8 MB and leave': async ({ service, writer, context, file }) => {
+    await send(service, writer, 'PUT', `${context}/resource/${file}`, 'x'.repeat(8 * MB), 'text/plain')
+    await abandoned(service, 1000, rawGet(`${context}/resource/${file}`))
+  },
 }

@@ -24,6 +24,8 @@ const BATCH: Bytes = 2 ** 18
 /** The same for a few files at a time. Each batch wakes two threads, and on a virtual machine that takes as long as writing 100 KiB. */
 const LARGE_BATCH: Bytes = 2 ** 20
 const BATCH_CHUNKS = 256
+/** The same for all files that are being written, each of which has an equal part: a thousand stopped senders keep no more. */
+const ALL_BATCHES: Bytes = 2 ** 24
 /** Maximum number of files with large batches, and with large reads: a stopped sender keeps its batch in memory, a stopped reader what was read. */
 const MAX_LARGE = 16
 /** So much is flushed to the disk while the rest comes in. Otherwise the disk begins when the last byte has come, and the client waits. */
@@ -52,6 +54,8 @@ export class FolderBlobStore implements BlobStore {
   readonly #largeBatches = new Permits(MAX_LARGE)
   readonly #largeReads = new Permits(MAX_LARGE)
   #isFlushing = false
+  /** Files that are being written. */
+  #writing = 0
 
   private constructor(folder: string, files: FileCalls) {
     this.#folder = folder
@@ -137,8 +141,10 @@ export class FolderBlobStore implements BlobStore {
     const flushed = new UnderWay()
     let digest: Digest | undefined
     let [size, flushedSize] = [0, 0]
+    const limits = { large: this.#largeBatches, usual: () => Math.min(BATCH, ALL_BATCHES / this.#writing) }
+    this.#writing++
     try {
-      for await (const batch of batches(bytes, this.#largeBatches)) {
+      for await (const batch of batches(bytes, limits)) {
         const length = lengthOf(batch)
         digest ??= this.#digests.begin(length)
         await written.done()
@@ -156,6 +162,7 @@ export class FolderBlobStore implements BlobStore {
       const [sha256] = await Promise.all([digest.end(), this.#files.sync(handle)])
       return { size, sha256 }
     } finally {
+      this.#writing--
       await written.settled()
       await flushed.settled()
       digest?.drop()
@@ -289,7 +296,10 @@ class UnderWay {
   }
 }
 
-async function* batches(chunks: AsyncIterable<Uint8Array>, large: Permits): AsyncIterable<readonly Uint8Array[]> {
+async function* batches(
+  chunks: AsyncIterable<Uint8Array>,
+  { large, usual }: { readonly large: Permits; readonly usual: () => Bytes },
+): AsyncIterable<readonly Uint8Array[]> {
   let batch: Uint8Array[] = []
   let size = 0
   let isLarge = false
@@ -303,7 +313,7 @@ async function* batches(chunks: AsyncIterable<Uint8Array>, large: Permits): Asyn
       batch.push(chunk)
       size += chunk.byteLength
       isLarge ||= size >= BATCH && large.tryAcquire()
-      if (size < (isLarge ? LARGE_BATCH : BATCH) && batch.length < BATCH_CHUNKS) continue
+      if (size < (isLarge ? LARGE_BATCH : usual()) && batch.length < BATCH_CHUNKS) continue
       yield batch
       release()
       batch = []

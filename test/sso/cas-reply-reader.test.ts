@@ -27,6 +27,17 @@ test('replies of all sizes are read alike, large ones on a thread (D27.6)', asyn
   }
 })
 
+test('as many large replies come at once as there are validations (D35.45)', async () => {
+  const names = Array.from({ length: 32 }, (_, n) => `user${n}`)
+  const users = await Promise.all(
+    names.map(name => reader.read({ version: 'cas3', text: replyWith(600, name), expected })),
+  )
+  assert.deepEqual(
+    users.map(({ name }) => name),
+    names,
+  )
+})
+
 test('large replies are refused by the same checks as small ones (D27.6)', async () => {
   const hostile: Readonly<Record<string, (groups: number) => string>> = {
     'a DOCTYPE': groups => `<!DOCTYPE r SYSTEM "http://evil.example/x.dtd">${replyWith(groups)}`,

@@ -9,6 +9,7 @@ import { lengthOf } from '../../src/stores/digests.ts'
 import { type FileCalls, FolderBlobStore, nodeFileCalls } from '../../src/stores/folder-blob-store.ts'
 import { blobStoreSuite } from '../conformance/blob-store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { eventually } from '../support/waiting.ts'
 
 const newKey = (): string => newBlobKey(randomBytes)
 const neverAborted = new AbortController().signal
@@ -409,6 +410,29 @@ test('a few files at a time are written in large batches and read in large piece
   await store.write(newKey(), large(), neverAborted)
   assert.deepEqual(written, [1024, 256])
   assert.deepEqual(await sizesReadNow(), [64, 512, 512, 192])
+})
+
+test('a thousand senders that stop keep no more than 16 MiB in memory together (D35.46)', async () => {
+  const { store, written } = await storeNoting(lengthOf)
+  let goOn = (): void => {}
+  const stopped = new Promise<void>(resolve => (goOn = resolve))
+  const COUNT = 1000
+  const sent = 40 * KIB
+  const chunk = randomBytes(sent)
+  let begun = 0
+  async function* stopping(): AsyncGenerator<Uint8Array> {
+    yield chunk
+    begun++
+    await stopped
+    yield chunk
+  }
+  const signal = (): AbortSignal => new AbortController().signal
+  const writes = Array.from({ length: COUNT }, () => store.write(newKey(), stopping(), signal()))
+  await eventually('all have stopped', () => begun === COUNT)
+  const kept = COUNT * sent - written.reduce((sum, size) => sum + size, 0)
+  assert.ok(kept <= 16 * KIB * KIB, `${kept} bytes`)
+  goOn()
+  for (const { size } of await Promise.all(writes)) assert.equal(size, 2 * sent)
 })
 
 test('a file that cannot be written gives back its place among those with large batches', async () => {
