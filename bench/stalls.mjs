@@ -532,4 +532,11 @@ const inputs = {
     await send(service, writer, 'PUT', `${context}/resource/${file}`, 'x'.repeat(8 * MB), 'text/plain')
     await abandoned(service, 1000, rawGet(`${context}/resource/${file}`))
   },
+  'a file of 64 MiB, 1,000 clients that read nothing': async ({ service, writer, context, file }) => {
+    const body = new Uint8Array(isQuick ? MB : 64 * MB)
+    await send(service, writer, 'PUT', `${context}/resource/${file}`, body, 'application/octet-stream')
+    await unread(service, isQuick ? 50 : 1000, rawGet(`${context}/resource/${file}`))
+  },
+  'that file as a zip, 1,000 clients that read nothing': ({ service, context, file }) =>
+    unread(service, isQuick ? 50 : 1000, rawGet(`${context}/zip?entries=${file}`)),
 }

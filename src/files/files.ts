@@ -95,6 +95,14 @@ interface Replacement<T, W extends Writer> {
   readonly makeVisible: (writer: W, file: FileRecord, previous: FileRecord | undefined) => Promise<T>
 }
 
+/** How a file is read. */
+interface Reading {
+  /** The caller whose turns the reads take where many read at once. */
+  readonly reader?: string
+  /** The record, where the request has read it already. */
+  readonly known?: FileRecord | undefined
+}
+
 /** How an entry comes into being together with its file. */
 interface NewFile<T, W extends Writer> {
   readonly transaction: Transact<W>
@@ -230,14 +238,11 @@ export class Files {
     return true
   }
 
-  /**
-   * The record and its bytes. `choose` selects the range once the file is known; `undefined` for none.
-   * @param known the record, where the request has read it already
-   */
+  /** The record and its bytes. `choose` selects the range once the file is known; `undefined` for none. */
   async read(
     place: FilePlace,
     choose: (file: FileRecord) => ByteRange | 'all' | undefined,
-    known?: FileRecord,
+    { reader, known }: Reading = {},
   ): Promise<{ readonly file: FileRecord; readonly bytes: Readable | undefined } | undefined> {
     for (let attempt = 1; ; attempt++) {
       const file = attempt === 1 && known ? known : await findFile(this.#database, place)
@@ -245,7 +250,7 @@ export class Files {
       const part = choose(file)
       if (part === undefined) return { file, bytes: undefined }
       try {
-        const bytes = await this.#blobs.read(file.blob, part === 'all' ? undefined : part)
+        const bytes = await this.#blobs.read(file.blob, part === 'all' ? undefined : part, reader)
         const isVerified = this.#options.verifyOnRead === true && part === 'all'
         return { file, bytes: isVerified ? await verified(bytes, file) : bytes }
       } catch (error) {

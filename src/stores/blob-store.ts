@@ -30,8 +30,12 @@ export interface BlobStore {
    * may be moved to another thread.
    */
   write(key: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredBlob>
-  /** @throws {BlobMissing} when there is no such blob. The stream must be read or destroyed. */
-  read(key: string, range?: ByteRange): Promise<Readable>
+  /**
+   * The stream must be read or destroyed.
+   * @param reader the caller whose turns its reads take where many read at once
+   * @throws {BlobMissing} when there is no such blob
+   */
+  read(key: string, range?: ByteRange, reader?: string): Promise<Readable>
   /** Deleting an absent key is not an error. */
   delete(key: string): Promise<void>
   /** Every blob, complete or left incomplete by a crash, in no particular order. */

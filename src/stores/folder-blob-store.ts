@@ -1,9 +1,8 @@
 import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { Permits } from '../base/permits.ts'
 import { SharedCalls } from '../base/shared-calls.ts'
-import { notePassing } from '../base/passing-bytes.ts'
 import type { Bytes } from '../base/units.ts'
 import {
   abortable,
@@ -18,6 +17,7 @@ import {
 } from './blob-store.ts'
 import { type Digest, Digests, lengthOf } from './digests.ts'
 import { translateDiskError, withDiskErrors } from './disk.ts'
+import { FileReads } from './file-reads.ts'
 
 /** Chunks are collected up to this size, without copying, before they are written. */
 const BATCH: Bytes = 2 ** 18
@@ -26,18 +26,11 @@ const LARGE_BATCH: Bytes = 2 ** 20
 const BATCH_CHUNKS = 256
 /** The same for all files that are being written, each of which has an equal part: a thousand stopped senders keep no more. */
 const ALL_BATCHES: Bytes = 2 ** 24
-/** Maximum number of files with large batches, and with large reads: a stopped sender keeps its batch in memory, a stopped reader what was read. */
+/** Maximum number of files with large batches: a stopped sender keeps its batch in memory. */
 const MAX_LARGE = 16
 /** So much is flushed to the disk while the rest comes in. Otherwise the disk begins when the last byte has come, and the client waits. */
 const FLUSHED_AFTER: Bytes = 8 * 2 ** 20
-/** Each read waits for another thread; with Node's 64 KiB, twice as long as the bytes take. */
-const READ: Bytes = 2 ** 18
-/** The same for a few files at a time. */
-const LARGE_READ: Bytes = 2 ** 19
-/** Most files fit into the first read. */
-const FIRST_READ: Bytes = 65_536
-/** After less than was asked for, a read finds the end. */
-const LAST_READ: Bytes = 4096
+const WHOLE: ByteRange = { first: 0, last: Number.POSITIVE_INFINITY }
 
 /**
  * Stores blobs as files in one folder with 256 sub-folders, named by the first two digits of the keys. A blob is written
@@ -52,7 +45,7 @@ export class FolderBlobStore implements BlobStore {
   readonly #syncs = new SharedCalls((path: string) => this.#syncFolder(path))
   readonly #digests = new Digests()
   readonly #largeBatches = new Permits(MAX_LARGE)
-  readonly #largeReads = new Permits(MAX_LARGE)
+  readonly #reads = new FileReads()
   #isFlushing = false
   /** Files that are being written. */
   #writing = 0
@@ -102,7 +95,7 @@ export class FolderBlobStore implements BlobStore {
     }
   }
 
-  async read(key: string, range?: ByteRange): Promise<Readable> {
+  async read(key: string, range?: ByteRange, reader = ''): Promise<Readable> {
     const path = this.#final(key)
     // Checked first, because a stream that rejects its range leaves the file open.
     if (range) requireRange(range)
@@ -110,7 +103,7 @@ export class FolderBlobStore implements BlobStore {
       throw isAbsent(error) ? new BlobMissing(key, { cause: error }) : translateDiskError(error)
     })
     // The stream reads from the open file, not from its name, so a later delete does not affect it.
-    return readFrom(handle, range, this.#largeReads)
+    return this.#reads.stream(handle, range ?? WHOLE, reader)
   }
 
   async delete(key: string): Promise<void> {
@@ -236,46 +229,6 @@ export class FolderBlobStore implements BlobStore {
 }
 
 const isAbsent = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'
-
-/** The bytes of an open file, which is closed when the stream ends or is destroyed. */
-function readFrom(
-  handle: FileHandle,
-  { first, last }: ByteRange = { first: 0, last: Number.POSITIVE_INFINITY },
-  largeReads: Permits,
-): Readable {
-  const isLarge = largeReads.tryAcquire()
-  const most = isLarge ? LARGE_READ : READ
-  let position = first
-  let next = FIRST_READ
-  const readNext = async (): Promise<Uint8Array | null> => {
-    const length = Math.min(next, last + 1 - position)
-    if (length === 0) return null
-    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafeSlow(length), 0, length, position)
-    notePassing(length)
-    position += bytesRead
-    next = bytesRead < length ? LAST_READ : most
-    return bytesRead === 0 ? null : buffer.subarray(0, bytesRead)
-  }
-  return new Readable({
-    highWaterMark: most,
-    read() {
-      readNext().then(
-        chunk => this.push(chunk),
-        (error: Error) => this.destroy(error),
-      )
-    },
-    destroy(error, callback) {
-      if (isLarge) largeReads.release()
-      void closeBefore(handle, () => callback(error))
-    },
-  })
-}
-
-/** Closes the file when a read that is under way has ended. Nothing was written, so a failure loses nothing. */
-async function closeBefore(handle: FileHandle, next: () => void): Promise<void> {
-  await handle.close().catch(() => {})
-  next()
-}
 
 /** A call that goes on while others are made. Its failure is thrown by `done`. */
 class UnderWay {

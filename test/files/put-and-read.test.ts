@@ -245,7 +245,7 @@ test('a known record is used once; after that the record is read again, three ti
     return found?.bytes && (await text(found.bytes))
   }
   const known = { blob: 'f'.repeat(40), size: 3, sha256: 'x' }
-  assert.equal(await bytesOf(files.read(place('1'), () => 'all', known)), 'abc')
+  assert.equal(await bytesOf(files.read(place('1'), () => 'all', { known })), 'abc')
   assert.deepEqual(read, [known.blob, blob])
   assert.equal(await bytesOf(files.read(place('1'), () => ({ first: 1, last: 2 }))), 'bc')
   assert.equal(await files.read(place('none'), () => assert.fail('there is no file')), undefined)

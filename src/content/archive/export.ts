@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import type { Audit } from '../../accounts/audit.ts'
-import { type Caller, requireSuperUser } from '../../accounts/caller.ts'
+import { type Caller, requireSuperUser, shareOf } from '../../accounts/caller.ts'
 import { InvalidInput, Overloaded } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes } from '../../base/units.ts'
@@ -118,7 +118,7 @@ export class ContextExport {
       let from = page.next
       let begin = 0
       for (const part of page.parts) {
-        const bytes = part.file && (await this.#open(task.context, part.file))
+        const bytes = part.file && (await this.#open(task.context, part.file, shareOf(caller)))
         // The file has been replaced meanwhile: its entry is read again.
         if (part.file && !bytes) {
           from = part.from
@@ -156,9 +156,9 @@ export class ContextExport {
   }
 
   /** Returns `undefined` when the entry no longer has this file. */
-  async #open(context: string, { entry, blob }: { readonly entry: string; readonly blob: string }) {
+  async #open(context: string, { entry, blob }: { readonly entry: string; readonly blob: string }, reader: string) {
     const isSame = (file: FileRecord): 'all' | undefined => (file.blob === blob ? 'all' : undefined)
-    return (await this.#deps.files.read({ context, id: entry }, isSame))?.bytes
+    return (await this.#deps.files.read({ context, id: entry }, isSame, { reader }))?.bytes
   }
 }
 
