@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify'
 import type { Seconds } from '../../base/units.ts'
-import { forEachPart } from './parts.ts'
 
 const AUTH_COOKIE = 'auth_token'
 /** Marks a device on which the user has signed in before (D6.5). */
@@ -21,45 +20,46 @@ export interface CookieOptions {
 /** The form of a token. Other values are never looked up. */
 const token = /^[A-Za-z0-9_-]{16,256}$/
 
-interface Cookie {
-  readonly name: string
-  readonly value: string
-}
-
 /**
- * The cookies of one request, parsed once. Tolerates unknown items: clients send whole Set-Cookie texts back,
- * with attributes and with items that have no value (W3.1.2).
+ * The cookies of one request. Only items that name the wanted cookie are taken apart, when it is wanted: a header has room for two
+ * thousand (D40.17). Tolerates unknown items: clients send whole Set-Cookie texts back, with attributes and with items that have
+ * no value (W3.1.2).
  */
 export class RequestCookies {
-  static readonly none = new RequestCookies([])
-  readonly #all: readonly Cookie[]
+  static readonly none = new RequestCookies('', { hostPrefix: false, isWithoutAuth: false })
+  readonly #header: string
+  readonly #how: { readonly hostPrefix: boolean; readonly isWithoutAuth: boolean }
 
-  private constructor(all: readonly Cookie[]) {
-    this.#all = all
+  private constructor(header: string, how: { readonly hostPrefix: boolean; readonly isWithoutAuth: boolean }) {
+    this.#header = header
+    this.#how = how
   }
 
   /** @param hostPrefix see {@link CookieOptions} */
   static parse(header: string | undefined, hostPrefix = false): RequestCookies {
-    if (header === undefined) return RequestCookies.none
-    const all: Cookie[] = []
-    forEachPart(header, ';', item => {
-      const equals = item.indexOf('=')
-      if (equals < 0) return
-      const name = nameWithoutPrefix(item.slice(0, equals).trim(), hostPrefix)
-      if (name !== undefined) all.push({ name, value: item.slice(equals + 1).trim() })
-    })
-    return new RequestCookies(all)
+    return header === undefined ? RequestCookies.none : new RequestCookies(header, { hostPrefix, isWithoutAuth: false })
   }
 
   /** The same cookies without any `auth_token` (I4: `ignoreAuth`). */
   withoutAuth(): RequestCookies {
-    return new RequestCookies(this.#all.filter(({ name }) => name !== AUTH_COOKIE))
+    return new RequestCookies(this.#header, { ...this.#how, isWithoutAuth: true })
   }
 
   /** Every distinct value of a cookie. */
   #valuesOf(wanted: string): string[] {
     const values: string[] = []
-    for (const { name, value } of this.#all) if (name === wanted) values.push(value)
+    const header = this.#header
+    const { hostPrefix, isWithoutAuth } = this.#how
+    if (isWithoutAuth && wanted === AUTH_COOKIE) return values
+    for (let at = header.indexOf(wanted); at >= 0; ) {
+      const end = endOfItem(header, at)
+      const item = header.slice(header.lastIndexOf(';', at) + 1, end)
+      const equals = item.indexOf('=')
+      if (equals >= 0 && nameWithoutPrefix(item.slice(0, equals).trim(), hostPrefix) === wanted) {
+        values.push(item.slice(equals + 1).trim())
+      }
+      at = end < header.length ? header.indexOf(wanted, end + 1) : -1
+    }
     return values.length > 1 ? [...new Set(values)] : values
   }
 
@@ -81,7 +81,7 @@ export class RequestCookies {
 
   /** True when the request contains an `auth_token`, even one without the form of a token. */
   get hasAuthToken(): boolean {
-    return this.#all.some(({ name }) => name === AUTH_COOKIE)
+    return this.#valuesOf(AUTH_COOKIE).length > 0
   }
 
   /** The token of a trusted device, if the request contains one. */
@@ -97,6 +97,11 @@ export class RequestCookies {
 export function probableAuthToken(header = ''): string | undefined {
   const at = header.indexOf(`${AUTH_COOKIE}=`)
   return at < 0 ? undefined : header.slice(at + AUTH_COOKIE.length + 1).split(';', 1)[0]
+}
+
+function endOfItem(header: string, from: number): number {
+  const end = header.indexOf(';', from)
+  return end < 0 ? header.length : end
 }
 
 /** The name of a cookie as it is without `__Host-`; `undefined` for one that another host of the domain may have set. */
