@@ -52,9 +52,9 @@ test('of many files few are read at once, and callers take turns (D40.16)', asyn
   const other = buffer(reads.stream(disk.open('other'), WHOLE, 'other'))
   await setImmediate()
   let [ofOne, ofOther] = [0, 0]
-  let isOver = false
-  void other.then(() => (isOver = true))
-  while (!isOver) {
+  const state = { isOver: false }
+  void other.then(() => (state.isOver = true))
+  while (!state.isOver) {
     assert.ok(disk.underWay.length <= MAX_AT_ONCE, `${disk.underWay.length} reads`)
     if (disk.underWay[0] === 'other') ofOther++
     else ofOne++
