@@ -146,18 +146,27 @@ async function addStrings(
   changes: Changes,
   { doc, of, next }: { readonly doc: number; readonly of: Fields; readonly next: readonly StringRow[] },
 ): Promise<void> {
-  const missing = new Map(next.map(row => [keyOf(row), row]))
+  const missing = new Map<number, Set<string>>()
+  const yielding = new Yielding()
+  for (const some of portionsOf(next, MAX_COMPARED)) {
+    for (const [field, value] of some) {
+      const values = missing.get(field)
+      if (values) values.add(value)
+      else missing.set(field, new Set([value]))
+    }
+    await yielding.after(some.length * CHARACTERS)
+  }
   for await (const present of presentStrings(tx, doc, of)) {
     append(
       changes.goneStrings,
-      present.filter(row => !missing.delete(keyOf(row))),
+      present.filter(([field, value]) => !missing.get(field)?.delete(value)),
     )
     if (present.length < MAX_COMPARED) break
     // A document can have a hundred thousand, which would take much memory together.
     await deleteStrings(tx, changes.goneStrings)
     changes.goneStrings = []
   }
-  append(changes.strings, missing.values())
+  for (const [field, values] of missing) for (const value of values) changes.strings.push([field, value, doc])
 }
 
 /** Only these fields of a document, which have no full texts. */
@@ -211,8 +220,6 @@ function addTexts(changes: Changes, doc: number, rows: RowsOfDoc, present: Diges
 function append<T>(list: T[], more: Iterable<T>): void {
   for (const one of more) list.push(one)
 }
-
-const keyOf = ([field, value]: StringRow): string => `${field} ${value}`
 
 /** 72 bits of SHA-256. A collision affects only the entry of the user who made it: its old text is still found. */
 const digestOf = (text: string): string => hash('sha256', text, 'base64').slice(0, 12)

@@ -220,12 +220,16 @@ interface Changes {
 const changesSince = (queries: Queries, known: Position | undefined): Promise<Changes> =>
   queries.engine === 'sqlite' ? changesAfter(queries, known) : changesOutside(queries, known)
 
+/** From so many changes on, everything is dropped: sorting them out would take longer than loading again what is needed. */
+const MAX_SUBJECTS = 5000
+
 async function changesAfter(queries: Queries, known: Position | undefined): Promise<Changes> {
   const rows = await queries.all<{ number: number; subject: string | null }>(
     known === undefined
       ? sql`SELECT coalesce(max(number), 0) AS number, NULL AS subject FROM change_log`
-      : sql`SELECT number, subject FROM change_log WHERE number > ${known} ORDER BY number`,
+      : sql`SELECT number, subject FROM change_log WHERE number > ${known} ORDER BY number LIMIT ${MAX_SUBJECTS}`,
   )
+  if (rows.length >= MAX_SUBJECTS) return await changesAfter(queries, undefined)
   const [first, last] = [rows[0], rows.at(-1)]
   if (known === undefined || !first || !last)
     return { position: last?.number ?? known ?? 0, subjects: known === undefined ? undefined : new Set() }
@@ -233,9 +237,6 @@ async function changesAfter(queries: Queries, known: Position | undefined): Prom
   const isComplete = first.number === Number(known) + 1
   return { position: last.number, subjects: isComplete ? new Set(rows.map(({ subject }) => subject ?? '')) : undefined }
 }
-
-/** From so many changes on, everything is dropped: sorting them out would take longer than loading again what is needed. */
-const MAX_SUBJECTS = 5000
 
 /**
  * The changes of transactions that are visible now and were not in the known snapshot (D37.2): those that had not begun then, and

@@ -8,7 +8,7 @@ import { pruneChangeLog } from '../../src/stores/change-log.ts'
 import type { Database } from '../../src/stores/database.ts'
 import { DependencyCache } from '../../src/stores/dependency-cache.ts'
 import { migrate } from '../../src/stores/migrations.ts'
-import { sql } from '../../src/stores/sql.ts'
+import { type Sql, sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { changeLogSuite } from '../conformance/change-log.ts'
 import { after } from '../support/after.ts'
@@ -121,6 +121,37 @@ test('a reader that has missed more changes than are kept drops everything', asy
   await rename(one, 'b', 'bert')
   await pruneChangeLog(one)
   assert.equal(await get('e'), 'eva')
+})
+
+test('from 5,000 changes at once on everything is dropped, and no more of them are read (D17.4)', async () => {
+  let [most, readings] = [0, 0]
+  const counting = {
+    engine: one.engine,
+    get revision() {
+      return one.revision
+    },
+    all: async (statement: Sql) => {
+      const rows = await one.all<object>(statement)
+      readings++
+      most = Math.max(most, rows.length)
+      return rows
+    },
+  } as unknown as Database
+  const { get, loads } = namesIn(new DependencyCache(counting, 100_000, realSystem), one)
+  await insertUser(one, 'f')
+  await get('f')
+  for (const [changes, expected] of [
+    [4999, 1],
+    [12_000, 2],
+  ] as const) {
+    await one.run(sql`WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ${changes})
+      INSERT INTO change_log (subject) SELECT 'other' FROM n`)
+    await get('f')
+    assert.equal(loads(), expected)
+  }
+  const before = readings
+  await rename(one, 'f', 'frida')
+  assert.deepEqual([await get('f'), most, readings - before], ['frida', 5000, 1])
 })
 
 test('a value that is made of other things than before stays when those change', async () => {
