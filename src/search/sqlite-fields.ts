@@ -93,11 +93,7 @@ export async function writeFields(tx: Queries, written: readonly FieldsOfDoc[]):
     const digests = isNew || of ? {} : await presentDigests(tx, doc)
     if (isNew) append(changes.strings, rows.strings)
     else await addStrings(tx, changes, { doc, of, next: rows.strings })
-    if (!isNew && of)
-      append(
-        changes.goneNumbers,
-        of.map(field => [doc, field] as const),
-      )
+    if (!isNew && of) changes.goneNumbers.push(...of.map(field => [doc, field] as const))
     if (!isNew && !of) changes.renumbered.push(doc)
     append(changes.numbers, rows.numbers)
     if (!of) addTexts(changes, doc, rows, digests)
