@@ -41,8 +41,12 @@ test('a task that takes too much memory ends alone', async () => {
 test('while one caller has work that never ends, another is answered at once', async () => {
   const pool = poolOf()
   const gone = new AbortController()
-  const endless = [1, 2, 3].map(() => pool.run('loop', 'a', gone.signal).catch((error: unknown) => error))
+  const first = held(pool, 'a', gone.signal)
+  const others = [2, 3].map(() => pool.run('loop', 'a', gone.signal))
+  const endless = [first.done, ...others].map(done => done.catch((error: unknown) => error))
   assert.equal(await pool.run('answer', 'b'), 'done')
+  // The thread of the other caller may have started earlier.
+  await first.begun()
   gone.abort(new Error('the client has left'))
   const outcomes = await Promise.all(endless)
   // The one that ran lost its thread, those that waited never began.
