@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertRefused, graphOf, principal, readEntry, STORE, textTerm, TITLE, uriTerm } from '../support/content.ts'
 import type { Visitor } from '../support/http-client.ts'
-import { idsOf, newList, parentLists } from '../support/lists.ts'
+import { idsOf, newList, newTitled, parentLists } from '../support/lists.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 
 const service = await startInProcess({ after }, { settings: { 'service.data.quota': 'on' } })
@@ -202,4 +202,30 @@ test('a list with too much metadata stays in its context, and each entry in it c
   const one = `${context}/entry/${members[0]}`
   assert.equal((await move(admin, `${other}/resource/${to}`, one, undefined, '&removeAll')).status, 200)
   assert.deepEqual(await idsOf(admin, context, list), members.slice(1))
+})
+
+test('a search finds what has moved at its new address, for those who may read it there (D40.19)', async () => {
+  const [context, other] = [await newContext(admin), await newContext(admin)]
+  const readers = graphOf(`${admin.base}${context}`, `${STORE}read`, principal(admin, '_guest'))
+  assert.equal((await admin.put(`_contexts/entry/${context}`, readers)).status, 204)
+  const one = await newTitled(admin, context, 'wanderer')
+  const list = await newList(admin, context, [one])
+  const to = await newList(admin, other, [])
+  const hits = async (visitor: Visitor, query: string): Promise<string[]> => {
+    const answer = await visitor.get(`search?type=solr&query=${encodeURIComponent(query)}`)
+    const { children } = answer.json<{ resource: { children: Array<{ entryId: string; contextId: string }> } }>()
+      .resource
+    return children.map(({ entryId, contextId }) => `${contextId}/${entryId}`)
+  }
+  const queries = (id: string): string[] => ['title:wanderer', `context:${admin.base}${id} AND title:wanderer`]
+  for (const visitor of [admin, service.visitor()]) {
+    for (const query of queries(context)) assert.deepEqual(await hits(visitor, query), [`${context}/${one}`])
+  }
+  const answer = await move(admin, `${other}/resource/${to}`, `${context}/entry/${one}`, `${context}/resource/${list}`)
+  const moved = answer.json<{ entryURI: string }>().entryURI.split('/').at(-1)
+  for (const query of queries(other)) assert.deepEqual(await hits(admin, query), [`${other}/${moved}`])
+  for (const query of [...queries(other), ...queries(context)]) {
+    assert.deepEqual(await hits(service.visitor(), query), [])
+  }
+  assert.deepEqual(await hits(admin, queries(context)[1] ?? ''), [])
 })
