@@ -13,7 +13,7 @@ import { ClientAddresses } from './protocol/client-address.ts'
 import { AuthCookie, RequestCookies } from './protocol/cookies.ts'
 import { compress, isCompressible, prefersHtml, removeCodingFromTags } from './protocol/negotiate.ts'
 import { asScript, callbackOf, Cors, refuseCrossSite } from './protocol/cross-site.ts'
-import { answerMalformed } from './malformed.ts'
+import { answerMalformed, noteRequests } from './malformed.ts'
 import { sendProblem } from './problem.ts'
 import { LoopTurns } from './protocol/loop-turns.ts'
 import { noSchemas } from './protocol/no-schemas.ts'
@@ -182,6 +182,7 @@ function createFastify(deps: Services, addresses: ClientAddresses, batch: Respon
   })
   handleInTurn(app.server)
   joinChunks(app.server)
+  noteRequests(app.server)
   // A client that sent `Expect: 100-continue` gets the permission when a handler reads the body, or the error response (D7.4).
   app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response))
   // No other expectation is known; a server may pass over those (RFC 9110 10.1.1).

@@ -1,28 +1,24 @@
 import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
-import { answerMalformed } from '../../src/http/malformed.ts'
+import { answerMalformed, noteRequests } from '../../src/http/malformed.ts'
 
-interface FakeSocket {
-  writable?: boolean
-  /** The head of the response to an earlier request has been sent, and its end. */
-  headSent?: boolean
-  isEnded?: boolean
+interface Connection {
+  readonly writable?: boolean
+  readonly bytesRead?: number
 }
 
 /** What is sent for an error of the parser; `undefined` if the connection is closed without a word. */
-function answer(code: string | undefined, socket: FakeSocket = {}): string | undefined {
+function answer(code: string | undefined, { writable = true, bytesRead = 100 }: Connection = {}): string | undefined {
   let sent: string | undefined
-  let isDestroyed = false
-  const { writable = true, headSent, isEnded = false } = socket
-  const fake = {
-    writable,
-    _httpMessage: headSent === undefined ? null : { _headerSent: headSent, writableEnded: isEnded },
-    end: (text: string) => (sent = text),
-    destroy: () => (isDestroyed = true),
-  } as unknown as Socket
-  answerMalformed(Object.assign(new Error('parser'), code === undefined ? {} : { code }), fake, { 'x-own': 'a' })
-  assert.equal(isDestroyed, sent === undefined)
+  let isClosed = false
+  const close = (): void => void (isClosed = true)
+  const fake = { writable, bytesRead, end: (text: string) => (sent = text), destroy: close, destroySoon: close }
+  const error = Object.assign(new Error('parser'), code === undefined ? {} : { code })
+  answerMalformed(error, fake as unknown as Socket, { 'x-own': 'a' })
+  assert.equal(isClosed, sent === undefined)
   return sent
 }
 
@@ -47,10 +43,21 @@ for (const [code, line, detail] of [
   })
 }
 
-test('nothing is sent to a client that has left, or in the middle of another response', () => {
+test('nothing is sent to a client that has left, or that has sent nothing', () => {
   assert.equal(answer('ECONNRESET'), undefined)
   assert.equal(answer('HPE_INVALID_METHOD', { writable: false }), undefined)
-  assert.equal(answer('HPE_INVALID_METHOD', { headSent: true }), undefined)
-  assert.ok(answer('HPE_INVALID_METHOD', { headSent: false }))
-  assert.ok(answer('HPE_INVALID_METHOD', { headSent: true, isEnded: true }))
+  assert.equal(answer('ERR_HTTP_REQUEST_TIMEOUT', { bytesRead: 0 }), undefined)
+})
+
+test('what is not a request is answered after the request before it', () => {
+  const server = new EventEmitter()
+  noteRequests(server as unknown as Server)
+  const sent: string[] = []
+  const socket = { writable: true, bytesRead: 100, end: (text: string) => sent.push(text) } as unknown as Socket
+  const response = Object.assign(new EventEmitter(), { headersSent: false })
+  server.emit('request', { socket, complete: true }, response)
+  answerMalformed(new Error('parser'), socket, {})
+  assert.deepEqual(sent, [])
+  response.emit('close')
+  assert.match(sent.join(), /^HTTP\/1\.1 400 /)
 })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ask } from '../support/http-client.ts'
 import { exchange, line, statusOf } from '../support/raw.ts'
+import { sendRaw } from '../support/raw-request.ts'
 import { newContext, startInProcess } from '../support/service.ts'
 
 const service = await startInProcess({ after }, { settings: { 'service.data.quota': 'on' } })
@@ -171,6 +172,22 @@ test('a malformed request after a good one on the same connection is answered as
   const good = 'GET /auth/user HTTP/1.1\r\nHost: any\r\n\r\n'
   const answers = await exchange(service.base, `${good}JUNK\r\n\r\n`)
   assert.match(answers, /200 OK[^]*"_guest"[^]*400 Bad Request/)
+})
+
+test('a request whose body turns malformed after its refusal gets no second response', async () => {
+  const head = ['POST /1 HTTP/1.1', 'Content-Type: application/json', 'Transfer-Encoding: chunked']
+  const refused = await sendRaw(service.base, head, '5\r\nhello\r\n')
+  await refused.until(/\r\n\r\n\{.*\}/)
+  refused.socket.write('no chunk\r\n')
+  await refused.closed
+  assert.deepEqual(refused.received().match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 401'])
+})
+
+test('a request whose body turns malformed before its response gets one', async () => {
+  const head = ['POST /auth/cookie HTTP/1.1', 'Content-Type: application/json', 'Transfer-Encoding: chunked']
+  const { closed, received } = await sendRaw(service.base, head, '5\r\nhello\r\nno chunk\r\n')
+  await closed
+  assert.deepEqual(received().match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 400'])
 })
 
 test('an unknown expectation is ignored (RFC 9110 10.1.1)', async () => {
