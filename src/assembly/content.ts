@@ -1,8 +1,8 @@
+import { ContextExport } from '../content/archive/export.ts'
 import { Trash } from '../content/trash/trash.ts'
 import { tmpdir } from 'node:os'
 import type { System } from '../base/system.ts'
 import type { Settings } from '../config/settings.ts'
-import { ContextExport, type ReadPage } from '../content/archive/export.ts'
 import { FileZips } from '../content/archive/file-zip.ts'
 import { ContextImport } from '../content/archive/import.ts'
 import type { Changes } from '../content/changes.ts'
@@ -35,7 +35,6 @@ interface ContentDependencies extends Accounts {
   readonly stagedImports: StagedImports
   readonly ledger: Ledger
   readonly system: System
-  readonly readPage: ReadPage
 }
 
 /** Contexts, entries and what they hold. */

@@ -17,7 +17,6 @@ import { keepTickShape } from '../base/tick-shape.ts'
 import { DependencyCache } from '../stores/dependency-cache.ts'
 import { lowerPriority } from '../workers/lower-priority.ts'
 import { dataOfThread, serveTasks } from '../workers/serve-tasks.ts'
-import { withMoved } from '../workers/moved.ts'
 import type { ReaderData, ReaderResult, ReaderTask } from './readers.ts'
 import { openDatabase } from './stores.ts'
 
@@ -66,10 +65,6 @@ const answer = createReaderApp(
   },
 )
 
-serveTasks(async (task: ReaderTask): Promise<ReaderResult> => {
-  if (typeof task === 'string') return answerMessage(await cache.alone(() => answer(taskFrom(task))))
-  // Loaded when it is needed: few services export often.
-  const { readPage } = await import('../content/archive/export-page.ts')
-  const page = await readPage(database, task, baseAddress)
-  return withMoved(page, page.bytes)
-})
+serveTasks(
+  async (task: ReaderTask): Promise<ReaderResult> => answerMessage(await cache.alone(() => answer(taskFrom(task)))),
+)

@@ -1,9 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type { Milliseconds } from '../base/units.ts'
-import { shareOf } from '../accounts/caller.ts'
 import type { Settings } from '../config/settings.ts'
-import type { ReadPage } from '../content/archive/export.ts'
-import type { Page, PageTask } from '../content/archive/export-page.ts'
 import type { AnswerCache } from '../http/readers/answer-cache.ts'
 import { answerFrom, type AnswerMessage } from '../http/readers/messages.ts'
 import type { Readers } from '../http/readers/read-task.ts'
@@ -22,12 +19,12 @@ const MAX_MEGABYTES = 256
 /** As many as there are serving threads, if those are more. */
 const MAX_THREADS = 4
 
-/** What a reader thread does: answers a request, which comes as a text, or reads a page of an export. */
-export type ReaderTask = string | PageTask
-export type ReaderResult = AnswerMessage | Page
+/** A request, as a text. */
+export type ReaderTask = string
+export type ReaderResult = AnswerMessage
 
 /**
- * The threads for heavy reads and exports of all serving threads.
+ * The threads for heavy reads of all serving threads.
  * @param base is called when the first task arrives
  * @param answers the searches that this serving thread has answered
  * @param isIndexComplete asked in the thread that has the threads for all others
@@ -38,16 +35,16 @@ export function createReaders(
   team: ThreadTeam | undefined,
   answers: AnswerCache,
   isIndexComplete: () => boolean,
-): { readonly readers: Readers; readonly readPage: ReadPage } {
+): { readonly readers: Readers } {
   const pool = sharePool(
     team,
     'heavy reads',
     () => marking(openReaders(settings, base, team?.count ?? 1), isIndexComplete),
     {
-      task: movedMemory,
+      task: () => [],
       result: result => {
         if (typeof result === 'string') return []
-        const bytes = 'bytes' in result ? result.bytes : 'body' in result ? result.body : ''
+        const bytes = 'body' in result ? result.body : ''
         return typeof bytes === 'string' ? [] : [bytes.buffer as ArrayBuffer]
       },
     },
@@ -55,12 +52,9 @@ export function createReaders(
   return {
     readers: {
       run: async (task, caller, clientGone) =>
-        await answers.answer(task, async text =>
-          answerFrom((await pool.run(text, caller, clientGone())) as AnswerMessage),
-        ),
+        await answers.answer(task, async text => answerFrom(await pool.run(text, caller, clientGone()))),
       close: () => pool.close(),
     },
-    readPage: async (task, caller, signal) => (await pool.run(task, shareOf(caller), signal)) as Page,
   }
 }
 
@@ -72,17 +66,12 @@ const marking = (
   run: async (task, caller, signal) => {
     const wasComplete = isIndexComplete()
     const result = await pool.run(task, caller, signal)
-    if (wasComplete || isPage(result)) return result
+    if (wasComplete) return result
     const answer = answerFrom(result)
     return 'refused' in answer ? answer : { ...answer, isPassing: true }
   },
   close: () => pool.close(),
 })
-
-const isPage = (result: ReaderResult): result is Page => typeof result !== 'string' && 'parts' in result
-
-const movedMemory = (task: ReaderTask): readonly ArrayBuffer[] =>
-  typeof task !== 'string' && task.memory ? [task.memory] : []
 
 function openReaders(
   settings: Settings,
@@ -99,8 +88,7 @@ function openReaders(
     maxMegabytes: MAX_MEGABYTES,
     maxWaiting: 500,
     maxWaitingOfOne: 100,
-    what: 'searches, exports and large responses',
-    moved: movedMemory,
+    what: 'searches and large responses',
     data: (): ReaderData => ({ settings, base: base() }),
   })
 }

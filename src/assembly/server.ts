@@ -139,7 +139,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
     )
   }
   const address = new ServiceAddress(team?.isFirst === false ? team.base : settings['service.baseurl.folder'])
-  const { readers, readPage } = createReaders(
+  const { readers } = createReaders(
     settings,
     () => address.base.href,
     team,
@@ -156,7 +156,6 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
     stagedImports,
     ledger,
     system,
-    readPage,
   })
   const sso = await createSso(settings, machine, {
     ...accounts,

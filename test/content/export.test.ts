@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { setImmediate } from 'node:timers/promises'
 import { test } from 'node:test'
 import { schema } from '../../src/assembly/schema.ts'
-import { Overloaded } from '../../src/base/errors.ts'
-import { ContextExport, type ReadPage } from '../../src/content/archive/export.ts'
-import { readPage } from '../../src/content/archive/export-page.ts'
+import { ContextExport } from '../../src/content/archive/export.ts'
 import { type FileRecord, findFile, putFile } from '../../src/files/file-records.ts'
 import { literal } from '../../src/graph/graph.ts'
 import { BaseAddress } from '../../src/http/base-address.ts'
@@ -36,37 +36,28 @@ async function fullContext(count: number) {
   })
   const store = (id: string, blob: string) =>
     database.transaction(tx => putFile(tx, { context: '3', id }, { blob, size: blob.length, sha256: blob }))
-  const files = {
-    read: async (key: { context: string; id: string }, choose: (file: FileRecord) => unknown) => {
-      const file = await findFile(database, key)
-      return file && { file, bytes: choose(file) === undefined ? undefined : Readable.from([Buffer.from(file.blob)]) }
-    },
-  }
-  const exportWith = async (readPage: ReadPage, signal: AbortSignal) => {
-    const deps = { database, files, readPage, system: new FakeSystem('export'), audit: { record: async () => {} } }
+  /** @param bytesOf is called when a file is opened */
+  const exportWith = async (bytesOf = async (blob: string) => Readable.from([Buffer.from(blob)])) => {
+    const files = {
+      read: async (key: { context: string; id: string }, choose: (file: FileRecord) => unknown) => {
+        const before = await findFile(database, key)
+        const bytes = before && (await bytesOf(before.blob))
+        const file = await findFile(database, key)
+        return file && { file, bytes: choose(file) === undefined ? undefined : bytes }
+      },
+    }
+    const deps = { database, files, system: new FakeSystem('export'), audit: { record: async () => {} } }
     const exports = new ContextExport(deps as unknown as ConstructorParameters<typeof ContextExport>[0])
-    return (await exports.export(superUser, '3', { metadataOnly: false, base: base.href, signal })).open()
+    return (await exports.export(superUser, '3', { metadataOnly: false, form: base })).open()
   }
   return { database, store, exportWith }
 }
 
-const never = new AbortController().signal
-
-test('an archive is read in pages, which wait while the readers are overloaded (D35.1)', async () => {
-  const { database, exportWith } = await fullContext(10)
-  let pages = 0
-  let largest = 0
-  const archive = await exportWith(async task => {
-    pages++
-    if (pages % 2 === 0) throw new Overloaded('Too many at once.', 0)
-    const page = await readPage(database, task, base)
-    largest = Math.max(largest, page.bytes.length)
-    return page
-  }, never)
-  const members = await membersOf(await buffer(archive))
-  const lines = members
-    .filter(({ name }) => name.startsWith('entries/'))
-    .flatMap(({ bytes }) => bytes.toString().trim().split('\n'))
+test('the entries of an archive are in batches of limited size', async () => {
+  const { exportWith } = await fullContext(10)
+  const members = await membersOf(await buffer(await exportWith()))
+  const batches = members.filter(({ name }) => name.startsWith('entries/')).map(({ bytes }) => bytes.toString())
+  const lines = batches.flatMap(batch => batch.trim().split('\n'))
   const ids = lines.map(line => (JSON.parse(line) as { entry: { id: string } }).entry.id)
   assert.deepEqual(ids, Array.from({ length: 10 }, (_, n) => `e${n + 1}`).sort())
   assert.deepEqual(JSON.parse(members.at(-1)?.bytes.toString() ?? ''), {
@@ -75,19 +66,16 @@ test('an archive is read in pages, which wait while the readers are overloaded (
     files: 0,
     bytes: 0,
   })
-  assert.ok(pages > 6 && largest < 400_000, `${pages} pages, of at most ${largest} bytes`)
+  assert.ok(batches.every(batch => batch.length < 400_000))
 })
 
-test('a file that is replaced after its page has been read is exported with its entry as it is then (D35.1)', async () => {
-  const { database, store, exportWith } = await fullContext(3)
+test('a file that is replaced when it is opened is exported with its entry as it is then (D35.1)', async () => {
+  const { store, exportWith } = await fullContext(3)
   for (const id of ['e1', 'e2', 'e3']) await store(id, `first of ${id}`)
-  let isReplaced = false
-  const archive = await exportWith(async task => {
-    const page = await readPage(database, task, base)
-    if (!isReplaced) await store('e2', 'second of e2')
-    isReplaced = true
-    return page
-  }, never)
+  const archive = await exportWith(async blob => {
+    if (blob === 'first of e2') await store('e2', 'second of e2')
+    return Readable.from([Buffer.from(blob)])
+  })
   const members = await membersOf(await buffer(archive))
   const text = (name: string) => members.find(member => member.name === name)?.bytes.toString()
   assert.deepEqual(
@@ -102,16 +90,21 @@ test('a file that is replaced after its page has been read is exported with its 
   assert.deepEqual(described, ['first of e1', 'second of e2', 'first of e3'])
 })
 
-test('an export whose client has left reads no further page (D35.1)', async () => {
-  const { database, exportWith } = await fullContext(10)
-  const leaving = new AbortController()
-  let pages = 0
-  const archive = await exportWith(async (task, _caller, signal) => {
-    signal.throwIfAborted()
-    pages++
-    if (pages === 2) leaving.abort(new Error('the client has left'))
-    return await readPage(database, task, base)
-  }, leaving.signal)
-  await assert.rejects(buffer(archive), /the client has left/)
-  assert.equal(pages, 2)
+test('an export whose client has left closes its file and opens no further one (D35.1)', async () => {
+  const { store, exportWith } = await fullContext(3)
+  for (const id of ['e1', 'e2', 'e3']) await store(id, `file of ${id}`)
+  const opened: Readable[] = []
+  const archive = await exportWith(async () => {
+    const endless = new Readable({ read: () => {} })
+    opened.push(endless)
+    return endless
+  })
+  archive.resume()
+  while (opened.length === 0) await setImmediate()
+  const [file] = opened
+  const closed = file && once(file, 'close')
+  archive.destroy()
+  await closed
+  await setImmediate()
+  assert.equal(opened.length, 1)
 })

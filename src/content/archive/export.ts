@@ -1,21 +1,26 @@
 import { Readable } from 'node:stream'
-import { setTimeout } from 'node:timers/promises'
 import type { Audit } from '../../accounts/audit.ts'
 import { type Caller, requireSuperUser, shareOf } from '../../accounts/caller.ts'
-import { InvalidInput, Overloaded } from '../../base/errors.ts'
+import { findGroup } from '../../accounts/groups.ts'
+import { findUser } from '../../accounts/users.ts'
+import { InvalidInput } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes } from '../../base/units.ts'
-import type { Files } from '../../files/files.ts'
 import type { FileRecord } from '../../files/file-records.ts'
+import type { Files } from '../../files/files.ts'
 import { writeZip, type ZipMember } from '../../files/zip-writer.ts'
-import type { Database } from '../../stores/database.ts'
 import { CONTEXTS, PRINCIPALS } from '../../model/addresses.ts'
+import { type Entry, holdsFile } from '../../model/entry.ts'
+import type { Database } from '../../stores/database.ts'
 import { getContext, lastNumberOf } from '../contexts.ts'
-import { beginning, type Page, type PageTask, type Part } from './export-page.ts'
+import { entryFromRow, type ExportRow, findNextRow } from '../entry-records.ts'
+import type { Membership } from '../list-records.ts'
+import { findRevision } from '../revisions.ts'
 import {
   batchName,
   fileName,
   FORMAT,
+  type IriForms,
   type Line,
   type Manifest,
   MANIFEST,
@@ -24,27 +29,25 @@ import {
   type Summary,
   VERSION,
 } from './format.ts'
+import { describeEntry, describeRevision } from './lines.ts'
+import { principalsIn } from './principals.ts'
 
 const PIECE: Bytes = 65_536
-
-/** Reads a page of an export, on another thread. @throws {Overloaded} */
-export type ReadPage = (task: PageTask, caller: Caller, signal: AbortSignal) => Promise<Page>
+/** A batch ends after this many characters, or after the line that exceeds them. */
+const MAX_BATCH = 262_144
 
 interface Dependencies {
   readonly database: Database
   readonly files: Files
   readonly system: System
   readonly audit: Audit
-  readonly readPage: ReadPage
 }
 
 export interface ExportOptions {
   /** True to leave out the files. */
   readonly metadataOnly: boolean
-  /** The address of the service. */
-  readonly base: string
-  /** Ends the export when the client has left. */
-  readonly signal: AbortSignal
+  /** The address of the service, and the absolute form of IRIs. */
+  readonly form: IriForms
 }
 
 /** Exports a context as an archive (W3.16). */
@@ -56,9 +59,9 @@ export class ContextExport {
   }
 
   /**
-   * Returns the archive as a stream, which is produced while it is read: the next page is read when the previous one has been
-   * written. Each entry and its file are from the same moment, but different entries may be from different moments unless no one
-   * writes meanwhile. @throws {NotFound} @throws {Unauthenticated | Forbidden} @throws {Overloaded}
+   * Returns the archive as a stream, which is produced while it is read. Each entry and its file are from the same moment, but
+   * different entries may be from different moments unless no one writes meanwhile. @throws {NotFound}
+   * @throws {Unauthenticated | Forbidden}
    */
   async export(
     caller: Caller,
@@ -68,105 +71,132 @@ export class ContextExport {
     const { context } = await getContext(this.#deps.database, contextKey)
     requireSuperUser(caller, 'export a context')
     requireOrdinary(context.id)
-    const task = { context: context.id, metadataOnly: options.metadataOnly, from: beginning }
-    const first = await this.#deps.readPage(task, caller, options.signal)
     const detail = { context: context.id }
     const { user, client } = caller
     await this.#deps.audit.record({ event: 'context-exported', actorId: user.id, address: client.address, detail })
     const time = new Date(this.#deps.system.now())
-    const pages = this.#pages(task, first, caller, options.signal)
-    return { context: context.id, open: () => writeZip(this.#members(task, pages, options.base, time), time) }
+    const open = (): Readable => writeZip(this.#members(context.id, options, shareOf(caller), time), time)
+    return { context: context.id, open }
   }
 
   async *#members(
-    { context, metadataOnly }: PageTask,
-    pages: AsyncIterable<WholePart>,
-    base: string,
+    context: string,
+    { metadataOnly, form }: ExportOptions,
+    reader: string,
     time: Date,
   ): AsyncGenerator<ZipMember> {
+    const { database } = this.#deps
     const manifest: Manifest = {
       format: FORMAT,
       version: VERSION,
-      base,
+      base: form.href,
       context,
       exported: time.toISOString(),
       metadataOnly,
-      lastNumber: await lastNumberOf(this.#deps.database, context),
+      lastNumber: await lastNumberOf(database, context),
     }
-    yield member(MANIFEST, jsonLine(manifest))
+    yield member(MANIFEST, [lineOf(manifest)])
     const summary = { entries: 0, revisions: 0, files: 0, bytes: 0 }
-    const written = new Set<string>()
-    let number = 0
-    for await (const { entries, revisions, principals, lines, file } of pages) {
-      const known = principals.filter(({ id }) => !written.has(id) && written.add(id))
-      const principalLines = known.map(principal => jsonLine({ principal } satisfies Line))
-      yield member(batchName(++number), ...principalLines, lines)
-      summary.entries += entries
-      summary.revisions += revisions
-      if (!file) continue
-      summary.files++
-      summary.bytes += file.size
-      yield { name: fileName(file.entry), isDeflated: false, bytes: file.bytes }
-    }
-    yield member(SUMMARY, jsonLine(summary satisfies Summary))
-  }
-
-  /** Yields the parts of all pages one after the other, each with its opened file. */
-  async *#pages(task: PageTask, first: Page, caller: Caller, signal: AbortSignal): AsyncGenerator<WholePart> {
-    let previous: ArrayBuffer | undefined
-    for (let page = first; ; ) {
-      let from = page.next
-      let begin = 0
-      for (const part of page.parts) {
-        const bytes = part.file && (await this.#open(task.context, part.file, shareOf(caller)))
-        // The file has been replaced meanwhile: its entry is read again.
-        if (part.file && !bytes) {
-          from = part.from
-          break
-        }
-        const { principals } = page
-        const lines = page.bytes.subarray(begin, part.end)
-        try {
-          yield { ...part, principals, lines, file: part.file && bytes && { ...part.file, bytes } }
-        } finally {
-          bytes?.destroy()
-        }
-        begin = part.end
-      }
-      if (!from) return
-      // Once the zip has read from this page, it no longer needs the one before it.
-      const memory = begin > 0 ? previous : undefined
-      previous = page.bytes.buffer
-      page = await this.#next({ ...task, from, memory }, caller, signal)
-    }
-  }
-
-  /** An archive that has begun waits for its turn, because it cannot be refused any more. */
-  async #next(next: PageTask, caller: Caller, signal: AbortSignal): Promise<Page> {
-    for (let task = next; ; ) {
+    const principals = new WrittenPrincipals(database)
+    const batch = new Batch()
+    for (let last = ''; ; ) {
+      const row = await findNextRow(database, { context, id: last })
+      if (!row) break
+      const entry = entryFromRow(row)
+      const file = metadataOnly ? undefined : fileOf(row, entry)
+      const bytes = file && (await this.#open(entry, file, reader))
+      // The file has been replaced meanwhile: its entry is read again.
+      if (file && !bytes) continue
       try {
-        return await this.#deps.readPage(task, caller, signal)
-      } catch (error) {
-        if (!(error instanceof Overloaded)) throw error
-        await setTimeout(error.retryAfter * 1000, undefined, { signal })
-        // It may have been moved already.
-        task = { ...next, memory: undefined }
+        for (const principal of await principals.newIn(principalsIn(entry))) batch.add({ principal })
+        batch.add({ entry: describeEntry(entry, { list: membershipOf(row), file }, form) })
+        summary.entries++
+        if (file && bytes) {
+          yield batch.take()
+          summary.files++
+          summary.bytes += file.size
+          yield { name: fileName(entry.id), isDeflated: false, bytes }
+        }
+      } finally {
+        bytes?.destroy()
       }
+      for (let number = 1; ; number++) {
+        if (batch.isFull) yield batch.take()
+        const revision = await findRevision(database, entry, number)
+        if (!revision) break
+        for (const principal of await principals.newIn([revision.author])) batch.add({ principal })
+        batch.add({ revision: describeRevision(entry.id, revision, form) })
+        summary.revisions++
+      }
+      last = entry.id
     }
+    if (!batch.isEmpty) yield batch.take()
+    yield member(SUMMARY, [lineOf(summary satisfies Summary)])
   }
 
   /** Returns `undefined` when the entry no longer has this file. */
-  async #open(context: string, { entry, blob }: { readonly entry: string; readonly blob: string }, reader: string) {
+  async #open(entry: Entry, { blob }: FileRecord, reader: string): Promise<Readable | undefined> {
     const isSame = (file: FileRecord): 'all' | undefined => (file.blob === blob ? 'all' : undefined)
-    return (await this.#deps.files.read({ context, id: entry }, isSame, { reader }))?.bytes
+    return (await this.#deps.files.read(entry, isSame, { reader }))?.bytes
   }
 }
 
-/** A part of a page, with its opened file. */
-interface WholePart extends Pick<Part, 'entries' | 'revisions'> {
-  readonly principals: readonly PrincipalLine[]
-  readonly lines: Uint8Array
-  readonly file: (FileRecord & { readonly entry: string; readonly bytes: Readable }) | undefined
+const fileOf = ({ blob, size, sha256 }: ExportRow, entry: Entry): FileRecord | undefined =>
+  blob === null || !holdsFile(entry) ? undefined : { blob, size, sha256 }
+
+const membershipOf = ({ list, position }: ExportRow): Membership | undefined =>
+  list === null ? undefined : { list, position }
+
+/** Lines of the archive that wait for the next member of the zip. */
+class Batch {
+  #lines: string[] = []
+  #length = 0
+  #number = 0
+
+  get isEmpty(): boolean {
+    return this.#lines.length === 0
+  }
+
+  get isFull(): boolean {
+    return this.#length >= MAX_BATCH
+  }
+
+  add(line: Line): void {
+    const text = lineOf(line)
+    this.#lines.push(text)
+    this.#length += text.length
+  }
+
+  take(): ZipMember {
+    const lines = this.#lines
+    this.#lines = []
+    this.#length = 0
+    return member(batchName(++this.#number), lines)
+  }
+}
+
+/** The users and groups that the archive names: each has one line, before the first that refers to it. */
+class WrittenPrincipals {
+  readonly #database: Database
+  readonly #known = new Set<string>()
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** Those that have no line yet; deleted ones are left out. */
+  async newIn(ids: Iterable<string>): Promise<PrincipalLine[]> {
+    const lines: PrincipalLine[] = []
+    for (const id of ids) {
+      if (this.#known.has(id)) continue
+      this.#known.add(id)
+      const user = await findUser(this.#database, id)
+      const group = user ? undefined : await findGroup(this.#database, id)
+      if (user) lines.push({ id, kind: 'user', name: user.name })
+      else if (group) lines.push({ id, kind: 'group', name: group.name })
+    }
+    return lines
+  }
 }
 
 /** Rejects system contexts: users, groups and contexts belong to the store they are in. @throws {InvalidInput} */
@@ -175,15 +205,16 @@ export function requireOrdinary(context: string): void {
   throw new InvalidInput('invalid-type', 'System contexts are neither exported nor imported.')
 }
 
-const jsonLine = (value: unknown): Uint8Array => Buffer.from(`${JSON.stringify(value)}\n`)
+const lineOf = (value: unknown): string => `${JSON.stringify(value)}\n`
 
-const member = (name: string, ...lines: readonly Uint8Array[]): ZipMember => ({
+const member = (name: string, lines: readonly string[]): ZipMember => ({
   name,
   isDeflated: true,
   bytes: Readable.from(pieces(lines), { objectMode: false }),
 })
 
-/** In small pieces, so that other requests get their turn between them. */
-function* pieces(lines: readonly Uint8Array[]): Generator<Uint8Array> {
-  for (const line of lines) for (let at = 0; at < line.length; at += PIECE) yield line.subarray(at, at + PIECE)
+/** In small pieces, so that other requests run between them. */
+function* pieces(lines: readonly string[]): Generator<Uint8Array> {
+  const bytes = Buffer.from(lines.join(''))
+  for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE)
 }

@@ -48,10 +48,10 @@ export const archiveRoutes = [
       rdfFormat: textParameter('Only RDF/JSON is possible: graphs in an archive have one syntax.'),
     },
     answers: { 200: content('The zip.', ['application/zip'], anything) },
-    refusals: { 400: ['invalid-type'], 401: [], 403: [], 404: [], 406: ['not-acceptable'], 503: ['overloaded'] },
+    refusals: { 400: ['invalid-type'], 401: [], 403: [], 404: [], 406: ['not-acceptable'] },
     handle: async ({ base, exports }: Uses<'base' | 'exports'>, { request, reply, caller, params, query }) => {
       requireRdfJson(query.rdfFormat)
-      const options = { metadataOnly: query.metadataOnly, base: base.href, signal: clientGoneSignal(reply) }
+      const options = { metadataOnly: query.metadataOnly, form: base }
       const { context, open } = await exports.export(caller, params.context, options)
       reply.type('application/zip').header('content-disposition', contentDisposition(`${context}.zip`))
       return await reply.send(request.method === 'HEAD' ? undefined : open())
