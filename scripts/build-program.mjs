@@ -14,7 +14,6 @@ const workers = [
   'dist/accounts/hash-thread.js',
   'dist/graph/read-worker.js',
   'dist/stores/digest-thread.js',
-  'dist/stores/sqlite/checkpoint-thread.js',
   'dist/sso/cas/reply-worker.js',
   'dist/sso/saml/federation-worker.js',
   'dist/sso/saml/verify-worker.js',

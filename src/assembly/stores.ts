@@ -10,7 +10,6 @@ import type { ThreadTeam } from '../threads/team.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
 import type { Database } from '../stores/database.ts'
 import { WriteTurn } from '../stores/shared/write-turn.ts'
-import { Checkpoints } from '../stores/sqlite/checkpoints.ts'
 import { FolderBlobStore } from '../stores/folder-blob-store.ts'
 import { lockFolder } from '../stores/sqlite/folder-lock.ts'
 import { migrate } from '../stores/migrations.ts'
@@ -133,7 +132,7 @@ async function openPrepared(
   // would be.
   const readCache = bare ? COPY_CACHE : Math.floor(READ_CACHE / (team?.count ?? 1))
   const turn = team?.turn ?? new WriteTurn()
-  const options = { turn, readCache, isCheckpointed: !bare }
+  const options = { turn, readCache }
   if (team?.isFirst === false) {
     const database = await openSqliteDatabase(file, options)
     return { database, isExclusive: false, nodeId: undefined, close: () => database.close() }
@@ -141,9 +140,7 @@ async function openPrepared(
   const lock = await lockFolder(folder)
   try {
     const database = await openSqliteDatabase(file, options)
-    const checkpoints = bare ? undefined : new Checkpoints(file, turn)
     const close = async (): Promise<void> => {
-      await checkpoints?.close()
       await database.close()
       await lock.release()
     }

@@ -1,5 +1,5 @@
 import type { Bytes } from '../base/units.ts'
-import type { Database, Queries } from '../stores/database.ts'
+import type { Queries } from '../stores/database.ts'
 import { deleteRows } from '../stores/deletion.ts'
 import { name, type Sql, sql } from '../stores/sql.ts'
 
@@ -26,11 +26,6 @@ export async function findFile(queries: Queries, { context, id }: FilePlace): Pr
 /** Whether the blob holds the file of an entry. */
 export async function isFile(queries: Queries, blob: string): Promise<boolean> {
   return (await queries.get(sql`SELECT 1 AS found FROM files WHERE blob = ${blob}`)) !== undefined
-}
-
-/** The same, before the blob is deleted (D40.1). */
-export function isStillFile(database: Database, blob: string): Promise<boolean> {
-  return database.settled(queries => isFile(queries, blob))
 }
 
 /** Records the file of an entry; an earlier one is replaced. */

@@ -5,15 +5,7 @@ import type { System } from '../base/system.ts'
 import { type Bytes, UNLIMITED } from '../base/units.ts'
 import { BlobMissing, type BlobStore, BlobKeys, type ByteRange } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
-import {
-  discardBlob,
-  type FilePlace,
-  type FileRecord,
-  findFile,
-  isStillFile,
-  putFile,
-  removeFile,
-} from './file-records.ts'
+import { discardBlob, type FilePlace, type FileRecord, findFile, isFile, putFile, removeFile } from './file-records.ts'
 import type { Garbage } from './garbage.ts'
 import {
   type Ledger,
@@ -297,7 +289,7 @@ export class Files {
     const { blob } = reservation
     try {
       const isCancelled = await this.#ledger.cancel(reservation)
-      if (!isCancelled && (await isStillFile(this.#database, blob))) return
+      if (!isCancelled && (await isFile(this.#database, blob))) return
       // Bytes still on their way to an unresponsive server arrive later, so the blob is recorded as garbage.
       if (!isCancelled || !(reason instanceof StoreUnavailable)) await this.#garbage.delete(blob)
     } catch (error) {

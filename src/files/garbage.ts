@@ -78,11 +78,8 @@ export class Garbage {
     let last = ''
     let failure: { readonly error: unknown } | undefined
     while (!(await areBlobsHeld(this.#database, this.#system))) {
-      // After a power failure a file may have its old bytes again, unless its change was on the disk.
-      const batch = await this.#database.settled(queries =>
-        queries.all<{ blob: string }>(
-          sql`SELECT blob FROM discarded_blobs WHERE blob > ${last} ORDER BY blob LIMIT ${BATCH}`,
-        ),
+      const batch = await this.#database.all<{ blob: string }>(
+        sql`SELECT blob FROM discarded_blobs WHERE blob > ${last} ORDER BY blob LIMIT ${BATCH}`,
       )
       if (batch.length === 0) break
       for (const { blob } of batch) {

@@ -5,7 +5,7 @@ import { type Bytes, UNLIMITED } from '../base/units.ts'
 import { type BlobStore, newBlobKey } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import { discardBlob, type FileRecord, isStillFile, removeFilesOf } from './file-records.ts'
+import { discardBlob, type FileRecord, isFile, removeFilesOf } from './file-records.ts'
 import type { Garbage } from './garbage.ts'
 import { type FilesOptions, type Incoming, keepAlive, reportGrowth, requireFileSize } from './files.ts'
 import type { Ledger, Quota, Reservation } from './quota-ledger.ts'
@@ -128,7 +128,7 @@ export class StagedImports {
   async #undo(reservation: Reservation, written: readonly string[]): Promise<void> {
     const { database, ledger, garbage } = this.#deps
     if (await ledger.cancel(reservation)) return
-    for (const blob of written) if (!(await isStillFile(database, blob))) await garbage.delete(blob)
+    for (const blob of written) if (!(await isFile(database, blob))) await garbage.delete(blob)
   }
 
   #newKey(): string {

@@ -6,24 +6,13 @@ import type { Entry, EntryHead } from '../model/entry.ts'
 import { postgresIndex } from './postgres-index.ts'
 import type { IndexedEntry, IndexWriter } from './engine.ts'
 import { kindOfField } from './fields.ts'
-import {
-  headFieldsOf,
-  type IndexFields,
-  indexFieldsOf,
-  type IndexPart,
-  infoFieldsOf,
-  partFields,
-} from './index-fields.ts'
+import { headFieldsOf, type IndexFields, indexFieldsOf, type IndexPart, infoFieldsOf } from './index-fields.ts'
 import { sqliteIndex } from './sqlite-index.ts'
 
 const writers: Readonly<Record<Engine, IndexWriter>> = { sqlite: sqliteIndex, postgres: postgresIndex }
 
 /** Together so many characters of full texts are in memory at most, unless a single entry has more. */
 const MAX_TEXT = 262_144
-/** A larger entry does not wait for the end of the commit. */
-const MAX_WAITING_TEXT = 16_384
-const MAX_WAITING_STRINGS = 500
-
 /** The present state of an entry of which at most this part has changed. */
 export type Changed =
   | { readonly part: 'head'; readonly entry: EntryHead }
@@ -40,32 +29,16 @@ async function* allOf(entries: Iterable<Entry> | AsyncIterable<Entry>): AsyncGen
 
 /** The same for the parts that have changed. */
 export async function indexChanges(tx: Queries, changes: Iterable<Changed> | AsyncIterable<Changed>): Promise<void> {
-  for await (const items of portionsByText(describe(tx, changes))) await writeNow(tx, items)
+  for await (const items of portionsByText(describe(tx, changes))) await writers[tx.engine].write(tx, items)
 }
 
-/**
- * The same at the end of the commit, together with the entries of other transactions that share it: writing sixteen entries at once takes
- * half the processor time, and each creation in a list changes the head of that list. Large ones are written at once, so that they do not
- * wait in memory.
- */
-export async function indexAtCommit(tx: Queries, changes: Iterable<Changed>): Promise<void> {
-  const { last } = tx
-  if (!last) return await indexChanges(tx, changes)
-  for await (const item of describe(tx, changes)) {
-    const isLarge = textLengthOf(item) > MAX_WAITING_TEXT || item.fields.strings.length > MAX_WAITING_STRINGS
-    if (isLarge) await writeNow(tx, [item])
-    else last.put<IndexedEntry>(keyOf(item.entry), item, writeWaiting)
-  }
-}
-
-/** With what waits for the end of the commit already. */
 async function* describe(
   tx: Queries,
   changes: Iterable<Changed> | AsyncIterable<Changed>,
 ): AsyncGenerator<IndexedEntry> {
   for await (const change of changes) {
     const { entry, part } = change
-    yield joined(waitingFor(tx, entry), { entry, part, fields: await fieldsOf(tx, change) })
+    yield { entry, part, fields: await fieldsOf(tx, change) }
   }
 }
 
@@ -73,38 +46,6 @@ async function fieldsOf(tx: Queries, { entry, part }: Changed): Promise<IndexFie
   if (part === 'head') return headFieldsOf(entry)
   const names = await findNames(tx, entry)
   return part === 'info' ? infoFieldsOf(entry, names) : await indexFieldsOf(entry, names)
-}
-
-const waitingFor = (tx: Queries, address: EntryAddress): IndexedEntry | undefined =>
-  tx.last?.get<IndexedEntry>(keyOf(address), writeWaiting)
-
-const parts: readonly IndexPart[] = ['head', 'info', 'all']
-
-/** Both as one: the larger part, with the fields of the later one. */
-function joined(earlier: IndexedEntry | undefined, later: IndexedEntry): IndexedEntry {
-  if (!earlier || later.part === 'all' || parts.indexOf(earlier.part) <= parts.indexOf(later.part)) return later
-  const replaced = new Set(partFields[later.part])
-  const others = <T extends readonly [field: string, value: unknown]>(pairs: readonly T[]): T[] =>
-    pairs.filter(([field]) => !replaced.has(field))
-  const { fields } = earlier
-  return {
-    entry: later.entry,
-    part: earlier.part,
-    fields: {
-      ...fields,
-      strings: [...others(fields.strings), ...later.fields.strings],
-      numbers: [...others(fields.numbers), ...later.fields.numbers],
-    },
-  }
-}
-
-async function writeNow(tx: Queries, items: readonly IndexedEntry[]): Promise<void> {
-  for (const { entry } of items) forget(tx, entry)
-  await writers[tx.engine].write(tx, items)
-}
-
-async function writeWaiting(tx: Queries, items: readonly IndexedEntry[]): Promise<void> {
-  for await (const some of portionsByText(items)) await writers[tx.engine].write(tx, some)
 }
 
 async function* portionsByText(
@@ -129,26 +70,18 @@ function textLengthOf({ fields }: IndexedEntry): number {
   return length
 }
 
-const keyOf = ({ context, id }: EntryAddress): string => `${context}/${id}`
-
-/** What waits for the end of the commit is older than what happens now. */
-const forget = (tx: Queries, address: EntryAddress): void => tx.last?.drop(key => key === keyOf(address))
-
 export async function removeFromIndex(tx: Queries, address: EntryAddress): Promise<void> {
-  forget(tx, address)
   await writers[tx.engine].remove(tx, address)
 }
 
 /** Before an entry is indexed at another address: only what differs is written then. */
 export async function moveInIndex(tx: Queries, from: EntryAddress, to: EntryAddress): Promise<void> {
-  forget(tx, from)
   await writers[tx.engine].move(tx, from, to)
 }
 
-/** Hides an entry that moves to the trash. What has not been written yet is not kept. */
+/** Hides an entry that moves to the trash. */
 export async function trashInIndex(tx: Queries, address: EntryAddress): Promise<void> {
-  if (waitingFor(tx, address)) await removeFromIndex(tx, address)
-  else await writers[tx.engine].trash(tx, address)
+  await writers[tx.engine].trash(tx, address)
 }
 
 /** Shows an entry again that comes back from the trash as it was. Resolves to false when it must be indexed. */
@@ -162,7 +95,6 @@ export async function removeTrashedFromIndex(tx: Queries, address: EntryAddress)
 }
 
 export async function removeContextFromIndex(tx: Queries, context: string): Promise<void> {
-  tx.last?.drop(key => key.startsWith(`${context}/`))
   await writers[tx.engine].removeContext(tx, context)
 }
 

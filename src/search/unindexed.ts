@@ -3,7 +3,7 @@ import type { Entry, EntryHead } from '../model/entry.ts'
 import { metadataText, withMembers } from '../model/stored-graphs.ts'
 import type { Queries } from '../stores/database.ts'
 import type { IndexPart } from './index-fields.ts'
-import { type Changed, indexAtCommit, indexChanges } from './index-records.ts'
+import { type Changed, indexChanges } from './index-records.ts'
 
 /** An import or a change of a list writes many entries; at most so many wait in memory. */
 const MAX_ENTRIES = 100
@@ -25,7 +25,7 @@ export class Unindexed {
     const isAll = this.#changes.get(keyOf(entry))?.part === 'all'
     this.#changes.set(keyOf(entry), { entry, part: isAll ? 'all' : part })
     this.#length += metadataText(entry).length
-    if (this.#length > MAX_LENGTH && this.#changes.size > 1) await this.#write(indexChanges)
+    if (this.#length > MAX_LENGTH && this.#changes.size > 1) await this.finish()
     else await this.#limit()
   }
 
@@ -49,20 +49,17 @@ export class Unindexed {
     for (const [key, { entry }] of this.#changes) if (entry.context === context) this.#changes.delete(key)
   }
 
-  /** Writes everything, or leaves it to the end of the commit. */
+  /** Writes everything. */
   async finish(): Promise<void> {
-    if (this.#changes.size > 0) await this.#write(indexAtCommit)
-  }
-
-  async #limit(): Promise<void> {
-    if (this.#changes.size >= MAX_ENTRIES) await this.#write(indexChanges)
-  }
-
-  async #write(write: (tx: Queries, changes: Iterable<Changed>) => Promise<void>): Promise<void> {
+    if (this.#changes.size === 0) return
     const changes = [...this.#changes.values()]
     this.#changes.clear()
     this.#length = 0
-    await write(this.#tx, changes)
+    await indexChanges(this.#tx, changes)
+  }
+
+  async #limit(): Promise<void> {
+    if (this.#changes.size >= MAX_ENTRIES) await this.finish()
   }
 }
 

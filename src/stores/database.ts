@@ -13,23 +13,6 @@ export interface Queries {
   get<Row>(statement: Sql): Promise<Row | undefined>
   /** The number of rows inserted, changed or deleted. */
   run(statement: Sql): Promise<number>
-  /** What a transaction leaves to be written at the end of its commit; absent where transactions do not share commits. */
-  readonly last?: LastRows
-}
-
-/** Writes what the transactions of a commit have left, all of it at once. */
-export type WriteLast<T> = (tx: Queries, items: readonly T[]) => Promise<void>
-
-export interface LastRows {
-  /**
-   * Leaves an item for `write`, in place of an earlier one with this key. The transaction itself does not see what will be written.
-   * If `write` fails, so do all transactions of the commit.
-   */
-  put<T>(key: string, item: T, write: WriteLast<T>): void
-  /** The item with this key that this transaction or one before it in the commit has left for `write`. */
-  get<T>(key: string, write: WriteLast<T>): T | undefined
-  /** Drops the items with such keys that this transaction and those before it in the commit have left. */
-  drop(isDropped: (key: string) => boolean): void
 }
 
 export interface TransactionOptions {
@@ -46,7 +29,7 @@ export interface TransactionOptions {
 }
 
 /**
- * A relational engine. Reads outside a transaction see committed state only.
+ * A relational engine. Reads outside a transaction see committed state only; except for relaxed transactions, that is on the disk.
  * Violating a unique constraint rejects with {@link UniqueViolation}, losing the connection to a database server with
  * `StoreUnavailable`, any other engine error with its own error.
  */
@@ -63,11 +46,6 @@ export interface Database extends Queries {
    * error of the engine the transaction cannot continue.
    */
   transaction<T>(work: (tx: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>
-  /**
-   * Reads only what a power failure does not undo, except the effects of relaxed transactions: for decisions about something outside the
-   * database, such as the deletion of bytes. Other reads may see a commit that is still being written to the disk (D40.1).
-   */
-  settled<T>(read: (queries: Queries) => Promise<T>): Promise<T>
   /**
    * Runs work that at most one process on the store does at a time, such as preparing the store at a start. Does not nest.
    */

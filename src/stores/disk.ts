@@ -1,6 +1,13 @@
 import { access, constants, open, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Overloaded, ServiceError, StorageFull, StorageReadOnly, StoreDamaged } from '../base/errors.ts'
+import {
+  Overloaded,
+  ServiceError,
+  StorageFull,
+  StorageReadOnly,
+  StoreDamaged,
+  StoreUnavailable,
+} from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 
@@ -188,11 +195,13 @@ export async function measureDisk(folder: string): Promise<DiskMeasurement> {
 
 /** Codes of SQLite; the low byte of an extended code is the kind of error. */
 const SQLITE_READONLY = 8
+const SQLITE_IOERR = 10
 const SQLITE_CORRUPT = 11
 const SQLITE_FULL = 13
 const SQLITE_NOTADB = 26
 /** The index of the write-ahead log could not grow: the disk is full. */
 const SQLITE_IOERR_SHMSIZE = 4874
+const SQLITE_IOERR_FSYNC = 1034
 
 /**
  * Converts an error of the file system or of SQLite into one that describes what an operator has to do. Returns all other
@@ -233,6 +242,8 @@ function translateSqlite(cause: Error, code: number): unknown {
       return new StorageFull({ cause })
     case SQLITE_READONLY:
       return new StorageReadOnly({ cause })
+    case SQLITE_IOERR:
+      return new StoreUnavailable('The database', { cause })
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return new StoreDamaged({ cause })
@@ -240,6 +251,13 @@ function translateSqlite(cause: Error, code: number): unknown {
       return cause
   }
 }
+
+/** Whether SQLite reports that the disk did not confirm a commit. @param error converted by {@link translateDiskError} */
+export const isSyncFailure = (error: unknown): boolean =>
+  error instanceof StoreUnavailable &&
+  error.cause instanceof Error &&
+  'errcode' in error.cause &&
+  error.cause.errcode === SQLITE_IOERR_FSYNC
 
 /** Settles like `work`, with errors converted by {@link translateDiskError}. */
 export async function withDiskErrors<T>(work: Promise<T>): Promise<T> {

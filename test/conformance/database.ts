@@ -244,19 +244,6 @@ export function databaseSuite(name: string, open: (t: TestContext) => Promise<Da
       )
     })
 
-    test('settled reads see what is committed, and make no transaction beside them fail', async t => {
-      const database = await withThings(t)
-      const count = async () => (await database.settled(all)).length
-      const ids = Array.from({ length: 64 }, (_, id) => id)
-      await Promise.all(
-        ids.map(async id => {
-          await database.transaction(tx => insert(tx, id))
-          assert.ok((await count()) > 0)
-        }),
-      )
-      assert.equal(await count(), 64)
-    })
-
     test('close waits for what has begun, refuses the rest and may be called again', async t => {
       const database = await withThings(t)
       let go = (): void => {}

@@ -19,7 +19,7 @@ import { changesOf } from '../support/entries.ts'
 const guest = guestFrom({ address: '', userAgent: '' })
 const contexts = ['3', '4']
 const ids = ['1', '2']
-/** More text than waits for the end of a commit. */
+/** A long text. */
 const LARGE = 'large '.repeat(3000)
 
 const named = (context: string, id: string, title: string, now: number): Entry =>
@@ -138,7 +138,7 @@ test('however transactions that share a commit change, delete, move to the trash
   )
 })
 
-test('many changed heads take along what entries have left for the end of the commit (D35.17)', async t => {
+test('many changed heads share a commit with the entries that they belong to (D35.17)', async t => {
   const database = await openSqliteDatabase(':memory:')
   t.after(() => database.close())
   await migrate(database, schema)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { Overloaded, StorageFull, StorageReadOnly, StoreDamaged } from '../../src/base/errors.ts'
+import { Overloaded, StorageFull, StorageReadOnly, StoreDamaged, StoreUnavailable } from '../../src/base/errors.ts'
 import { DiskSpace, translateDiskError, withDiskErrors } from '../../src/stores/disk.ts'
 import { keptLog } from '../support/kept-log.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -19,6 +19,8 @@ test('errors of a disk become those that tell an operator what to do (D20.4)', (
     [errorWith({ errcode: 13 }), StorageFull],
     [errorWith({ errcode: 8 }), StorageReadOnly],
     [errorWith({ errcode: 8 + 256 }), StorageReadOnly],
+    [errorWith({ errcode: 10 }), StoreUnavailable],
+    [errorWith({ errcode: 1034 }), StoreUnavailable],
     [errorWith({ errcode: 11 }), StoreDamaged],
     [errorWith({ errcode: 11 + 512 }), StoreDamaged],
     [errorWith({ errcode: 26 }), StoreDamaged],
@@ -43,7 +45,6 @@ test('all other errors stay as they are', async () => {
     errorWith({ code: 'ERR_SQLITE_ERROR' }, 'syntax error'),
     errorWith({ errcode: 1 }),
     errorWith({ errcode: 5 }),
-    errorWith({ errcode: 10 }),
     Object.assign(new StorageFull(), { code: 'EROFS' }),
     'a text',
     undefined,

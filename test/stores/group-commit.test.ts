@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import * as fc from 'fast-check'
+import { StoreUnavailable } from '../../src/base/errors.ts'
 import { Mutex } from '../../src/base/mutex.ts'
 import { type Database, type Queries, type TransactionOptions, UniqueViolation } from '../../src/stores/database.ts'
 import { WriteTurn } from '../../src/stores/shared/write-turn.ts'
@@ -75,85 +76,8 @@ test('at most 32 transactions share a commit, and those that share one take one 
   assert.equal(turn.commits - before, 3)
 })
 
-/** A database whose log counts how often it is synchronised, and waits each time until `release` is called. */
-async function openCounting(t: TestContext, { waits = false } = {}) {
-  let [syncs, isHeld] = [0, waits]
-  const released: Array<() => void> = []
-  const log = {
-    datasync: async (): Promise<void> => {
-      syncs++
-      if (isHeld) await new Promise<void>(resolve => released.push(resolve))
-    },
-    close: async () => {},
-  }
-  const database = await openSqliteDatabase(join(await temporaryFolder(), 'test.db'), { log })
-  const release = (): void => {
-    isHeld = false
-    for (const one of released.splice(0)) one()
-  }
-  t.after(async () => {
-    release()
-    await database.close()
-  })
-  return { database, syncs: () => syncs, release, hold: () => void (isHeld = true) }
-}
-
-test('32 relaxed transactions are relaxed although the next one is not', async t => {
-  const { database, syncs } = await openCounting(t)
-  const all = Array.from({ length: 32 }, () => database.transaction(async () => syncs(), { durability: 'relaxed' }))
-  const full = database.transaction(async () => syncs())
-  assert.deepEqual(await Promise.all([...all, full]), Array(33).fill(0))
-  assert.equal(syncs(), 1)
-})
-
-test('a commit is confirmed when the log is on the disk, for one statement and for transactions', async t => {
-  const { database, syncs, hold, release } = await openCounting(t)
-  await database.run(sql`CREATE TABLE t (a INTEGER PRIMARY KEY)`)
-  hold()
-  const ended: string[] = []
-  const note = (name: string) => () => void ended.push(name)
-  const all = [
-    database.run(sql`INSERT INTO t VALUES (1)`).then(note('run')),
-    database.transaction(tx => insert(tx, 2)).then(note('first')),
-    database.transaction(tx => insert(tx, 2)).catch(note('second')),
-  ]
-  while (syncs() < 2) await new Promise(resolve => setImmediate(resolve))
-  // The process goes on, and others can read what is being written to the disk.
-  assert.deepEqual([await present(database), ended], [[1], []])
-  release()
-  await Promise.all(all)
-  assert.deepEqual([await present(database), ended, syncs()], [[1, 2], ['run', 'first', 'second'], 3])
-})
-
-test('a relaxed commit is confirmed at once, and is on the disk with the next one that is not relaxed', async t => {
-  const { database, syncs } = await openCounting(t)
-  await database.run(sql`CREATE TABLE t (a INTEGER PRIMARY KEY)`)
-  await database.transaction(tx => insert(tx, 1), { durability: 'relaxed' })
-  const failing = database.transaction(() => Promise.reject(new Error('no')), { durability: 'relaxed' })
-  await assert.rejects(failing, { message: 'no' })
-  assert.equal(syncs(), 1)
-  await database.transaction(tx => insert(tx, 2))
-  assert.equal(syncs(), 2)
-})
-
-test('no transaction begins before the commit before it is on the disk', async t => {
-  const { database, syncs, hold, release } = await openCounting(t)
-  await database.run(sql`CREATE TABLE t (a INTEGER PRIMARY KEY)`)
-  hold()
-  const first = database.transaction(tx => insert(tx, 1))
-  while (syncs() < 2) await new Promise(resolve => setImmediate(resolve))
-  let isReleased = false
-  const next = database.transaction(async () => isReleased, { durability: 'relaxed' })
-  const settled = database.settled(async () => isReleased)
-  for (let n = 0; n < 20; n++) await new Promise(resolve => setImmediate(resolve))
-  isReleased = true
-  release()
-  assert.deepEqual([await next, await settled], [true, true])
-  await first
-})
-
 /** Group commits on a database in memory whose engine refuses the statements of a list, with what it was told. */
-async function onEngine(refused: readonly string[]) {
+async function onEngine(refused: readonly string[], error: object = {}) {
   const { DatabaseSync } = await loadSqlite()
   const handle = new DatabaseSync(':memory:')
   handle.exec('CREATE TABLE t (a INTEGER PRIMARY KEY)')
@@ -163,7 +87,7 @@ async function onEngine(refused: readonly string[]) {
       if (name === 'exec')
         return (text: string): void => {
           told.push(text)
-          if (refused.includes(text)) throw new Error(`${text} is refused`)
+          if (refused.includes(text)) throw Object.assign(new Error(`${text} is refused`), error)
           target.exec(text)
         }
       const value: unknown = Reflect.get(target, name, target)
@@ -172,11 +96,8 @@ async function onEngine(refused: readonly string[]) {
   })
   let commits = 0
   const turn = {
-    logPages: 0,
     run: <T>(work: () => Promise<T>): Promise<T> => work(),
     committed: () => void commits++,
-    askForCopy: () => {},
-    copyAll: () => Promise.resolve(),
   }
   const connection = new SqliteConnection(engine, 10)
   return { group: new GroupCommit(connection, new Mutex(), turn), connection, told, commits: () => commits }
@@ -204,6 +125,55 @@ test('where the engine cannot commit, everything is rolled back, and each caller
   assert.deepEqual(reasons, ['COMMIT is refused', 'own', 'COMMIT is refused'])
   assert.deepEqual([connection.inTransaction, commits()], [false, 0])
   assert.deepEqual(connection.all(sql`SELECT * FROM t`), [])
+  connection.close()
+})
+
+test('a commit is on the disk before it is confirmed, unless all of its transactions are relaxed', async () => {
+  const { group, connection, told } = await onEngine([])
+  const relaxed = { durability: 'relaxed' } as const
+  const levels = async (...all: TransactionOptions[]): Promise<string[]> => {
+    told.length = 0
+    await Promise.all(all.map(options => group.run(async () => {}, options)))
+    return told.filter(text => text.startsWith('PRAGMA synchronous'))
+  }
+  const [full, normal] = ['PRAGMA synchronous = FULL', 'PRAGMA synchronous = NORMAL']
+  assert.deepEqual(await levels({}), [full])
+  assert.deepEqual(await levels(relaxed, relaxed), [normal])
+  assert.deepEqual(await levels(relaxed, {}, relaxed), [full])
+  assert.deepEqual(await levels(...Array(32).fill(relaxed), {}), [normal, full])
+  connection.close()
+})
+
+test('once the disk has not confirmed a commit, all later transactions are refused', async () => {
+  const refused = ['COMMIT']
+  const { group, connection, commits } = await onEngine(refused, { errcode: 1034 })
+  await assert.rejects(
+    group.run(tx => insert(tx, 1), {}),
+    StoreUnavailable,
+  )
+  refused.length = 0
+  await assert.rejects(
+    group.run(tx => insert(tx, 2), {}),
+    StoreUnavailable,
+  )
+  assert.deepEqual([connection.inTransaction, commits()], [false, 0])
+  assert.deepEqual(connection.all(sql`SELECT * FROM t`), [])
+  connection.close()
+})
+
+test('after a commit that could not be written the next one is tried', async () => {
+  const refused = ['COMMIT']
+  const { group, connection } = await onEngine(refused, { errcode: 778 })
+  await assert.rejects(
+    group.run(tx => insert(tx, 1), {}),
+    StoreUnavailable,
+  )
+  refused.length = 0
+  await group.run(tx => insert(tx, 2), {})
+  assert.deepEqual(
+    connection.all(sql`SELECT * FROM t`).map(row => ({ ...(row as object) })),
+    [{ a: 2 }],
+  )
   connection.close()
 })
 
@@ -306,51 +276,6 @@ test('when the commit fails, no transaction is reported as committed, and none i
     database.transaction(tx => tx.run(sql`INSERT INTO u VALUES (7)`)),
   ]
   assert.deepEqual(await statuses(all), ['rejected', 'rejected'])
-  assert.deepEqual(await present(database), [])
-  await database.transaction(tx => insert(tx, 3))
-  assert.deepEqual(await present(database), [3])
-})
-
-test('what transactions leave for the end of their commit is written at once, without what failed or was dropped', async t => {
-  const database = await open(t)
-  const written: unknown[] = []
-  const write = async (tx: Queries, items: readonly string[]): Promise<void> => {
-    written.push(items, await present(tx), tx.last)
-    await insert(tx, 100)
-  }
-  const leave = (a: number, use: (last: NonNullable<Queries['last']>) => void, fails = false) =>
-    database.transaction(async tx => {
-      await insert(tx, a)
-      use(tx.last ?? assert.fail('nothing can be left'))
-      if (fails) throw new Error('planned')
-    })
-  const all = [
-    leave(1, last => last.put('x', 'x of 1', write)),
-    leave(2, last => last.put('y', 'y of 2', write)),
-    leave(3, last => last.put('x', 'x of 3', write), true),
-    leave(4, last => last.put('z', 'z of 4', write)),
-    leave(5, last => last.drop(key => key === 'y' || key === 'z')),
-    leave(6, last => last.drop(() => true), true),
-    leave(7, last => last.put('z', 'z of 7', write)),
-  ]
-  const failed = (await statuses(all)).flatMap((status, index) => (status === 'rejected' ? [index] : []))
-  assert.deepEqual(failed, [2, 5])
-  assert.deepEqual(written, [['x of 1', 'z of 7'], [1, 2, 4, 5, 7], undefined])
-  assert.deepEqual(await present(database), [1, 2, 4, 5, 7, 100])
-  await leave(8, () => {})
-  assert.equal(written.length, 3)
-})
-
-test('when what was left cannot be written, no transaction of the commit is confirmed, and none is there', async t => {
-  const database = await open(t)
-  const refuse = (): Promise<void> => Promise.reject(new Error('refused'))
-  const all = [1, 2].map(a =>
-    database.transaction(async tx => {
-      await insert(tx, a)
-      if (a === 2) tx.last?.put('x', a, refuse)
-    }),
-  )
-  for (const one of all) await assert.rejects(one, { message: 'refused' })
   assert.deepEqual(await present(database), [])
   await database.transaction(tx => insert(tx, 3))
   assert.deepEqual(await present(database), [3])

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -134,29 +133,6 @@ test('work that goes on after the engine has rolled back cannot commit statement
   })
   await assert.rejects(refused, /ended/)
   assert.deepEqual(await database.all(sql`SELECT * FROM t`), [])
-})
-
-test('a process whose disk refuses a commit ends, and confirms nothing and undoes nothing before', async t => {
-  const path = join(await temporaryFolder(), 'test.db')
-  const code = `
-    import { openSqliteDatabase } from '${sourceUrl('stores/sqlite/sqlite-database.ts')}'
-    import { sql } from '${sourceUrl('stores/sql.ts')}'
-    import { writeSync } from 'node:fs'
-    const say = text => writeSync(1, text)
-    let works = true
-    const log = { datasync: async () => { if (!works) throw new Error('EIO') }, close: async () => {} }
-    const database = await openSqliteDatabase('${path}', { log })
-    await database.run(sql\`CREATE TABLE t (a INTEGER PRIMARY KEY)\`)
-    works = false
-    setInterval(() => {}, 1000)
-    await database.transaction(tx => tx.run(sql\`INSERT INTO t VALUES (1)\`)).then(() => say('confirmed'), () => say('undone'))
-  `
-  const child = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' })
-  assert.deepEqual([child.status, child.stdout], [1, ''])
-  assert.match(child.stderr, /The disk has refused to store a change/)
-  const database = await openSqliteDatabase(path)
-  t.after(() => database.close())
-  assert.deepEqual({ ...(await database.get<object>(sql`SELECT count(*) AS n FROM t`)) }, { n: 1 })
 })
 
 test('statements stay right while the cache is too small for them and the schema changes', async t => {

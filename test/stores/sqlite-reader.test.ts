@@ -79,7 +79,7 @@ test('connections have the memory and the patience that they are given', async t
   const ofWriter = (text: ReturnType<typeof sql>) => database.transaction(tx => pragma(tx, text))
   assert.equal(await ofWriter(sql`PRAGMA cache_size `), -16_384)
   assert.equal(await ofWriter(sql`PRAGMA temp_store `), 2)
-  assert.equal(await ofWriter(sql`PRAGMA synchronous `), 1)
+  assert.equal(await ofWriter(sql`PRAGMA synchronous `), 2)
   assert.equal(await ofWriter(sql`PRAGMA journal_mode `), 'wal')
   assert.equal(await ofWriter(sql`PRAGMA journal_size_limit `), 67_108_864)
   assert.equal(await ofWriter(sql`PRAGMA busy_timeout `), 2000)

@@ -44,7 +44,7 @@ test('those who wait get the turn in order of arrival, and a failure passes it o
   )
 })
 
-test('a thread that waits for commits sleeps until the last of them (D40.8)', async () => {
+test('a thread that waits for commits sleeps until the last of them', async () => {
   const { turn, task, asleep } = waitingThread(3)
   await asleep()
   turn.committed()
@@ -63,7 +63,7 @@ test('a thread that waits for commits goes on when its wait has ended', async ()
   assert.ok(commits !== undefined && commits < 1000)
 })
 
-test('who waits until the log is copied goes on when it is, and when no thread copies it (D40.9)', async () => {
+test('who waits until the log is copied goes on when it is, and when no thread copies it', async () => {
   const turn = new WriteTurn()
   turn.committed()
   turn.copied(0, 9000)

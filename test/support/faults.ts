@@ -99,7 +99,6 @@ export function faultyDatabase(real: Database, faults: Faults): Database {
     get revision() {
       return real.revision
     },
-    settled: read => real.settled(queries => read(through(queries))),
     withExclusiveLock: work => real.withExclusiveLock(work),
     async transaction<T>(work: (tx: Queries) => Promise<T>, options?: TransactionOptions): Promise<T> {
       await faults.call('begin', async () => undefined)

@@ -142,11 +142,6 @@ class PostgresDatabase implements Database {
     })
   }
 
-  /** The server shows no commit before it is on the disk; a serialisable transaction would only conflict with others. */
-  settled<T>(read: (queries: Queries) => Promise<T>): Promise<T> {
-    return read(this)
-  }
-
   async withExclusiveLock<T>(work: () => Promise<T>): Promise<T> {
     return await this.#use(async connection => {
       // The lock ends with the transaction, which is open on this connection only and does nothing else.

@@ -24,7 +24,7 @@ const ASKED_EVERY: Milliseconds = 50
 /**
  * The right to write to the database file: one thread has it at a time, in order of arrival. A waiting thread continues to
  * answer requests, while waiting for the lock of the engine would block it. Those who have it also tell the thread that copies the log of
- * the database when there is something to copy, and wait for it when the log has become long (D40.9).
+ * the database when there is something to copy, and wait for it when the log has become long.
  */
 export class WriteTurn {
   readonly shared: SharedArrayBuffer

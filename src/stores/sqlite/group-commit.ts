@@ -1,16 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Milliseconds } from '../../base/units.ts'
-import { realSystem } from '../../base/system.ts'
+import { StoreUnavailable } from '../../base/errors.ts'
 import type { Mutex } from '../../base/mutex.ts'
 import type { Queries, TransactionOptions } from '../database.ts'
-import { CommitQueue } from './commit-queue.ts'
+import { isSyncFailure } from '../disk.ts'
 import { type SqliteConnection, SqliteTransaction } from './sqlite-connection.ts'
-import type { WriteAheadLog } from './write-ahead-log.ts'
 
-/** A commit that takes so long has written thousands of pages. */
-const LARGE_COMMIT: Milliseconds = 10
-/** In pages of 4 KiB. */
-const LONG_LOG = 8000
 /** Maximum number of transactions that share a commit, because the first of them waits for the work of all. */
 const MAX_TOGETHER = 32
 
@@ -19,12 +13,6 @@ export interface Turn {
   run<T>(work: () => Promise<T>): Promise<T>
   /** Called when a commit can be read, before its callers are notified. */
   committed(): void
-  /** How many pages the log has, as far as the thread that copies it has said. */
-  readonly logPages: number
-  /** Asks that thread to copy the log, which is otherwise done after some commits. */
-  askForCopy(): void
-  /** Resolves when that thread has copied the whole log: with the next commit it begins anew. */
-  copyAll(): Promise<void>
 }
 
 interface Waiting {
@@ -42,24 +30,21 @@ interface End {
 
 /**
  * Runs transactions on the single writing connection, in order of arrival. A commit waits for the disk, longer than most
- * work takes, so transactions that wait meanwhile share the next commit. Each except the first is behind a savepoint, so
- * that a failed one is rolled back alone. Callers are notified only after the shared commit is durable, so a rejected
- * transaction can already read the changes it conflicted with. What transactions leave for the end of the commit is written
- * together, after all of them.
+ * work takes, so transactions that come in the same turn of the event loop share one. Each except the first is behind a
+ * savepoint, so that a failed one is rolled back alone. Callers are notified only after the shared commit is on the disk.
  */
 export class GroupCommit {
   readonly #connection: SqliteConnection
   readonly #mutex: Mutex
   readonly #turn: Turn
-  readonly #log: Pick<WriteAheadLog, 'sync'> | undefined
   readonly #waiting: Waiting[] = []
+  #failed: unknown
 
-  /** @param mutex keeps all other work off the connection @param log absent where nothing is written to the disk */
-  constructor(connection: SqliteConnection, mutex: Mutex, turn: Turn, log?: Pick<WriteAheadLog, 'sync'>) {
+  /** @param mutex keeps all other work off the connection */
+  constructor(connection: SqliteConnection, mutex: Mutex, turn: Turn) {
     this.#connection = connection
     this.#mutex = mutex
     this.#turn = turn
-    this.#log = log
   }
 
   run<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions): Promise<T> {
@@ -80,39 +65,47 @@ export class GroupCommit {
     const relaxed = this.#waiting.slice(0, MAX_TOGETHER).every(isRelaxed)
     let next = this.#waiting.shift()
     const ends: End[] = []
-    const queue = new CommitQueue()
     try {
-      // IMMEDIATE takes the write lock first, so that no later statement can fail because of another writer.
-      this.#connection.execute('BEGIN IMMEDIATE')
+      this.#begin(relaxed)
     } catch (error) {
       return next?.reject(error)
     }
     try {
       for (; next; next = this.#join(next, ends.length, relaxed)) {
-        ends.push(ends.length === 0 ? await this.#endOfFirst(next, queue) : await this.#endOf(next, queue))
+        ends.push(ends.length === 0 ? await this.#endOfFirst(next) : await this.#endOf(next))
         // Statements block the process, so requests that have arrived meanwhile only get this far now.
         if (this.#waiting.length === 0) await setImmediate()
       }
-      await this.#inTransaction(tx => queue.write(tx))
-      const begun = realSystem.monotonic()
-      this.#connection.execute('COMMIT')
-      this.#turn.committed()
-      if (realSystem.monotonic() - begun > LARGE_COMMIT) this.#turn.askForCopy()
+      this.#commit()
     } catch (error) {
       if (this.#connection.inTransaction) this.#connection.execute('ROLLBACK')
       next?.reject(error)
       for (const { one, failure } of ends) one.reject(failure?.error ?? error)
       return
     }
-    // Still in turn: work that begins after this sees nothing that is not on the disk. All of the log is synchronised, so the
-    // relaxed commits before it are durable as well.
-    if (!relaxed) await this.#log?.sync()
     for (const { one, failure } of ends) {
       if (failure) one.reject(failure.error)
       else one.resolve()
     }
-    // New commits come while the log is copied, so it would never end unless those who write wait for that.
-    if (this.#turn.logPages >= LONG_LOG) await this.#turn.copyAll()
+  }
+
+  #begin(relaxed: boolean): void {
+    if (this.#failed) throw new StoreUnavailable('The database', { cause: this.#failed, retryAfter: 60 })
+    // A full commit synchronises all of the log, so the relaxed ones before it are durable as well.
+    this.#connection.execute(`PRAGMA synchronous = ${relaxed ? 'NORMAL' : 'FULL'}`)
+    // IMMEDIATE takes the write lock first, so that no later statement can fail because of another writer.
+    this.#connection.execute('BEGIN IMMEDIATE')
+  }
+
+  #commit(): void {
+    try {
+      this.#connection.execute('COMMIT')
+    } catch (error) {
+      // The system may have dropped relaxed commits that it could not write, and every later commit would be lost with them.
+      if (isSyncFailure(error)) this.#failed = error
+      throw error
+    }
+    this.#turn.committed()
   }
 
   /** Adds the next transaction to the shared commit. */
@@ -127,16 +120,16 @@ export class GroupCommit {
    * changes.
    * @throws the error of the work: no other transaction is affected yet
    */
-  async #endOfFirst(one: Waiting, queue: CommitQueue): Promise<End> {
-    await this.#work(one, queue)
+  async #endOfFirst(one: Waiting): Promise<End> {
+    await this.#work(one)
     return { one }
   }
 
   /** @throws when the engine has rolled back everything, as it does by itself when the disk is full */
-  async #endOf(one: Waiting, queue: CommitQueue): Promise<End> {
+  async #endOf(one: Waiting): Promise<End> {
     this.#connection.execute('SAVEPOINT one')
     try {
-      await this.#work(one, queue)
+      await this.#work(one)
       return { one }
     } catch (error) {
       if (!this.#connection.inTransaction) throw error
@@ -147,14 +140,8 @@ export class GroupCommit {
     }
   }
 
-  async #work({ work }: Waiting, queue: CommitQueue): Promise<void> {
-    const own = new CommitQueue(queue)
-    await this.#inTransaction(work, own)
-    queue.join(own)
-  }
-
-  async #inTransaction(work: (tx: Queries) => Promise<void>, last?: CommitQueue): Promise<void> {
-    const transaction = new SqliteTransaction(this.#connection, last)
+  async #work({ work }: Waiting): Promise<void> {
+    const transaction = new SqliteTransaction(this.#connection)
     try {
       await work(transaction)
       // Work that ignores an error may have ignored one after which the engine rolled back everything.

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { realSystem } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import { type LastRows, type Queries, UniqueViolation } from '../database.ts'
+import { type Queries, UniqueViolation } from '../database.ts'
 import { translateDiskError } from '../disk.ts'
 import { bindable, type Sql } from '../sql.ts'
 import type { SqliteHandle, SqliteStatement } from './sqlite-module.ts'
@@ -132,14 +132,12 @@ const MAX_STRETCH: Milliseconds = 10
 /** The connection that the work of one transaction uses, until the transaction ends. */
 export class SqliteTransaction implements Queries {
   readonly engine = 'sqlite'
-  readonly last?: LastRows
   readonly #connection: SqliteConnection
   #ended = false
   #begun = realSystem.monotonic()
 
-  constructor(connection: SqliteConnection, last?: LastRows) {
+  constructor(connection: SqliteConnection) {
     this.#connection = connection
-    if (last) this.last = last
   }
 
   end(): void {

@@ -9,7 +9,6 @@ import { GroupCommit, type Turn } from './group-commit.ts'
 import { SqliteConnection, SqliteTransaction, writesRows } from './sqlite-connection.ts'
 import { type SqliteHandle, loadSqlite } from './sqlite-module.ts'
 import type { WriteTurn } from '../shared/write-turn.ts'
-import { type LogFile, WriteAheadLog } from './write-ahead-log.ts'
 
 export interface SqliteOptions {
   /** Memory for pages that have been read; 64 MiB by default. */
@@ -18,21 +17,10 @@ export interface SqliteOptions {
   readonly statements?: number
   /** The right to write, if several threads of this process have the file open. */
   readonly turn?: WriteTurn | undefined
-  /** True when `Checkpoints` copies the log of the database. */
-  readonly isCheckpointed?: boolean
-  /** For tests: how long the log becomes before the engine copies it. In pages. */
-  readonly maxLog?: number
-  /** For tests: the log of the database. */
-  readonly log?: LogFile
 }
 
 const IN_MEMORY = ':memory:'
 const LOCK_TIMEOUT: Milliseconds = 2000
-/**
- * In pages of 4 KiB. Until the log is so long, only another thread copies it. The engine's own limit is 1000. A single change of a long
- * list can write hundreds of megabytes, and copying them at its end would hold up everyone for a second.
- */
-const MAX_LOG = 2 ** 18
 const SECOND_CACHE: Bytes = 16 * 2 ** 20
 const SECOND_STATEMENTS = 200
 
@@ -41,7 +29,7 @@ const SECOND_STATEMENTS = 200
  * @throws {StartupError} when the file system does not support a write-ahead log.
  */
 export async function openSqliteDatabase(path: string, options: SqliteOptions = {}): Promise<Database> {
-  const { readCache = 64 * 2 ** 20, statements = 500, turn, isCheckpointed = false, maxLog = MAX_LOG, log } = options
+  const { readCache = 64 * 2 ** 20, statements = 500, turn } = options
   const { DatabaseSync } = await loadSqlite()
   const connect = (readOnly: boolean): SqliteHandle =>
     // Only another program, such as an operator's shell, can hold a lock; waiting for it blocks the whole process.
@@ -52,17 +40,12 @@ export async function openSqliteDatabase(path: string, options: SqliteOptions = 
   const writing = connect(false)
   try {
     prepareToWrite(writing, path)
-    if (isCheckpointed) writing.exec(`PRAGMA wal_autocheckpoint = ${maxLog}`)
     const writer = new SqliteConnection(writing, statements)
     if (path === IN_MEMORY) return new SqliteDatabase(writer, writer)
     const connectReader = (): SqliteConnection =>
       new SqliteConnection(prepareToRead(connect(true), readCache), statements)
     const reader = connectReader()
-    return new SqliteDatabase(writer, reader, {
-      connectReader,
-      turn,
-      log: log ? new WriteAheadLog(log) : await WriteAheadLog.open(path),
-    })
+    return new SqliteDatabase(writer, reader, { connectReader, turn })
   } catch (error) {
     writing.close()
     throw translateDiskError(error)
@@ -85,10 +68,8 @@ function prepareToWrite(handle: SqliteHandle, path: string): void {
   if (mode !== 'wal' && path !== IN_MEMORY) {
     throw new StartupError(`The database ${path} cannot use a write-ahead log here (mode ${mode}); use a local disk.`)
   }
-  // NORMAL leaves the log unsynchronised on commit: `WriteAheadLog` does that. Before a checkpoint the engine synchronises it
-  // itself. The engine makes the log with the first read.
   handle.exec(`
-    PRAGMA synchronous = NORMAL;
+    PRAGMA synchronous = FULL;
     PRAGMA temp_store = MEMORY;
     PRAGMA cache_size = -16384;
     PRAGMA journal_size_limit = 67108864;
@@ -110,8 +91,6 @@ interface Access {
   readonly turn?: WriteTurn | undefined
   /** Another thread writes, and its clients may ask here at once: a revision of this turn of the event loop may be too old. */
   readonly asksAlways?: boolean
-  /** Absent where nothing is written to the disk. */
-  readonly log?: WriteAheadLog
 }
 
 /**
@@ -129,22 +108,20 @@ class SqliteDatabase implements Database {
   readonly #commits: GroupCommit
   #closed: Promise<void> | undefined
   readonly #turn: WriteTurn | undefined
-  readonly #log: WriteAheadLog | undefined
   /** The revision read in this turn of the event loop, valid until this process writes. */
   #seen: { readonly writes: number; readonly revision: number } | undefined
 
   constructor(
     writer: SqliteConnection,
     reader: SqliteConnection,
-    { connectReader, turn, asksAlways = false, log }: Access = {},
+    { connectReader, turn, asksAlways = false }: Access = {},
   ) {
     this.#writer = writer
     this.#reader = reader
     this.#asksAlways = asksAlways
     this.#connectReader = connectReader
     this.#turn = turn
-    this.#log = log
-    this.#commits = new GroupCommit(writer, this.#mutex, turn ?? soleWriter, log)
+    this.#commits = new GroupCommit(writer, this.#mutex, turn ?? soleWriter)
   }
 
   /**
@@ -164,27 +141,24 @@ class SqliteDatabase implements Database {
     return this.#seen.revision
   }
 
-  all<Row>(statement: Sql): Promise<Row[]> {
-    return this.#query(statement, connection => connection.all(statement) as Row[])
+  async all<Row>(statement: Sql): Promise<Row[]> {
+    // INSERT ... RETURNING is called like a read, but writes.
+    if (writesRows(statement)) return await this.transaction(tx => tx.all<Row>(statement))
+    return await this.#read(connection => connection.all(statement) as Row[])
   }
 
-  get<Row>(statement: Sql): Promise<Row | undefined> {
-    return this.#query(statement, connection => connection.get(statement) as Row | undefined)
+  async get<Row>(statement: Sql): Promise<Row | undefined> {
+    if (writesRows(statement)) return await this.transaction(tx => tx.get<Row>(statement))
+    return await this.#read(connection => connection.get(statement) as Row | undefined)
   }
 
-  async run(statement: Sql): Promise<number> {
-    this.#requireOpen()
-    return await this.#write(connection => connection.run(statement))
+  run(statement: Sql): Promise<number> {
+    return this.transaction(tx => tx.run(statement))
   }
 
   async transaction<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     this.#requireOpen()
     return await this.#commits.run(work, options)
-  }
-
-  /** No transaction begins before the commit before it is on the disk. */
-  settled<T>(read: (queries: Queries) => Promise<T>): Promise<T> {
-    return this.transaction(read, { durability: 'relaxed' })
   }
 
   /** The lock on the folder already excludes other processes. */
@@ -237,30 +211,14 @@ class SqliteDatabase implements Database {
       } finally {
         if (this.#reader !== this.#writer) this.#reader.close()
         this.#writer.close()
-        await this.#log?.close()
       }
     })
     return this.#closed
   }
 
-  async #query<T>(statement: Sql, query: (connection: SqliteConnection) => T): Promise<T> {
+  #read<T>(query: (connection: SqliteConnection) => T): T | Promise<T> {
     this.#requireOpen()
-    // INSERT ... RETURNING is called like a read, but writes.
-    if (this.#reader !== this.#writer && !writesRows(statement)) return query(this.#reader)
-    return await this.#write(query)
-  }
-
-  /** Runs one statement as its own transaction. */
-  #write<T>(statement: (connection: SqliteConnection) => T): Promise<T> {
-    const turn: Turn = this.#turn ?? soleWriter
-    return this.#mutex.run(() =>
-      turn.run(async () => {
-        const result = statement(this.#writer)
-        turn.committed()
-        await this.#log?.sync()
-        return result
-      }),
-    )
+    return this.#reader === this.#writer ? this.#mutex.run(() => query(this.#reader)) : query(this.#reader)
   }
 
   #requireOpen(): void {
@@ -270,11 +228,8 @@ class SqliteDatabase implements Database {
 
 /** For a process with one thread: the mutex is enough. */
 const soleWriter: Turn = {
-  logPages: 0,
   run: work => work(),
   committed: () => {},
-  askForCopy: () => {},
-  copyAll: async () => {},
 }
 
 /** Runs the work in a transaction that only reads. */
