@@ -157,13 +157,6 @@ export class Sessions {
     return this.#sealer ? this.#findUnder(this.#sealer.idsOf(token), token) : this.#get<Session>(token)
   }
 
-  /** As {@link find}, where the store is memory of this process; `undefined` with another store, which would have to be asked. */
-  findAtOnce(token: string): Session | undefined {
-    if (this.#sealer) return undefined
-    const found = this.find(token)
-    return found instanceof Promise ? undefined : found
-  }
-
   /** The session of the token under one of these ids. */
   #findUnder([id, ...others]: readonly string[], token: string): Awaitable<Session | undefined> {
     if (id === undefined) return undefined

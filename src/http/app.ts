@@ -6,23 +6,17 @@ import { InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { announcesBody, Bodies, drainUnreadBody, holdForLateListener, isLateListener } from './protocol/body.ts'
 import { allowedMethods, KnownAddresses } from './allowed-methods.ts'
-import { noteAccess, ownerAtOnce, recogniseCaller, requireTokenScope } from './caller.ts'
+import { noteAccess, recogniseCaller, requireTokenScope } from './caller.ts'
 import { originConstraint, onlyAt } from './content-origin.ts'
-import { joinChunks } from './protocol/chunked-bodies.ts'
 import { ClientAddresses } from './protocol/client-address.ts'
 import { AuthCookie, RequestCookies } from './protocol/cookies.ts'
 import { compress, isCompressible, prefersHtml, removeCodingFromTags } from './protocol/negotiate.ts'
 import { asScript, callbackOf, Cors, refuseCrossSite } from './protocol/cross-site.ts'
-import { answerMalformed, noteRequests } from './malformed.ts'
+import { answerMalformed } from './malformed.ts'
 import { sendProblem } from './problem.ts'
-import { LoopTurns } from './protocol/loop-turns.ts'
 import { noSchemas } from './protocol/no-schemas.ts'
-import { answerInTurn, handleInTurn } from './protocol/pipelines.ts'
-import { beginInTurns } from './protocol/request-turns.ts'
-import { ResponseBatch } from './protocol/response-batch.ts'
+import { answerInOrder, beginInOrder } from './protocol/pipelines.ts'
 import { ResponseMemory } from './protocol/response-memory.ts'
-import { SliceTurns } from './protocol/slice-turns.ts'
-import { readInSlices } from './protocol/sliced-reading.ts'
 import { Parameters } from './protocol/query.ts'
 import { withReaders } from './readers/readers.ts'
 import type { Route } from './route.ts'
@@ -33,6 +27,10 @@ const MAX_HEADER_BYTES = 16_384
 const HEADERS_TIMEOUT = 60_000
 /** Longer than the idle time of the usual reverse proxies, so that they and not we close idle connections. */
 const KEEP_ALIVE = 75_000
+/** A proxy limits the connections of one address; this is what the process can hold. */
+const MAX_CONNECTIONS = 10_000
+/** Then the connection ends with its response, and the client opens another one. */
+const MAX_REQUESTS_PER_CONNECTION = 10_000
 const MAX_PATH_PART = 1024
 /** Browsers send some twenty. Node makes an object of each, which takes longer than many requests: a header has room for 2,000. */
 const MAX_FIELDS = 200
@@ -51,13 +49,12 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     cookie: new AuthCookie(options.cookie),
   }
   const addresses = new ClientAddresses(options.trustedProxies, options.clientAddressHeader)
-  const batch = new ResponseBatch()
   const memory = new ResponseMemory({
     limits: options.responseMemory,
     idleTimeout: options.body.idleTimeout,
     ownerOf: ({ caller }) => shareOf(caller),
   })
-  const app = createFastify(deps, addresses, batch)
+  const app = createFastify(deps, addresses)
   const cors = new Cors(options.cors)
 
   app.decorateRequest('route', undefined as never)
@@ -67,6 +64,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   app.decorateRequest('callback', undefined)
   app.decorateReply('repeatedPart', undefined)
 
+  app.addHook('onRequest', (request, reply, done) => beginInOrder(request.raw, reply.raw, done))
   if (deps.cache.asks) app.addHook('onRequest', (_request, _reply, done) => deps.cache.during(done))
   app.addHook('onRequest', (request, reply, done) => {
     const isContent = isForContent(deps, request)
@@ -113,9 +111,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
       })
     }
     memory.add(request, reply, body)
-    // A stream must be read from at once, because it may fail.
-    if (typeof body !== 'string' && !Buffer.isBuffer(body)) return done(null, body)
-    batch.add(error => (error ? done(error) : done(null, body)))
+    done(null, body)
     return undefined
   })
 
@@ -134,7 +130,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   return app
 }
 
-function createFastify(deps: Services, addresses: ClientAddresses, batch: ResponseBatch): FastifyInstance {
+function createFastify(deps: Services, addresses: ClientAddresses): FastifyInstance {
   const { contentOrigin } = deps
   const prefix = Buffer.from(deps.system.randomBytes(4)).toString('hex')
   let count = 0
@@ -160,9 +156,7 @@ function createFastify(deps: Services, addresses: ClientAddresses, batch: Respon
     // A missing `Host` is refused by a step of our own, so that the refusal looks like all others.
     http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT, requireHostHeader: false },
     clientErrorHandler: (error, socket) => {
-      // Responses to earlier requests of the connection may be among those that wait.
-      batch.sendAll()
-      answerInTurn(socket, () => answerMalformed(error, socket, commonHeaders(deps)))
+      answerInOrder(socket, hasAnswer => answerMalformed(error, socket, { headers: commonHeaders(deps), hasAnswer }))
     },
     frameworkErrors: (error, request, reply) => {
       // The address could not be read, so none of the steps runs.
@@ -173,16 +167,8 @@ function createFastify(deps: Services, addresses: ClientAddresses, batch: Respon
   })
   // One more than a request may have; Node drops the others.
   app.server.maxHeadersCount = MAX_FIELDS + 1
-  const turns = new LoopTurns(app.server)
-  readInSlices(app.server, new SliceTurns(turns))
-  beginInTurns(app.server, {
-    turns,
-    now: () => deps.system.monotonic(),
-    ownerOf: request => ownerAtOnce(deps, request, addresses),
-  })
-  handleInTurn(app.server)
-  joinChunks(app.server)
-  noteRequests(app.server)
+  app.server.maxConnections = MAX_CONNECTIONS
+  app.server.maxRequestsPerSocket = MAX_REQUESTS_PER_CONNECTION
   // A client that sent `Expect: 100-continue` gets the permission when a handler reads the body, or the error response (D7.4).
   app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response))
   // No other expectation is known; a server may pass over those (RFC 9110 10.1.1).

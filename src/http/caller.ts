@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import type { IncomingMessage } from 'node:http'
-import { type Caller, hasScope, isGuest, networkOf, type TokenScope } from '../accounts/caller.ts'
+import { type Caller, hasScope, isGuest, type TokenScope } from '../accounts/caller.ts'
 import { type AccessTokens, looksLikeToken, TOKEN_PREFIX } from '../accounts/access-tokens.ts'
 import type { Credentials } from '../accounts/basic-credentials.ts'
 import { type Client, isCurrent, type Session, type Sessions } from '../accounts/sessions.ts'
@@ -11,8 +10,7 @@ import { Forbidden, Unauthenticated } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { entryUri, PRINCIPALS } from '../model/addresses.ts'
 import type { BaseAddress } from './base-address.ts'
-import type { ClientAddresses } from './protocol/client-address.ts'
-import { probableAuthToken, setCookie, setsAuthCookie } from './protocol/cookies.ts'
+import { setCookie, setsAuthCookie } from './protocol/cookies.ts'
 import { acceptLanguage } from './protocol/negotiate.ts'
 import type { Uses } from './services.ts'
 
@@ -80,20 +78,6 @@ const callerOf = (
       return sessions.end(token).then(() => undefined)
     })
   })
-}
-
-/**
- * The caller whose share a waiting request takes, as far as that is known without waiting: the user of a session in the memory of this
- * process, otherwise the network.
- */
-export function ownerAtOnce(
-  { sessions }: Uses<'sessions'>,
-  { headers, socket }: IncomingMessage,
-  addresses: ClientAddresses,
-): string {
-  const token = probableAuthToken(headers.cookie)
-  const session = token === undefined ? undefined : sessions.findAtOnce(token)
-  return session?.userId ?? networkOf(addresses.of(socket.remoteAddress ?? '', headers))
 }
 
 interface PresentedToken {

@@ -112,6 +112,7 @@ test('each answer has the common headers and a number of its own; over https bro
 test('idle connections outlive those of the usual proxies, and no upload has a limit as a whole', () => {
   const { server } = newApp().app
   assert.deepEqual([server.keepAliveTimeout, server.headersTimeout, server.requestTimeout], [75_000, 60_000, 0])
+  assert.deepEqual([server.maxConnections, server.maxRequestsPerSocket], [10_000, 10_000])
 })
 
 test('unknown addresses, methods and characters are refused, each in its own words', async () => {

@@ -1,23 +1,18 @@
 import assert from 'node:assert/strict'
-import { EventEmitter } from 'node:events'
-import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
-import { answerMalformed, noteRequests } from '../../src/http/malformed.ts'
-
-interface Connection {
-  readonly writable?: boolean
-  readonly bytesRead?: number
-}
+import { answerMalformed } from '../../src/http/malformed.ts'
 
 /** What is sent for an error of the parser; `undefined` if the connection is closed without a word. */
-function answer(code: string | undefined, { writable = true, bytesRead = 100 }: Connection = {}): string | undefined {
+function answer(
+  code: string | undefined,
+  { writable = true, hasAnswer = false, bytesRead = 100 } = {},
+): string | undefined {
   let sent: string | undefined
   let isClosed = false
-  const close = (): void => void (isClosed = true)
-  const fake = { writable, bytesRead, end: (text: string) => (sent = text), destroy: close, destroySoon: close }
+  const fake = { writable, bytesRead, end: (text: string) => (sent = text), destroySoon: () => (isClosed = true) }
   const error = Object.assign(new Error('parser'), code === undefined ? {} : { code })
-  answerMalformed(error, fake as unknown as Socket, { 'x-own': 'a' })
+  answerMalformed(error, fake as unknown as Socket, { headers: { 'x-own': 'a' }, hasAnswer })
   assert.equal(isClosed, sent === undefined)
   return sent
 }
@@ -43,21 +38,9 @@ for (const [code, line, detail] of [
   })
 }
 
-test('nothing is sent to a client that has left, or that has sent nothing', () => {
+test('nothing is sent to a client that has left, has sent nothing or has had its answer', () => {
   assert.equal(answer('ECONNRESET'), undefined)
   assert.equal(answer('HPE_INVALID_METHOD', { writable: false }), undefined)
+  assert.equal(answer('HPE_INVALID_METHOD', { hasAnswer: true }), undefined)
   assert.equal(answer('ERR_HTTP_REQUEST_TIMEOUT', { bytesRead: 0 }), undefined)
-})
-
-test('what is not a request is answered after the request before it', () => {
-  const server = new EventEmitter()
-  noteRequests(server as unknown as Server)
-  const sent: string[] = []
-  const socket = { writable: true, bytesRead: 100, end: (text: string) => sent.push(text) } as unknown as Socket
-  const response = Object.assign(new EventEmitter(), { headersSent: false })
-  server.emit('request', { socket, complete: true }, response)
-  answerMalformed(new Error('parser'), socket, {})
-  assert.deepEqual(sent, [])
-  response.emit('close')
-  assert.match(sent.join(), /^HTTP\/1\.1 400 /)
 })

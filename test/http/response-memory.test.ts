@@ -31,6 +31,8 @@ class Response extends EventEmitter {
   constructor(socket: Connection) {
     super()
     this.socket = socket
+    this.closed = socket.destroyed
+    socket.setMaxListeners(0).once('close', () => this.close())
   }
 
   setTimeout(ms: number, onTimeout: () => void): void {

@@ -248,3 +248,20 @@ test('a browser writes a file by POST with `method=put` (W3.0.4)', async () => {
   assertRefused(byGuest, 401, 'not-signed-in')
   assert.equal((await admin.get(`${context}/resource/${id}`)).text, 'bytes')
 })
+
+test('a file that came in chunks of many sizes has all its bytes, in their order (W3.8.1)', async () => {
+  const sizes = [1, 2000, 3, 1, 1, 70_000, 127, 128, 1023, 1024, 5, 300_000]
+  let [count, chunks, bytes] = [0, '', '']
+  while (count < 4000) {
+    const chunk = String(count).padEnd(count % 100 < 97 ? 1 + (count % 7) : (sizes[count % sizes.length] ?? 1), '.')
+    chunks += `${chunk.length.toString(16)}\r\n${chunk}\r\n`
+    bytes += chunk
+    count++
+  }
+  const { path } = await newPlace()
+  const head = [`PUT ${new URL(admin.base).pathname}${path} HTTP/1.1`, `Cookie: auth_token=${admin.cookie}`]
+  const sent = await sendRaw(admin.base, [...head, 'Transfer-Encoding: chunked'], `${chunks}0\r\n\r\n`)
+  await sent.until(/^HTTP\/1\.1 20/)
+  assert.equal((await admin.get(path)).text, bytes)
+  sent.socket.destroy()
+})

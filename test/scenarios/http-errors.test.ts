@@ -2,8 +2,8 @@ import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ask } from '../support/http-client.ts'
-import { exchange, line, statusOf } from '../support/raw.ts'
 import { sendRaw } from '../support/raw-request.ts'
+import { exchange, line, statusOf } from '../support/raw.ts'
 import { newContext, startInProcess } from '../support/service.ts'
 
 const service = await startInProcess({ after }, { settings: { 'service.data.quota': 'on' } })
@@ -184,7 +184,8 @@ test('a request whose body turns malformed after its refusal gets no second resp
 })
 
 test('a request whose body turns malformed before its response gets one', async () => {
-  const head = ['POST /auth/cookie HTTP/1.1', 'Content-Type: application/json', 'Transfer-Encoding: chunked']
+  const type = 'Content-Type: application/x-www-form-urlencoded'
+  const head = ['POST /auth/cookie HTTP/1.1', type, 'Transfer-Encoding: chunked']
   const { closed, received } = await sendRaw(service.base, head, '5\r\nhello\r\nno chunk\r\n')
   await closed
   assert.deepEqual(received().match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 400'])
@@ -213,4 +214,17 @@ test('a refused JSON body is not quoted: there may be a password in it (D1.4)', 
     assert.equal(answer.json<{ code: string }>().code, 'invalid-json')
     assert.equal(answer.text.includes('Geheim'), false, answer.text)
   }
+})
+
+test('a request may have 200 header fields, and with one more it is refused (D35.38)', async () => {
+  const fields = (count: number): string[] => Array.from({ length: count }, (_, n) => `x-${n}: v`)
+  // `Host` is one of them.
+  const most = await sendRaw(service.base, ['GET /auth/user HTTP/1.1', ...fields(199)])
+  await most.until(/^HTTP\/1\.1 200 /)
+  for (const count of [200, 201, 1500]) {
+    const tooMany = await sendRaw(service.base, ['GET /auth/user HTTP/1.1', ...fields(count)])
+    await tooMany.until(/^HTTP\/1\.1 400 [\s\S]*more than 200 fields/)
+    tooMany.socket.destroy()
+  }
+  most.socket.destroy()
 })

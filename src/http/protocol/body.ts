@@ -10,7 +10,7 @@ import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { Arrivals } from './arrivals.ts'
 import { Parameters } from './query.ts'
 import { MemoryInUse } from '../../base/memory-in-use.ts'
-import { onResponseEnd } from './response-end.ts'
+import { onResponseEnd } from './pipelines.ts'
 
 export interface BodyLimits {
   /** The longest pause in a body. */
@@ -246,7 +246,7 @@ export function clientGoneSignal(reply: FastifyReply): AbortSignal {
     if (reply.raw.writableFinished) return
     void departures.take().then(() => controller.abort(new InvalidInput('bad-request', 'The client has left.')))
   }
-  onResponseEnd(reply.request.raw, reply.raw, onClose)
+  onResponseEnd(reply.raw, onClose)
   return controller.signal
 }
 
@@ -291,7 +291,7 @@ export class BodyMemory {
     const owner = this.#owners.get(request) ?? ''
     let [announced, received] = [0, 0]
     let isOver = false
-    onResponseEnd(request, response, () => {
+    onResponseEnd(response, () => {
       isOver = true
       this.#inUse.add(owner, -announced, -received)
     })

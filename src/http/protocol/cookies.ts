@@ -90,15 +90,6 @@ export class RequestCookies {
   }
 }
 
-/**
- * What follows the first `auth_token=` of the header, without parsing the others, of which there can be two thousand. Never decides who
- * the caller is.
- */
-export function probableAuthToken(header = ''): string | undefined {
-  const at = header.indexOf(`${AUTH_COOKIE}=`)
-  return at < 0 ? undefined : header.slice(at + AUTH_COOKIE.length + 1).split(';', 1)[0]
-}
-
 function endOfItem(header: string, from: number): number {
   const end = header.indexOf(';', from)
   return end < 0 ? header.length : end

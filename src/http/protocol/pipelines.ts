@@ -1,76 +1,49 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { onResponseEnd } from './response-end.ts'
-import { holdReading } from './sliced-reading.ts'
 
-type Exchange = readonly [IncomingMessage, ServerResponse]
+/** So many requests of one connection wait at most. Clients hardly ever send several at once, and proxies do not. */
+const MAX_WAITING = 100
 
-interface Waiting {
-  readonly begin: () => void
-  /** None for what is not a valid request. */
-  readonly exchange?: Exchange
+/** The latest request of a connection, its response and the one before, and how many requests of the connection wait. */
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly earlier: ServerResponse | undefined
+  readonly waiting: number
 }
 
-/** What waits for the response to an earlier request of its connection. */
-interface Pipeline {
-  readonly waiting: Waiting[]
-  /** Whether nothing more is read, once two have waited. */
-  isHeld: boolean
-}
-
-const byConnection = new WeakMap<Socket, Pipeline>()
+const latest = new WeakMap<Socket, Exchange>()
+const refused = new WeakSet<Socket>()
 
 /**
- * Handles pipelined requests of a connection one after the other: each begins when the response before it has been handed on as a whole.
- * From the second one on that waits, until none waits any more, the connection is not read. One alone is no sign of a pipeline: a client can
- * have all bytes of a response, and send its next request, before this side knows.
+ * Begins a request when the response before it on its connection has ended (RFC 9112 9.3.2), unless the connection has ended with that.
+ * Closes a connection on which too many requests wait.
  */
-export function handleInTurn(server: Server): void {
-  const handlers = server.listeners('request') as RequestListener[]
-  server.removeAllListeners('request')
-  for (const handle of handlers) {
-    server.on('request', (request, response) => {
-      // A response has its connection from the start, unless an earlier one has it.
-      if (response.socket === null) wait([request, response], () => handle(request, response))
-      else handle(request, response)
-    })
-  }
-}
-
-/** Answers what is not a valid request, after the requests before it that wait. */
-export function answerInTurn(socket: Socket, answer: () => void): void {
-  const waiting = byConnection.get(socket)?.waiting
-  if (!waiting) return answer()
-  // The rest of the body of this request is what is not valid.
-  if (waiting.at(-1)?.exchange?.[0].complete === false) waiting.pop()
-  waiting.push({ begin: answer })
-}
-
-function wait(exchange: Exchange, begin: () => void): void {
-  const [request] = exchange
+export function beginInOrder(request: IncomingMessage, response: ServerResponse, begin: () => void): void {
   const { socket } = request
-  let pipeline = byConnection.get(socket)
-  if (!pipeline) {
-    byConnection.set(socket, (pipeline = { waiting: [], isHeld: false }))
-    const { _httpMessage: current } = socket as Socket & { readonly _httpMessage: ServerResponse }
-    onResponseEnd(request, current, () => beginNext(socket))
-  }
-  if (pipeline.waiting.push({ begin, exchange }) > 1 && !pipeline.isHeld) {
-    pipeline.isHeld = true
-    holdReading(socket, true)
-  }
+  const before = latest.get(socket)
+  const waiting = before && !before.response.closed ? before.waiting + 1 : 0
+  latest.set(socket, { request, response, earlier: before?.response, waiting })
+  if (waiting > MAX_WAITING) socket.destroy()
+  else if (waiting === 0) begin()
+  else onResponseEnd(before?.response, () => socket.writable && begin())
 }
 
-function beginNext(socket: Socket): void {
-  const pipeline = byConnection.get(socket)
-  const next = pipeline?.waiting.shift()
-  // A request whose response cannot be sent is not begun.
-  if (!pipeline || !next || !socket.writable) return void byConnection.delete(socket)
-  if (pipeline.waiting.length === 0) {
-    byConnection.delete(socket)
-    if (pipeline.isHeld) holdReading(socket, false)
-  } else if (next.exchange) {
-    onResponseEnd(...next.exchange, () => beginNext(socket))
-  }
-  next.begin()
+/**
+ * Answers what is not a valid request once, after the requests before it.
+ * @param answer is told whether the message has been answered already, if the rest of its body is what is not valid
+ */
+export function answerInOrder(socket: Socket, answer: (hasAnswer: boolean) => void): void {
+  if (refused.has(socket)) return
+  refused.add(socket)
+  const exchange = latest.get(socket)
+  const isBody = exchange?.request.complete === false
+  const before = isBody ? exchange.earlier : exchange?.response
+  onResponseEnd(socket.writable ? before : undefined, () => answer(isBody && exchange.response.headersSent))
+}
+
+/** Calls `done` when the response has been handed on as a whole or its client has left; at once if there is none or that is over. */
+export function onResponseEnd(response: ServerResponse | undefined, done: () => void): void {
+  if (!response || response.closed) done()
+  else response.once('close', done)
 }

@@ -5,7 +5,7 @@ import { notePassing } from '../../base/passing-bytes.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import type { BodyMemoryLimits } from './body.ts'
 import { MemoryInUse } from '../../base/memory-in-use.ts'
-import { onResponseEnd } from './response-end.ts'
+import { onResponseEnd } from './pipelines.ts'
 
 /** From here on a body counts. The buffers of the system take smaller ones, and a caller gets them in any case. */
 const LARGE: Bytes = 65_536
@@ -48,7 +48,7 @@ export class ResponseMemory {
     if (request.method === 'GET' && reply.statusCode < 400) this.#requireMemory(reply, waiting, bytes)
     this.#inUse.add(owner, bytes, bytes)
     this.#endPauses(reply.raw)
-    onResponseEnd(request.raw, reply.raw, () => this.#release(owner, bytes))
+    onResponseEnd(reply.raw, () => this.#release(owner, bytes))
   }
 
   #requireMemory(reply: FastifyReply, waiting: Bytes, bytes: Bytes): void {
