@@ -10,6 +10,7 @@ import { sql } from '../stores/sql.ts'
 import { requireValues } from './attributes.ts'
 import type { ProviderPolicy, VerifiedIdentity } from './identity-provider.ts'
 import { SsoRefused } from './refusal.ts'
+import { plainNameOf, showName } from './stated-name.ts'
 import { type GroupPlan, keepsGroups, planGroups, planProfile, type ProfilePlan } from './sign-on-plan.ts'
 
 /** The identifier that an identity provider uses for one of its users. */
@@ -85,8 +86,7 @@ export class AccountMatcher {
     const { rules } = provider
     // First: a refusal for a lacking value reveals nothing about accounts.
     if (rules) requireValues(attributes, rules)
-    const name = nameOf(identity)
-    if (name === systemNames[ADMIN]) throw refused('reserved-user', 'a user other than admin', name)
+    const name = requireNameOf(identity)
     this.#requireDomain(name, provider)
     const link: SsoSubject = { issuer: identity.issuer, subject: identity.subject ?? name }
     const linked = await findLinkedUser(queries, link)
@@ -208,13 +208,19 @@ function shortened(texts: readonly string[]): string {
   return text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS).toWellFormed()} …`
 }
 
-function nameOf({ name }: VerifiedIdentity): string {
+/** In its normal form, by which everything else is decided. @throws {SsoRefused} */
+function requireNameOf({ name: stated }: VerifiedIdentity): string {
+  let name: string
   try {
-    return requireName(name)
+    name = requireName(stated)
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error
-    throw refused('name', 'a name that a user can have', normaliseName(name))
+    throw refused('name', 'a name that a user can have', normaliseName(stated))
   }
+  if (name === systemNames[ADMIN]) throw refused('reserved-user', 'a user other than admin', name)
+  if (plainNameOf(stated) === undefined)
+    throw refused('name', `${showName(name)}, but for upper case`, showName(stated))
+  return name
 }
 
 /** Domains are compared in their ASCII form, as the settings hold them. */

@@ -1,8 +1,9 @@
-import { normaliseName, requireName } from '../accounts/users.ts'
+import { requireName } from '../accounts/users.ts'
 import { InvalidInput } from '../base/errors.ts'
 import { compilePattern, type Pattern } from '../base/patterns.ts'
 import { isLanguageTag } from '../base/text.ts'
 import { SsoRefused } from './refusal.ts'
+import { plainNameOf } from './stated-name.ts'
 
 /**
  * What a provider states about a user beside the name: claims of OpenID Connect, attributes of SAML and CAS. A member is a value or a
@@ -207,11 +208,11 @@ export function readGroups(attributes: Attributes, rules: GroupRules): WantedGro
 }
 
 function groupName(value: string, prefix: string): string | undefined {
-  const plain = value.normalize('NFC').toLowerCase().trim()
-  if (plain === '' || plain === prefix) return undefined
+  const plain = plainNameOf(value)
+  if (plain === undefined || plain === '' || plain === prefix) return undefined
   const name = plain.startsWith(prefix) ? plain : prefix + plain
   try {
-    return requireName(name) === name && normaliseName(plain) === plain ? name : undefined
+    return requireName(name) === name ? name : undefined
   } catch (error) {
     if (error instanceof InvalidInput) return undefined
     throw error

@@ -34,7 +34,7 @@ export type AuthRedirect =
 
 /** What a provider has stated about a user, after all checks of the protocol. */
 export interface VerifiedIdentity {
-  /** As received; `AccountMatcher` normalises it. */
+  /** As stated; `AccountMatcher` refuses one that is not in its normal form, but for case. */
   readonly name: string
   /** Names the provider for account links: entity id, issuer or server address. */
   readonly issuer: string

@@ -73,3 +73,14 @@ export const textOf = (element: XmlElement): string | undefined =>
 
 /** An attribute by its name, with the prefix as it is written; usually one without a namespace. */
 export const attributeOf = (element: XmlElement, name: string): string | undefined => element.attributes[name]?.value
+
+/** The white space of XML, with which servers indent. JavaScript knows more, and a name can differ by those. */
+const BLANKS = ' \t\r\n'
+
+/** Without the white space around it. */
+export function trimBlanks(text: string): string {
+  let [start, end] = [0, text.length]
+  while (start < end && BLANKS.includes(text.charAt(start))) start++
+  while (end > start && BLANKS.includes(text.charAt(end - 1))) end--
+  return text.slice(start, end)
+}

@@ -42,10 +42,23 @@ test('a name is matched in the form that names have (D1.7)', async t => {
   const { service, cas, browser } = await startWithCas(t, { 'service.auth.cas.user-auto-provisioning': 'off' })
   const { name, visitor } = await newUser(service, await service.admin())
   const someone = browser()
-  await someone.signInBy(cas, ` ${name.toUpperCase()}\u200B `)
+  await someone.signInBy(cas, ` ${name.toUpperCase()} `)
   assert.equal(await someone.whoAmI(), name)
   assert.equal((await visitor.get('auth/tokens')).status, 200)
 })
+
+for (const version of ['cas1', 'cas2', 'cas3', 'saml11']) {
+  test(`a name that only normalisation makes equal to that of a user is refused by ${version} (D1.7)`, async t => {
+    const { service, cas, browser } = await startWithCas(t, { ...FAILURE, 'service.auth.cas.version': version })
+    const { name } = await newUser(service, await service.admin())
+    const wide = String.fromCodePoint(name.charCodeAt(0) + 0xfee0) + name.slice(1)
+    for (const disguise of [`${name}\u200B`, `${name}\u00A0`, `\uFEFF${name}`, wide]) {
+      const someone = browser()
+      assert.equal(checkOf(await someone.signInBy(cas, disguise)), 'name', JSON.stringify(disguise))
+      assert.equal(await someone.whoAmI(), 'guest')
+    }
+  })
+}
 
 test('names that no user can have are refused', async t => {
   const { cas, browser } = await startWithCas(t, FAILURE)

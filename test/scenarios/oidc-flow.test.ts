@@ -24,8 +24,8 @@ const whoIs = async (browser: HeadlessBrowser): Promise<string> => {
   }>().user
 }
 
-const failures = async (): Promise<ReadonlyArray<{ check: string; expected?: string; received?: string }>> => {
-  const admin = await service.admin()
+const failures = async (at = pair): Promise<ReadonlyArray<{ check: string; expected?: string; received?: string }>> => {
+  const admin = await at.service.admin()
   return (await admin.get('management/sso')).json<{ failures: Array<{ check: string }> }>().failures
 }
 
@@ -129,4 +129,34 @@ test('unknown providers and addresses of others are refused before anyone is sen
   assert.equal((await ask(`${service.base}auth/oidc?successurl=https://evil.example/`)).status, 400)
   const { headers } = await ask(`${service.base}auth/oidc?username=x@example.org`)
   assert.equal(new URL(headers.location ?? '').searchParams.get('login_hint'), 'x@example.org')
+})
+
+test('a name that only normalisation makes equal to that of a user is refused, whatever claim has it (D1.7)', async t => {
+  const chosen = await startWithOidc(t, { 'op.user-name-claim': 'name' })
+  const admin = await chosen.service.admin()
+  for (const name of ['curator', 'victim@example.org', 'jörg@example.org']) {
+    const made = await admin.ask('_principals?graphtype=user', { json: { resource: { name } } })
+    assert.equal(made.status, 201, made.text)
+  }
+  const disguises = [
+    'victim＠example.org',
+    'ｖictim@example.org',
+    'victim@ｅxample.org',
+    'ｃurator',
+    'cura\u200Btor',
+    'curator ',
+    ' curator',
+    'curator\u00A0',
+    '\uFEFFcurator',
+    'cur\u212Btor',
+    'jo\u0308rg@example.org',
+  ]
+  for (const [at, name] of disguises.entries()) {
+    chosen.users.set(`user-${at}`, { name, email: name, email_verified: true })
+    const page = await loginAtProvider(chosen, `user-${at}`)
+    assert.equal(page.answer.status, 401, JSON.stringify(name))
+    assert.equal((await failures(chosen))[0]?.check, 'name', JSON.stringify(name))
+  }
+  chosen.users.set('honest', { name: 'Curator' })
+  assert.equal((await loginAtProvider(chosen, 'honest')).answer.status, 200)
 })

@@ -148,9 +148,10 @@ test('the language is the first of a list by preference, if it is one (D27.4)', 
 
 test('values that name no group are listed, but for the value of the admin group (D27.2)', () => {
   const rules = { attribute: 'groups', prefix: 'sso-', adminValue: 'boss', provisions: false }
-  const read = readGroups({ groups: ['a', 'bo\u200Bss', '', 'sso-'] }, rules)
+  const unusable = ['bo\u200Bss', 'a ', '\u212Aa', 'ａ', 'o\u0308', '', 'sso-']
+  const read = readGroups({ groups: ['A', ...unusable] }, rules)
   assert.deepEqual([...read.names], ['sso-a'])
-  assert.deepEqual(read.unusable, ['bo\u200Bss', '', 'sso-'])
+  assert.deepEqual(read.unusable, unusable)
   assert.equal(read.isAdmin, false)
   const withoutPrefix = readGroups({ groups: ['boss', 'a'] }, { ...rules, prefix: undefined })
   assert.deepEqual([[...withoutPrefix.names], withoutPrefix.unusable, withoutPrefix.isAdmin], [[], ['a'], true])

@@ -1,4 +1,5 @@
 import { SsoRefused } from '../refusal.ts'
+import { trimBlanks } from '../xml-element.ts'
 
 /**
  * CAS 1: `yes`, a line feed, the name, a line feed; the last one may be missing. Nothing else: of a reply with CRLF or
@@ -7,7 +8,7 @@ import { SsoRefused } from '../refusal.ts'
 export function nameInCas1(text: string): string {
   if (/^no(\n|$)/.test(text)) throw new SsoRefused({ check: 'cas-failure', expected: 'yes', received: text.trim() })
   const name = /^yes\n([^\p{Cc}]+)\n?$/u.exec(text)?.[1]
-  // A name may have inner and outer blanks, which the CAS server should remove; a blank line is not a name.
-  if (name !== undefined && name.trim() !== '') return name
+  // The CAS server should remove blanks around the name; a blank line is not a name.
+  if (name !== undefined && name.trim() !== '') return trimBlanks(name)
   throw new SsoRefused({ check: 'cas-reply', expected: 'two lines: yes, and a name', received: JSON.stringify(text) })
 }

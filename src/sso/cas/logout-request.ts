@@ -1,7 +1,6 @@
 import { InvalidInput } from '../../base/errors.ts'
 import { parseXml, type XmlLimits, XmlRefused } from '../xml.ts'
-import { childrenNamed, textOf, type XmlElement } from '../xml-element.ts'
-import { trimXml } from './only-text.ts'
+import { childrenNamed, textOf, trimBlanks, type XmlElement } from '../xml-element.ts'
 import { isTicket } from './ticket.ts'
 
 const PROTOCOL = 'urn:oasis:names:tc:SAML:2.0:protocol'
@@ -19,7 +18,7 @@ export function ticketInLogoutRequest(text: string): string {
   if (root.uri !== PROTOCOL || root.local !== 'LogoutRequest') throw invalid('is not a SAML 2.0 LogoutRequest')
   const [index, ...others] = childrenNamed(root, PROTOCOL, 'SessionIndex')
   if (!index || others.length > 0) throw invalid('does not have exactly one SessionIndex')
-  const ticket = trimXml(textOf(index) ?? '')
+  const ticket = trimBlanks(textOf(index) ?? '')
   if (!isTicket(ticket)) throw invalid('has no service ticket in its SessionIndex')
   return ticket
 }

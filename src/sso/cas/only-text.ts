@@ -1,8 +1,5 @@
 import { SsoRefused } from '../refusal.ts'
-import { textOf, type XmlElement } from '../xml-element.ts'
-
-/** Without the white space around it that servers indent with. XML knows four such characters, JavaScript more. */
-export const trimXml = (text: string): string => text.replace(/^[ \t\r\n]+/, '').replace(/[ \t\r\n]+$/, '')
+import { textOf, trimBlanks, type XmlElement } from '../xml-element.ts'
 
 /** Returns the text of the single element, which must contain text and nothing else. @throws {SsoRefused} */
 export function onlyText(what: string, elements: readonly XmlElement[]): string {
@@ -10,7 +7,7 @@ export function onlyText(what: string, elements: readonly XmlElement[]): string 
   if (!element || others.length > 0) throw refused(what, `${elements.length}`)
   const text = textOf(element)
   if (text === undefined) throw refused(what, 'elements inside')
-  const trimmed = trimXml(text)
+  const trimmed = trimBlanks(text)
   if (trimmed === '') throw refused(what, 'an empty one')
   return trimmed
 }

@@ -3,9 +3,17 @@ import type { SsoCheck } from '../checks.ts'
 import { SsoRefused } from '../refusal.ts'
 import { parseXmlTime } from '../xml-time.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import { attributeOf, childElements, childrenNamed, descendantsNamed, textOf, type XmlElement } from '../xml-element.ts'
+import {
+  attributeOf,
+  childElements,
+  childrenNamed,
+  descendantsNamed,
+  textOf,
+  trimBlanks,
+  type XmlElement,
+} from '../xml-element.ts'
 import type { CasUser } from './cas-user.ts'
-import { onlyText, trimXml } from './only-text.ts'
+import { onlyText } from './only-text.ts'
 import type { Expected } from './expected.ts'
 
 const SOAP = 'http://schemas.xmlsoap.org/soap/envelope/'
@@ -33,7 +41,7 @@ function readAttributes(assertion: XmlElement): Attributes {
     const name = attributeOf(attribute, 'AttributeName')
     if (!name) continue
     for (const element of childrenNamed(attribute, ASSERTION, 'AttributeValue')) {
-      const value = trimXml(textOf(element) ?? '')
+      const value = trimBlanks(textOf(element) ?? '')
       if (value !== '') pairs.push([name, value])
     }
   }
@@ -65,7 +73,7 @@ function requireStatus(response: XmlElement): void {
   const value = attributeOf(code, 'Value') ?? 'none'
   const isSuccess = /^([\w.-]+:)?Success$/.test(value) && childElements(code).length === 0
   if (isSuccess) return
-  const reason = trimXml(status.textContent)
+  const reason = trimBlanks(status.textContent)
   throw refused('cas-failure', 'Success', reason === '' ? value : `${value}: ${reason}`)
 }
 
@@ -82,7 +90,9 @@ function requireConditions(conditions: XmlElement, { serviceUrl, now, clockSkew 
   const restrictions = childrenNamed(conditions, ASSERTION, 'AudienceRestrictionCondition')
   if (restrictions.length === 0) throw refused('audience', serviceUrl, 'no audience')
   for (const restriction of restrictions) {
-    const audiences = childrenNamed(restriction, ASSERTION, 'Audience').map(audience => trimXml(textOf(audience) ?? ''))
+    const audiences = childrenNamed(restriction, ASSERTION, 'Audience').map(audience =>
+      trimBlanks(textOf(audience) ?? ''),
+    )
     if (!audiences.includes(serviceUrl)) throw refused('audience', serviceUrl, audiences.join(', '))
   }
 }

@@ -1,8 +1,8 @@
 import { type Attributes, attributesOf } from '../attributes.ts'
 import { SsoRefused } from '../refusal.ts'
-import { attributeOf, childElements, childrenNamed, textOf, type XmlElement } from '../xml-element.ts'
+import { attributeOf, childElements, childrenNamed, textOf, trimBlanks, type XmlElement } from '../xml-element.ts'
 import type { CasUser } from './cas-user.ts'
-import { onlyText, trimXml } from './only-text.ts'
+import { onlyText } from './only-text.ts'
 
 const CAS = 'http://www.yale.edu/tp/cas'
 
@@ -39,7 +39,7 @@ export function userInServiceResponse(root: XmlElement): CasUser {
 function readAttributes(success: XmlElement): Attributes {
   const pairs: Array<readonly [string, string]> = []
   for (const element of childrenNamed(success, CAS, 'attributes').flatMap(childElements)) {
-    const value = element.uri === CAS ? trimXml(textOf(element) ?? '') : ''
+    const value = element.uri === CAS ? trimBlanks(textOf(element) ?? '') : ''
     if (value !== '') pairs.push([element.local, value])
   }
   return attributesOf(pairs)
@@ -53,7 +53,7 @@ function requireNoProxy(success: XmlElement): void {
 
 function failureOf(failure: XmlElement): SsoRefused {
   const code = attributeOf(failure, 'code') ?? 'no code'
-  const text = trimXml(failure.textContent)
+  const text = trimBlanks(failure.textContent)
   const received = text === '' ? code : `${code}: ${text}`
   return new SsoRefused({ check: 'cas-failure', expected: 'authenticationSuccess', received })
 }

@@ -1,4 +1,5 @@
 import { type Attributes, valueAt } from '../attributes.ts'
+import { normaliseName } from '../../accounts/users.ts'
 import { SsoRefused } from '../refusal.ts'
 import { showClaim } from './token.ts'
 
@@ -37,7 +38,7 @@ export function readName(
   // Some providers send the string "true" instead of the boolean.
   const isVerified = value === email && (verified === true || verified === 'true')
   // A value without @ is a user name at the provider, because the operator has chosen the claim.
-  const isAddress = nameClaim === 'email' || value.includes('@')
+  const isAddress = nameClaim === 'email' || normaliseName(value).includes('@')
   return { name: value, nameIsUnverified: isAddress && !isVerified && !trustsUnverifiedEmail }
 }
 

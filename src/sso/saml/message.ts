@@ -3,7 +3,7 @@ import type { Milliseconds } from '../../base/units.ts'
 import { SsoRefused } from '../refusal.ts'
 import { parseXmlTime } from '../xml-time.ts'
 import { messageLimits, parseXml, type XmlLimits, XmlRefused } from '../xml.ts'
-import { attributeOf, childElements, childrenNamed, textOf, type XmlElement } from '../xml-element.ts'
+import { attributeOf, childElements, childrenNamed, textOf, trimBlanks, type XmlElement } from '../xml-element.ts'
 import { decryptElement } from './decryption.ts'
 import { ENTITY_FORMAT, SAML } from './names.ts'
 
@@ -96,7 +96,8 @@ export interface NameId {
 
 /** A NameID that is nothing but text. @param expected for the refusal */
 export function readNameId(nameId: XmlElement, expected: string): NameId {
-  const text = textOf(nameId)?.trim()
+  const content = textOf(nameId)
+  const text = content === undefined ? undefined : trimBlanks(content)
   if (!text) throw refused('name-id', expected, text === undefined ? 'elements' : 'nothing')
   const pairs = nameIdAttributes.map(name => [name, attributeOf(nameId, name)] as const)
   return { text, attributes: Object.fromEntries(pairs.filter(([, value]) => value !== undefined)) }

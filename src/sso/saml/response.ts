@@ -2,7 +2,15 @@ import { createPublicKey, type KeyObject } from 'node:crypto'
 import { type Attributes, attributesOf, valuesOf } from '../attributes.ts'
 import { SsoRefused } from '../refusal.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import { attributeOf, childElements, childrenNamed, descendantsNamed, textOf, type XmlElement } from '../xml-element.ts'
+import {
+  attributeOf,
+  childElements,
+  childrenNamed,
+  descendantsNamed,
+  textOf,
+  trimBlanks,
+  type XmlElement,
+} from '../xml-element.ts'
 import { decryptElement } from './decryption.ts'
 import {
   decodeMessage,
@@ -233,7 +241,7 @@ function readAttributes(assertion: XmlElement): Attributes {
       const name = attributeOf(attribute, 'Name')
       if (!name) continue
       for (const value of childrenNamed(attribute, SAML, 'AttributeValue')) {
-        const text = textOf(value)?.trim()
+        const text = trimBlanks(textOf(value) ?? '')
         if (text) pairs.push([name, text])
       }
     }
