@@ -109,7 +109,7 @@ export class Entries {
     const target = await this.#deps.loader.get(key)
     const { naming } = this.#deps.kinds.of(target.entry)
     if (!naming) throw new NotFound('not-found', 'Entries of this kind have no name.')
-    const check = requires(naming.right, naming.change)
+    const { check } = naming
     check(caller, target)
     const name = await read()
     return await this.#deps.changes.change(caller, target, { check }, async (present, writer) => {

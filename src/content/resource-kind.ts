@@ -9,7 +9,7 @@ import type { Graph, GraphText } from '../graph/graph.ts'
 import type { Acl, Entry, EntryHead, GraphType } from '../model/entry.ts'
 import { type EntryAddress, isSystemEntry } from '../model/addresses.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
-import type { EntryInContext, Right } from '../model/rights.ts'
+import type { AccessCheck, EntryInContext, Right } from '../model/rights.ts'
 import type { Queries } from '../stores/database.ts'
 import type { EntryWriter, Precondition } from './changes.ts'
 import type { Place } from './creation-place.ts'
@@ -76,10 +76,8 @@ export interface Making {
 export interface Naming {
   /** All callers may look up names of contexts; other names require the right to read the metadata (W4.4). */
   readonly isPublic: boolean
-  /** The right that a change requires. */
-  readonly right: Right
-  /** Completes "You may not …". */
-  readonly change: string
+  /** Whether the caller may change it. */
+  readonly check: AccessCheck
   find(queries: Queries, id: string): Promise<string | undefined>
   /** An empty name removes it. Part of a change whose right has been checked. */
   set(writer: EntryWriter, id: string, name: string): Promise<void>

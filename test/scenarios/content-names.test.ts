@@ -1,7 +1,7 @@
 import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertRefused, modifiedOf, readEntry } from '../support/content.ts'
+import { assertRefused, graphOf, modifiedOf, principal, readEntry, STORE } from '../support/content.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 
 const service = await startInProcess({ after })
@@ -106,6 +106,19 @@ test('only administrators rename users; groups share their name space (D5.4, W1.
   assertRefused(await admin.put(path, { name: '' }), 400, 'invalid-name')
   assert.equal((await admin.put(`_principals/entry/${group}/name`, { name: 'Crew' })).status, 204)
   assert.equal((await admin.put(`_principals/entry/${group}/name`, { name: '' })).status, 204)
+})
+
+test('who administers the entry of a user may not rename them, at any address (D5.4)', async () => {
+  const user = await newUser(service, admin)
+  const delegate = await newUser(service, admin)
+  const entry = `_principals/entry/${user.id}`
+  const acl = graphOf(`${admin.base}${entry}`, `${STORE}write`, principal(admin, delegate.id))
+  assert.equal((await admin.put(entry, acl)).status, 204)
+  assert.deepEqual((await readEntry(delegate.visitor, '_principals', user.id)).rights, ['administer'])
+  for (const path of [`${entry}/name`, `_principals/resource/${user.id}`])
+    assertRefused(await delegate.visitor.put(path, { name: 'mine@ex.org' }), 403, 'not-allowed', path)
+  assert.equal((await delegate.visitor.put(`_principals/resource/${user.id}`, { language: 'sv' })).status, 204)
+  assert.deepEqual((await admin.get(`${entry}/name`)).json(), { name: user.name })
 })
 
 test('names of system entries stay (W1.6)', async () => {

@@ -49,8 +49,7 @@ export class ContextKind implements ResourceKind {
   readonly home = CONTEXTS
   readonly naming: Naming = {
     isPublic: true,
-    right: 'administer',
-    change: 'change this name',
+    check: requires('administer', 'change this name'),
     find: async (queries, id) => (await findContext(queries, id))?.name,
     set: async (writer, id, name) => {
       const present = (await findContext(writer.tx, id))?.name

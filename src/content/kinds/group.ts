@@ -45,8 +45,7 @@ export class GroupKind implements ResourceKind {
   readonly initialAcl = groupAcl
   readonly naming: Naming = {
     isPublic: false,
-    right: 'writeresource',
-    change: 'change this name',
+    check: requires('writeresource', 'change this name'),
     find: async (queries, id) => (await findGroup(queries, id))?.name,
     set: async (writer, id, name) => {
       const { tx, caller } = writer

@@ -1,4 +1,4 @@
-import { type Caller, denied, isAdmin, opensContext, requireNoToken } from '../../accounts/caller.ts'
+import { type Caller, denied, isAdmin, opensContext, requireAdmin, requireNoToken } from '../../accounts/caller.ts'
 import type { AuditEntry } from '../../accounts/audit.ts'
 import { countedUser, type Lockout } from '../../accounts/lockout.ts'
 import type { Login } from '../../accounts/login.ts'
@@ -106,11 +106,9 @@ export class UserKind implements ResourceKind {
   readonly initialAcl = userAcl
   readonly naming: Naming = {
     isPublic: false,
-    right: 'administer',
-    change: 'change the name of a user',
+    check: caller => requireRenaming(caller),
     find: async (queries, id) => (await findUser(queries, id))?.name,
     set: async (writer, id, raw) => {
-      requireRenaming(writer.caller)
       this.#deps.requireFresh(writer.caller)
       const user = await findUser(writer.tx, id)
       if (!user) return
@@ -297,8 +295,14 @@ function readWish(body: unknown): Wish {
 
 const isSelf = (caller: Caller, { id }: { readonly id: string }): boolean => id === caller.user.id && id !== GUEST
 
-/** A reset by e-mail goes to the address that is the name. @throws {Forbidden} for an access token (D24.5) */
-const requireRenaming = (caller: Caller): void => requireNoToken(caller, 'rename a user')
+/**
+ * A reset by e-mail goes to the address that is the name, so it is not enough to administer the entry of the user.
+ * @throws {Unauthenticated | Forbidden} also for an access token (D24.5)
+ */
+function requireRenaming(caller: Caller): void {
+  requireNoToken(caller, 'rename a user')
+  requireAdmin(caller, 'change the name of a user')
+}
 
 const mayChange: AccessCheck = (caller, target) => {
   const isOwn = isSelf(caller, target.entry) && opensContext(caller, PRINCIPALS)
@@ -317,7 +321,6 @@ function requireAllowed(caller: Caller, user: User, wish: Wish): void {
   }
   const renames = wish.name !== undefined && requireName(requireText(wish.name, 'name')) !== user.name
   if (renames) requireRenaming(caller)
-  if (renames && !isAdmin(caller)) throw denied(caller, 'change the name of a user')
   if (renames && user.id.startsWith('_'))
     throw new Forbidden('not-allowed', 'The names of system users cannot be changed.')
   const disables = wish.disabled !== undefined && readFlag(wish.disabled, 'disabled') !== user.disabled

@@ -144,7 +144,7 @@ export const entryRoutes = [
     url: '/:context/entry/:entry/name',
     chapter,
     summary: 'Change the name of a user, group or context. An empty name removes it.',
-    access: 'those who may write the resource; for users those who administer them',
+    access: 'those who may write the resource; for users administrators',
     path: { context: { example: '_contexts' }, entry: { example: 'photos' } },
     body: jsonBody(Name, { example: { name: 'Photos' } }),
     answers: { 204: done },
