@@ -137,23 +137,21 @@ export async function findTrashedEntry(queries: Queries, address: EntryAddress):
   return row && entryFromRow(row)
 }
 
-/** The address of an entry in the trash, and its place in a list that is in the trash with it, or that held the whole. */
-export interface TrashedMember extends EntryAddress {
+/** An entry in the trash, and its place in a list that is in the trash with it, or that held the whole. */
+export interface TrashedMember {
+  readonly entry: EntryHead
   readonly membership: Membership | undefined
 }
 
 /** The entry that was moved to the trash, then all that lay in it. */
 export async function trashedWith(queries: Queries, { context, id }: EntryAddress): Promise<TrashedMember[]> {
-  const rows = await queries.all<{
-    id: string
-    list: string | null
-    position: number | null
-  }>(sql`SELECT id, list, position
+  const rows = await queries.all<
+    HeadRow & { list: string | null; position: number | null }
+  >(sql`SELECT ${headColumns}, list, position
     FROM trashed_entries WHERE context = ${context} AND root = ${id}
     ORDER BY CASE WHEN id = root THEN 0 ELSE 1 END, list, position`)
   return rows.map(row => ({
-    context,
-    id: row.id,
+    entry: headFromRow(row),
     membership: row.list === null || row.position === null ? undefined : { list: row.list, position: row.position },
   }))
 }

@@ -242,6 +242,33 @@ test('whoever administers an entry trashes, sees, restores and deletes it; nobod
   assertRefused(await admin.post(`_principals/trash/${writer.id}`), 400, 'invalid-type')
 })
 
+test('who administers a list but not all in it neither restores nor deletes it (D25.5)', async () => {
+  const delegate = await newUser(service, admin)
+  const context = await newContext(admin)
+  const other = await newFile(context, 'b')
+  const inner = await newList(admin, context, [other])
+  const album = await newList(admin, context, [inner])
+  for (const id of [album, inner]) {
+    const info = graphOf(`${admin.base}${context}/entry/${id}`, `${STORE}write`, principal(admin, delegate.id))
+    assert.equal((await admin.put(`${context}/entry/${id}`, info)).status, 204)
+  }
+  await trash(admin, context, album)
+  const own = await newEntry(admin, context)
+  const info = graphOf(`${admin.base}${context}/entry/${own}`, `${STORE}write`, principal(admin, delegate.id))
+  assert.equal((await admin.put(`${context}/entry/${own}`, info)).status, 204)
+  await trash(delegate.visitor, context, own)
+  for (const refused of [
+    await delegate.visitor.post(`${context}/trash/${album}/restore`),
+    await delegate.visitor.delete(`${context}/trash/${album}`),
+  ]) {
+    assertRefused(refused, 403, 'not-allowed')
+    assert.match(refused.text, new RegExp(`the entry \\\\?"${other}\\\\?", which is in this list`))
+  }
+  assert.deepEqual((await delegate.visitor.delete(`${context}/trash`)).json(), { deleted: 1 })
+  assert.equal((await admin.post(`${context}/trash/${album}/restore`)).status, 200)
+  assert.deepEqual(await idsOf(admin, context, inner), [other])
+})
+
 test('the trash is paged, and each change of it is on record (D25.5)', async () => {
   const context = await newContext(admin)
   const ids = [await newFile(context, 'a'), await newFile(context, 'b'), await newFile(context, 'c')]

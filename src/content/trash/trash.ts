@@ -5,7 +5,7 @@ import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import type { Files } from '../../files/files.ts'
 import { CONTEXTS, type EntryAddress, type EntryKey, entryUri, PRINCIPALS } from '../../model/addresses.ts'
-import { type GraphType, isList } from '../../model/entry.ts'
+import { type EntryHead, type GraphType, isList } from '../../model/entry.ts'
 import { may, requireRight, requires } from '../../model/rights.ts'
 import type { Database, Queries } from '../../stores/database.ts'
 import type { Changes, EntryWriter, Precondition } from '../changes.ts'
@@ -22,6 +22,7 @@ import {
   trashedBefore,
   trashedHeads,
   trashedHeadsAfter,
+  type TrashedMember,
   trashedSizes,
   trashedWith,
 } from '../trash-rows.ts'
@@ -59,7 +60,7 @@ export interface TrashedEntry {
 
 export interface TrashPage {
   readonly items: readonly TrashedEntry[]
-  /** Number of all entries that the caller may restore. */
+  /** Number of all entries that the caller administers. */
   readonly results: number
   readonly bytes: Bytes
 }
@@ -125,7 +126,7 @@ export class Trash {
     )
   }
 
-  /** The entries that the caller may restore, the latest first. */
+  /** The entries in the trash that the caller administers, the latest first. */
   async list(
     caller: Caller,
     contextKey: string,
@@ -165,19 +166,19 @@ export class Trash {
    * Restores an entry and everything in it: into the list that held it, or into no list if that one no longer
    * exists.
    * Resolves to its address and the id of the list.
+   * @throws {Forbidden} if the caller may not administer an entry in it: it is restored as a whole or not at all
    */
   async restore(caller: Caller, contextKey: string, id: string): Promise<Restored> {
     return await this.#deps.changes.run(
       caller,
       async writer => {
         const { tx } = writer
-        const { entry, list } = await requireTrashed(tx, writer.caller, { contextKey, id, what: 'restore this entry' })
-        const all = await trashedWith(tx, entry)
-        for (const address of all) {
-          const one = await findTrashedEntry(tx, address)
+        const { entry, list, all } = await requireTrashed(tx, writer.caller, { contextKey, id, verb: 'restore' })
+        for (const { entry: head } of all) {
+          const one = await findTrashedEntry(tx, head)
           if (one) await writer.restore(one)
         }
-        for (const { membership, ...one } of all) {
+        for (const { entry: one, membership } of all) {
           if (one.id !== id && membership) await insertMembership(tx, one, membership)
         }
         const detail = { context: entry.context, entry: id, entries: all.length }
@@ -193,14 +194,13 @@ export class Trash {
     )
   }
 
-  /** Deletes an entry in the trash permanently, with everything in it. */
+  /** Deletes an entry in the trash permanently, with everything in it. @throws {Forbidden} as {@link restore} does */
   async delete(caller: Caller, contextKey: string, id: string): Promise<void> {
     await this.#deps.changes.run(
       caller,
       async writer => {
-        const what = 'delete this entry'
-        const { entry } = await requireTrashed(writer.tx, writer.caller, { contextKey, id, what })
-        await this.#purge(writer, entry)
+        const { entry, all } = await requireTrashed(writer.tx, writer.caller, { contextKey, id, verb: 'delete' })
+        await this.#purge(writer, entry, all)
       },
       { ownCommit: true },
     )
@@ -208,8 +208,8 @@ export class Trash {
   }
 
   /**
-   * Deletes everything in the trash of a context that the caller may administer, in several transactions if it is much. Resolves to the
-   * number of entries that had been moved there.
+   * Deletes what was moved to the trash of a context and the caller may administer with everything in it, in several transactions if it is
+   * much. Resolves to the number of entries that had been moved there.
    */
   async empty(caller: Caller, contextKey: string): Promise<number> {
     const { changes, files } = this.#deps
@@ -227,13 +227,17 @@ export class Trash {
     const { tx, caller } = writer
     const { context, entry: contextEntry } = await getContext(tx, contextKey)
     const heads = await trashedHeadsAfter(tx, { context: context.id, id: next }, BATCH)
-    const own = heads.filter(entry => may(caller, 'administer', { entry, contextEntry }))
-    let entries = 0
-    for (const [index, entry] of own.entries()) {
-      entries += await this.#purge(writer, entry)
-      if (entries >= MANY) return { deleted: deleted + index + 1, next: entry.id }
+    let [entries, purged] = [0, 0]
+    for (const entry of heads) {
+      if (!may(caller, 'administer', { entry, contextEntry })) continue
+      const all = await trashedWith(tx, entry)
+      if (findForeign(caller, contextEntry, all)) continue
+      await this.#purge(writer, entry, all)
+      entries += all.length
+      purged++
+      if (entries >= MANY) return { deleted: deleted + purged, next: entry.id }
     }
-    const emptied = { deleted: deleted + own.length, next: heads.length < BATCH ? undefined : heads.at(-1)?.id }
+    const emptied = { deleted: deleted + purged, next: heads.length < BATCH ? undefined : heads.at(-1)?.id }
     const isNothing = emptied.next === undefined && emptied.deleted === 0
     if (isNothing && !may(caller, 'readresource', { entry: contextEntry, contextEntry })) {
       throw denied(caller, 'empty the trash of this context')
@@ -256,7 +260,7 @@ export class Trash {
         await changes.run(undefined, async writer => {
           const found = await findTrashed(writer.tx, address)
           // Skips an entry that another node has deleted, or that was restored and moved to the trash again.
-          if (found && found.deleted < before) await this.#purge(writer, found.entry)
+          if (found && found.deleted < before) await this.#purge(writer, address, await trashedWith(writer.tx, address))
         })
       }
       if (due.length < BATCH) break
@@ -264,15 +268,13 @@ export class Trash {
     await files.collectGarbage()
   }
 
-  /** Resolves to the number of entries, with those in it. */
-  async #purge(writer: EntryWriter, { context, id }: EntryAddress): Promise<number> {
-    const all = await trashedWith(writer.tx, { context, id })
-    for (const address of all) {
-      await this.#deps.files.remove(writer.tx, address)
-      await writer.deleteFromTrash(address)
+  /** @param all with everything in it */
+  async #purge(writer: EntryWriter, { context, id }: EntryAddress, all: readonly TrashedMember[]): Promise<void> {
+    for (const { entry } of all) {
+      await this.#deps.files.remove(writer.tx, entry)
+      await writer.deleteFromTrash(entry)
     }
     writer.record({ event: 'trash-deleted', detail: { context, entry: id, entries: all.length } })
-    return all.length
   }
 }
 
@@ -286,14 +288,27 @@ interface Emptied {
 interface Wanted {
   readonly contextKey: string
   readonly id: string
-  /** Completes "You may not …". */
-  readonly what: string
+  readonly verb: 'restore' | 'delete'
 }
 
-async function requireTrashed(queries: Queries, caller: Caller, { contextKey, id, what }: Wanted) {
+/** An entry that was moved to the trash, with everything in it, all of which the caller administers. */
+async function requireTrashed(queries: Queries, caller: Caller, { contextKey, id, verb }: Wanted) {
   const { context, entry: contextEntry } = await getContext(queries, contextKey)
   const found = await findTrashed(queries, { context: context.id, id })
   if (!found) throw new NotFound('not-found', `There is no entry "${id}" in the trash of context ${context.id}.`)
-  requireRight(caller, 'administer', { entry: found.entry, contextEntry }, what)
-  return found
+  requireRight(caller, 'administer', { entry: found.entry, contextEntry }, `${verb} this entry`)
+  const all = await trashedWith(queries, found.entry)
+  const foreign = findForeign(caller, contextEntry, all)
+  if (foreign) throw denied(caller, `${verb} the entry "${foreign.entry.id}", which is in this list`)
+  return { ...found, all }
 }
+
+/**
+ * The first entry that the caller does not administer. Rights are judged again, because who moved a list to the trash may have had more
+ * of them.
+ */
+const findForeign = (
+  caller: Caller,
+  contextEntry: EntryHead,
+  all: readonly TrashedMember[],
+): TrashedMember | undefined => all.find(({ entry }) => !may(caller, 'administer', { entry, contextEntry }))

@@ -10,7 +10,7 @@ import { isoTime } from '../times.ts'
 import { preconditionOf } from './entries.ts'
 
 const chapter = 'Trash'
-const access = 'those who administer the entry'
+const access = 'those who administer the entry and everything in it'
 
 const Trashed = named(
   'TrashedEntry',
@@ -36,7 +36,7 @@ export const trashRoutes = [
     method: 'GET',
     url: '/:context/trash',
     chapter,
-    summary: 'List the entries in the trash that the caller may restore, the latest first.',
+    summary: 'List the entries in the trash that the caller administers, the latest first.',
     access: 'those who may read the context, or administer an entry in the trash',
     details:
       '`bytes` is the size of all files in them, which counts towards the quota; `results` their number. `entries` of one includes those in the list.',
@@ -108,7 +108,7 @@ export const trashRoutes = [
     method: 'DELETE',
     url: '/:context/trash',
     chapter,
-    summary: 'Delete everything in the trash permanently that the caller administers.',
+    summary: 'Delete permanently what is in the trash and the caller administers with everything in it.',
     access: 'those who may read the context, or administer an entry in the trash',
     answers: { 200: json('How many entries were moved to the trash and are deleted now.', object({ deleted: count })) },
     refusals: { 401: [], 403: [], 404: [] },
