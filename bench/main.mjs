@@ -1,6 +1,7 @@
 // `npm run bench` runs every part, or the named ones (`npm run bench -- auth`), each in its own process.
 // Results are medians of ratios within one run with interleaved rounds; absolute numbers depend on the
 // machine. The report goes to bench/report/; with --publish also to docs/proof/.
+import '../scripts/runtime.mjs'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,7 @@
 #!/usr/bin/env node
-import { main } from '../dist/program/main.js'
-
+if (Number.parseInt(process.versions.node, 10) < 24) {
+  process.stderr.write(`Stowage needs Node.js 24 or newer; this is ${process.versions.node}.\n`)
+  process.exit(1)
+}
+const { main } = await import('../dist/program/main.js')
 process.exit(await main(process.argv.slice(2)))

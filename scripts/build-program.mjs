@@ -62,7 +62,7 @@ async function bundle(entries, plugins) {
     splitting: true,
     format: 'esm',
     platform: 'node',
-    target: 'node20.19',
+    target: 'node24',
     external: ['#lists/*', ...later, ...Object.keys(dependencies).filter(name => !bundled.includes(name))],
     // Packages in CommonJS load modules of Node.js by it.
     banner: {

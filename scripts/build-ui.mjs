@@ -1,5 +1,6 @@
 // Bundles the pages of `ui/` into the folders named as arguments, by default dist/ui. File names contain a
 // hash of the content, so browsers may cache them for ever; manifest.json maps names to files.
+import './runtime.mjs'
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,6 @@
 // `npm run check`: format, lint, types, generated documents, licences of shipped packages. Stops at the first
 // failure.
+import './runtime.mjs'
 import { join } from 'node:path'
 import { buildProgramIfStale, installIfMissing, root, run } from './prepare.mjs'
 

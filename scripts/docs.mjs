@@ -1,12 +1,15 @@
 // Writes the reference pages that are generated from tables in the code. With --check it compares them
 // instead, and fails when they differ.
+import './runtime.mjs'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { configurationReference } from '../dist/config/describe.js'
-import { errorReference } from '../dist/http/error-reference.js'
-import { withOperationTables } from '../dist/http/interface/tables.js'
-import { describedRoutes } from '../dist/http/routes/routes.js'
 import { root } from './prepare.mjs'
+
+// Imported here, where the release of Node.js is right: an older one could not even link these.
+const { configurationReference } = await import('../dist/config/describe.js')
+const { errorReference } = await import('../dist/http/error-reference.js')
+const { withOperationTables } = await import('../dist/http/interface/tables.js')
+const { describedRoutes } = await import('../dist/http/routes/routes.js')
 
 const interfacePage = 'docs/interface.md'
 const pages = {

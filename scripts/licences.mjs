@@ -1,4 +1,5 @@
 // Every shipped package must have a licence that is compatible with Apache-2.0.
+import './runtime.mjs'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './prepare.mjs'

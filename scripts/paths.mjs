@@ -1,6 +1,7 @@
 // `node scripts/paths.mjs [--names]`: how many files under src/ take part in the answer to a request, for the paths that
 // docs/architecture.md names. A file counts when a function in it runs, by the call counts of V8, in each of two requests after a first one.
 // Needs the compiled tests (`node scripts/test.mjs house`).
+import './runtime.mjs'
 import { Session } from 'node:inspector/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

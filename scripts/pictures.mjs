@@ -1,5 +1,6 @@
 // `node scripts/pictures.mjs` updates the pictures in docs/images from those that the tests of the pages
 // take.
+import './runtime.mjs'
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'

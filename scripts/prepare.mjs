@@ -52,4 +52,4 @@ const modified = path => statSync(path).mtimeMs
 const sources = folder =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile() && /\.(tsx?|css|svg)$/.test(entry.name))
-    .map(entry => modified(join(entry.parentPath ?? entry.path, entry.name)))
+    .map(entry => modified(join(entry.parentPath, entry.name)))

@@ -7,6 +7,7 @@
 //   --concurrency N  so many test files at a time (1)
 // Mutants and their places come from StrykerJS. Its own test runners watch the main thread only; here a mutant in a worker thread or in
 // a process that a test starts is noticed as well.
+import './runtime.mjs'
 import { createHash, randomInt } from 'node:crypto'
 import {
   appendFileSync,

@@ -1,5 +1,6 @@
 // `npm run prove:…`: the proofs of test/proof at any length; arguments go to test/proof/main.ts. `--threads N` lets the service answer
 // with N threads.
+import './runtime.mjs'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { buildIfStale, buildProgramIfStale, installIfMissing, root } from './prepare.mjs'

@@ -6,6 +6,7 @@
 //   --times    also prints which files took the most processor time
 //   --retry    runs a few processes that failed once more, alone; the run passes if they do, and names them as unsteady
 // STORE, BLOBS, TOKENS and THREADS choose where the service under test keeps things and on how many threads it runs.
+import './runtime.mjs'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -41,7 +42,7 @@ const folder = join(root, 'build/test')
 const support = path => import(pathToFileURL(join(folder, 'support/peers', path)))
 const files = readdirSync(folder, { recursive: true, withFileTypes: true })
   .filter(entry => entry.isFile() && entry.name.endsWith('.test.js'))
-  .map(entry => relative(root, join(entry.parentPath ?? entry.path, entry.name)))
+  .map(entry => relative(root, join(entry.parentPath, entry.name)))
   .sort()
 
 const options = process.argv.slice(2).filter(argument => argument.startsWith('--'))
@@ -123,9 +124,7 @@ async function run(chosenFiles, env = {}) {
     ]
     const tests = spawn(process.execPath, args, {
       cwd: root,
-      // The service switches off this notice of the AWS SDK by itself; the clients in the tests do not.
       env: {
-        AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
         ...(times ? { STOWAGE_TEST_TIMES: times } : {}),
         STOWAGE_PASSED_BATCHES: passed,
         ...process.env,

@@ -5,12 +5,6 @@ import { join, relative } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { setFlagsFromString } from 'node:v8'
-
-// V8 begins to optimise a function after a number of bytes of its code were run, which by default suits services that run for weeks. In a
-// test most functions run only a few times more. Optimising them later saves an eighth of the processor time of scenarios.
-// Later engines have no such flag.
-if (Number.parseInt(process.versions.node, 10) < 24) setFlagsFromString('--interrupt-budget=1000000')
 
 /** What a test may replace for a while. */
 const REPLACEABLE = [

@@ -21,7 +21,7 @@ export async function runTestFile(work, file, { env = {}, timeout } = {}) {
     cwd: join(work, 'copy'),
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
-    env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true', ...process.env, ...env, TMPDIR: temporary },
+    env: { ...process.env, ...env, TMPDIR: temporary },
   })
   running.add(test)
   let hasFailed = false

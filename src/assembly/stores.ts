@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { StartupError } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Bytes } from '../base/units.ts'
-import { readEnvironment, silenceSdkWarnings } from '../config/environment.ts'
+import { readEnvironment } from '../config/environment.ts'
 import type { Settings } from '../config/settings.ts'
 import type { ThreadTeam } from '../threads/team.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
@@ -185,7 +185,6 @@ export async function openBlobs(settings: Settings): Promise<BlobStore> {
   const place = settings['service.data.store']
   if (place === 'folder') return await FolderBlobStore.open(resolve(settings['service.data.folder'], 'files'))
   // Amazon's client is loaded only where it is used.
-  silenceSdkWarnings()
   const { S3BlobStore } = await import('../stores/s3/s3-blob-store.ts')
   return await S3BlobStore.open(place, readEnvironment().s3)
 }

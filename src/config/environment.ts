@@ -10,11 +10,6 @@ export interface Environment {
   readonly s3: { readonly endpoint: string | undefined; readonly region: string | undefined }
 }
 
-/** At every start, Amazon's client warns on standard error about Node versions that it will stop supporting. */
-export function silenceSdkWarnings(): void {
-  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
-}
-
 /** The only place that reads the environment. Empty variables count as absent. */
 export function readEnvironment(variables: NodeJS.ProcessEnv = process.env): Environment {
   return {

@@ -31,9 +31,7 @@ else {
       /5 files with 100000 bytes, 5 of them copied now/,
     )
     const settings = { ...quota, 'service.data.store': `s3://${gateway().bucket}/migrated` }
-    // The tests themselves silence Amazon's client; the service does so without them.
-    const env = { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: undefined }
-    const second = await startProcess(t, { folder: join(parent, 'scaled'), settings, env })
+    const second = await startProcess(t, { folder: join(parent, 'scaled'), settings })
     await holds(second, contents)
     assert.match(second.output(), /keeps its data in .*s3:\/\/.*\/migrated/)
     assert.doesNotMatch(second.output(), /AWS SDK/)

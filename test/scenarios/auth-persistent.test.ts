@@ -30,7 +30,7 @@ async function startOn(t: TestContext, folder: string, settings: Readonly<Record
 /** Bytes of all files of the store, the key among them or not, and of what a database server holds instead. */
 async function dump(folder: string): Promise<Buffer> {
   const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter(file => file.isFile())
-  const bytes = await Promise.all(files.map(file => readFile(join(file.parentPath ?? file.path, file.name))))
+  const bytes = await Promise.all(files.map(file => readFile(join(file.parentPath, file.name))))
   if (!onPostgres) return Buffer.concat(bytes)
   const database = await openDatabaseOf(folder)
   const rows = await database.all(sql`SELECT * FROM ephemeral`)

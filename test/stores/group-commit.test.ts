@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import * as fc from 'fast-check'
 import { StoreUnavailable } from '../../src/base/errors.ts'
@@ -9,7 +10,6 @@ import { WriteTurn } from '../../src/stores/shared/write-turn.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { GroupCommit } from '../../src/stores/sqlite/group-commit.ts'
 import { SqliteConnection } from '../../src/stores/sqlite/sqlite-connection.ts'
-import { loadSqlite } from '../../src/stores/sqlite/sqlite-module.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -78,7 +78,6 @@ test('at most 32 transactions share a commit, and those that share one take one 
 
 /** Group commits on a database in memory whose engine refuses the statements of a list, with what it was told. */
 async function onEngine(refused: readonly string[], error: object = {}) {
-  const { DatabaseSync } = await loadSqlite()
   const handle = new DatabaseSync(':memory:')
   handle.exec('CREATE TABLE t (a INTEGER PRIMARY KEY)')
   const told: string[] = []

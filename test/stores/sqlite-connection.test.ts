@@ -4,7 +4,7 @@ import { StorageFull, StoreDamaged } from '../../src/base/errors.ts'
 import { UniqueViolation } from '../../src/stores/database.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { SqliteConnection, SqliteTransaction } from '../../src/stores/sqlite/sqlite-connection.ts'
-import type { SqliteHandle, SqliteStatement } from '../../src/stores/sqlite/sqlite-module.ts'
+import type { SqliteHandle, SqliteStatement } from '../../src/stores/sqlite/sqlite-handle.ts'
 
 const engineError = (errcode: number): Error => Object.assign(new Error('of the engine'), { errcode })
 

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { copyFile, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { schema } from '../../src/assembly/schema.ts'
 import { StorageFull, StoreDamaged } from '../../src/base/errors.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { loadSqlite } from '../../src/stores/sqlite/sqlite-module.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -38,7 +38,6 @@ test('every overwritten page of a database is found, at its opening or by the ch
 
 /** Steps of the schema leave pages that hold nothing, so damage to them is none. */
 async function dropFreePages(path: string): Promise<void> {
-  const { DatabaseSync } = await loadSqlite()
   const handle = new DatabaseSync(path)
   handle.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
   handle.close()

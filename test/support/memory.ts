@@ -4,8 +4,8 @@ import { threads } from './threads.ts'
 
 const MIB = 1_048_576
 
-/** The engine of Node 24 lets its nursery grow by some 24 MiB more before it collects, whatever is done. */
-const NURSERY = Number(process.versions.node.split('.')[0]) >= 24 ? 32 : 0
+/** The engine lets its nursery grow by so much before it collects. */
+const NURSERY = 32
 /** Three parts of 8 MiB on their way to a bucket, and the library that sends them. */
 const PARTS = bucket === undefined ? 0 : 48
 /** Each further thread that serves has a heap of its own, whose nursery (12 MiB) fills. */

@@ -11,7 +11,7 @@ const SIZE = 160
 
 const skip = process.platform === 'linux' ? false : 'reads /proc'
 
-test('memory stays within 64 MiB of its start, or 96 on Node 24, while 160 MiB are exported and imported', {
+test('memory stays within 96 MiB of its start while 160 MiB are exported and imported', {
   skip,
 }, async t => {
   const service = await startProcess(t)

@@ -1,7 +1,8 @@
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { StartupError } from '../../base/errors.ts'
-import { type SqliteHandle, loadSqlite } from './sqlite-module.ts'
+import type { SqliteHandle } from './sqlite-handle.ts'
 
 export interface FolderLock {
   /** Releases the folder. Calling it again is not an error. */
@@ -19,12 +20,11 @@ const held = new Set<SqliteHandle>()
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
   const pidFile = join(folder, 'stowage.pid')
-  const { DatabaseSync } = await loadSqlite()
   let handle: SqliteHandle | undefined
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     handle = new DatabaseSync(join(folder, 'lock'), { timeout: 0 })
-    // Never call `prepare` on this handle: with a statement alive the package's `close` would not release the lock.
+    // Never call `prepare` on this handle: with a statement alive `close` might not release the lock.
     handle.exec('BEGIN EXCLUSIVE')
     // By its name: opening the file here would drop the lock.
     await chmod(join(folder, 'lock'), 0o600)

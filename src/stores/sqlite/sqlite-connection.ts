@@ -5,7 +5,7 @@ import type { Milliseconds } from '../../base/units.ts'
 import { type Queries, UniqueViolation } from '../database.ts'
 import { translateDiskError } from '../disk.ts'
 import { bindable, type Sql } from '../sql.ts'
-import type { SqliteHandle, SqliteStatement } from './sqlite-module.ts'
+import type { SqliteHandle, SqliteStatement } from './sqlite-handle.ts'
 
 interface Prepared {
   readonly statement: SqliteStatement

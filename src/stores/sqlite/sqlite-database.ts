@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises'
+import { DatabaseSync } from 'node:sqlite'
 import { StartupError, StorageFull, StorageReadOnly, StoreDamaged } from '../../base/errors.ts'
 import { Mutex } from '../../base/mutex.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
@@ -7,7 +8,7 @@ import { translateDiskError } from '../disk.ts'
 import { type Sql, sql } from '../sql.ts'
 import { GroupCommit, type Turn } from './group-commit.ts'
 import { SqliteConnection, SqliteTransaction, writesRows } from './sqlite-connection.ts'
-import { type SqliteHandle, loadSqlite } from './sqlite-module.ts'
+import type { SqliteHandle } from './sqlite-handle.ts'
 import type { WriteTurn } from '../shared/write-turn.ts'
 
 export interface SqliteOptions {
@@ -30,7 +31,6 @@ const SECOND_STATEMENTS = 200
  */
 export async function openSqliteDatabase(path: string, options: SqliteOptions = {}): Promise<Database> {
   const { readCache = 64 * 2 ** 20, statements = 500, turn } = options
-  const { DatabaseSync } = await loadSqlite()
   const connect = (readOnly: boolean): SqliteHandle =>
     // Only another program, such as an operator's shell, can hold a lock; waiting for it blocks the whole process.
     new DatabaseSync(path, { readOnly, enableForeignKeyConstraints: true, timeout: LOCK_TIMEOUT })
@@ -54,7 +54,6 @@ export async function openSqliteDatabase(path: string, options: SqliteOptions = 
 
 /** Opens another connection to an existing database for a thread other than the writing one; it refuses to write. */
 export async function openSqliteReader(path: string): Promise<Database> {
-  const { DatabaseSync } = await loadSqlite()
   const connect = (): SqliteConnection =>
     new SqliteConnection(
       prepareToRead(new DatabaseSync(path, { readOnly: true, timeout: LOCK_TIMEOUT }), SECOND_CACHE),

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import type { Bytes } from '../../base/units.ts'
 import type { Scratch, ScratchMap } from '../scratch.ts'
 import { name, sql } from '../sql.ts'
 import { SqliteConnection } from './sqlite-connection.ts'
-import { loadSqlite } from './sqlite-module.ts'
 
 /** Pages of the file that stay in memory. */
 const CACHE: Bytes = 16 * 2 ** 20
@@ -22,7 +22,6 @@ export async function openSqliteScratch(
   parent: string,
   { ownsParent = false }: { readonly ownsParent?: boolean } = {},
 ): Promise<Scratch> {
-  const { DatabaseSync } = await loadSqlite()
   if (ownsParent) await rm(parent, { recursive: true, force: true })
   await mkdir(parent, { recursive: true, mode: 0o700 })
   const folder = await mkdtemp(join(parent, 'stowage-scratch-'))
