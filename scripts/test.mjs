@@ -9,7 +9,7 @@
 import './runtime.mjs'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -43,6 +43,8 @@ const support = path => import(pathToFileURL(join(folder, 'support/peers', path)
 const files = readdirSync(folder, { recursive: true, withFileTypes: true })
   .filter(entry => entry.isFile() && entry.name.endsWith('.test.js'))
   .map(entry => relative(root, join(entry.parentPath, entry.name)))
+  // The compiler leaves the output of sources that are gone.
+  .filter(file => existsSync(join(root, relative('build', file).replace(/js$/, 'ts'))))
   .sort()
 
 const options = process.argv.slice(2).filter(argument => argument.startsWith('--'))
