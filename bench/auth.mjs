@@ -113,8 +113,7 @@ export async function measure(say) {
 /** A service with this many live tokens, of which `tokens` belong to existing users. */
 async function startFilled(size) {
   const service = await startService(
-    // One thread, as the bare server has: a client that never sleeps needs the other processor.
-    { 'service.http.threads': '1', 'service.auth.http-basic': 'on', 'service.auth.token.max-per-user': '1000' },
+    { 'service.auth.http-basic': 'on', 'service.auth.token.max-per-user': '1000' },
     { program },
   )
   const headers = await signIn(service)

@@ -36,8 +36,7 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 const WRITES = [5, 50, 200]
 
 export async function measure(say) {
-  // One thread, as the bare server has: a client that never sleeps needs the other processor.
-  const service = await startService({ 'service.http.threads': '1', 'service.data.quota': 'off' })
+  const service = await startService({ 'service.data.quota': 'off' })
   try {
     const headers = await signIn(service)
     const contexts = []

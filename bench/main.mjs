@@ -20,7 +20,6 @@ const PARTS = [
   'start',
   'pages',
   'search',
-  'threads',
   'migration',
   'stalls',
   'scaled',

@@ -17,19 +17,10 @@ const TITLE = 'http://purl.org/dc/terms/title'
 const P = 'http://example.org/p'
 const MB = 2 ** 20
 
-/** With several threads a busy one gives its connections to another, so what holds up a thread is seen with a single one. */
 export async function measure(say) {
-  const [several, one] = [await measureWith({}, say), await measureWith({ 'service.http.threads': 1 }, say)]
-  return report(several.idle, [
-    ...several.results,
-    ...one.results.map(result => ({ ...result, name: `${result.name}, one thread` })),
-  ])
-}
-
-async function measureWith(more, say) {
   const program = process.env.BENCH_PROGRAM
   const chosen = new RegExp(process.env.BENCH_INPUTS ?? '')
-  const settings = { 'service.repository.provenance': 'on', ...more }
+  const settings = { 'service.repository.provenance': 'on' }
   const service = await startService(settings, program === undefined ? {} : { program })
   try {
     const place = await prepare(service)
@@ -44,7 +35,7 @@ async function measureWith(more, say) {
       results.push({ name, ...result })
     }
     probe.disconnect()
-    return { idle, results }
+    return report(idle, results)
   } finally {
     await service.stop()
   }

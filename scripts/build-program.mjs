@@ -6,8 +6,8 @@ import { build } from 'esbuild'
 import { root } from './prepare.mjs'
 
 const SERVER = 'dist/assembly/server.js'
-/** The module of the program, and that of its further serving threads. */
-const servers = ['dist/commands/main.js', 'dist/assembly/serving-thread.js']
+/** The module of the program. */
+const servers = ['dist/commands/main.js']
 /** The modules of the other threads. A thread is found under its name beside the module that starts it. */
 const workers = [
   'dist/assembly/reader-thread.js',

@@ -1,11 +1,10 @@
 // `npm test`: installs and builds what is missing, then runs the tests. Arguments:
 //   PART …     only the files whose path contains one of the parts
 //   --rest     only what `npm test` leaves out: other servers, longer proofs, and the black-box tests with PostgreSQL, S3 and Redis
-//   --threads  only the black-box tests and some proofs, with four threads; a part of --rest
 //   --all      both (`npm run test:all`)
 //   --times    also prints which files took the most processor time
 //   --retry    runs a few processes that failed once more, alone; the run passes if they do, and names them as unsteady
-// STORE, BLOBS, TOKENS and THREADS choose where the service under test keeps things and on how many threads it runs.
+// STORE, BLOBS and TOKENS choose where the service under test keeps things.
 import './runtime.mjs'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -23,8 +22,6 @@ buildUiIfStale('dist/ui')
 buildUiIfStale('build/src/ui')
 
 const SCALED = { STORE: 'postgres', BLOBS: 's3', TOKENS: 'redis' }
-/** What threads of one process must agree about. */
-const WITH_THREADS = ['proof/crash', 'proof/http', 'proof/models', 'scenarios/', 'wire/']
 /** The rooms whose tests know the service from outside. */
 const BLACK_BOX = ['accounts', 'content', 'files', 'model', 'scenarios', 'search', 'wire']
 /** Test files wait for disks, timers and browsers now and then, so three of them use two cores better than two. */
@@ -51,7 +48,7 @@ const options = process.argv.slice(2).filter(argument => argument.startsWith('--
 const parts = process.argv.slice(2).filter(argument => !argument.startsWith('--'))
 // Without a file, the test runner would search for tests itself.
 const unknown = [
-  ...options.filter(option => !['--all', '--rest', '--threads', '--times', '--retry'].includes(option)),
+  ...options.filter(option => !['--all', '--rest', '--times', '--retry'].includes(option)),
   ...parts.filter(part => !files.some(file => file.includes(part))),
 ]
 if (unknown.length > 0) {
@@ -66,9 +63,7 @@ const runs =
       ? [usual, rest]
       : options.includes('--rest')
         ? [rest]
-        : options.includes('--threads')
-          ? [withThreads]
-          : [usual]
+        : [usual]
 const times = options.includes('--times') ? join(mkdtempSync(join(tmpdir(), 'stowage-times-')), 'times') : undefined
 if (times) writeFileSync(times, '')
 let isGood = true
@@ -90,16 +85,7 @@ async function rest() {
     files.filter(file => file.includes(join('test', 'proof', '/'))),
     { PROOFS: 'long' },
   )
-  const threads = await withThreads()
-  return (await runScaledOut()) && peers && proofs && threads
-}
-
-async function withThreads() {
-  process.stderr.write('The black-box tests once more, with four threads.\n')
-  return await run(
-    files.filter(file => WITH_THREADS.some(part => file.includes(join('test', part)))),
-    { THREADS: '4' },
-  )
+  return (await runScaledOut()) && peers && proofs
 }
 
 /** Resolves to true when every test of these files has passed. */

@@ -118,7 +118,7 @@ function loadedWith(entries: readonly string[]): readonly string[] {
   return [...packages].sort()
 }
 
-const startModules = ['commands/main.ts', 'commands/serve.ts', 'assembly/server.ts', 'assembly/serving-thread.ts']
+const startModules = ['commands/main.ts', 'commands/serve.ts', 'assembly/server.ts']
 
 test('a start loads the packages that every service needs, and the others when they are used (D36.1)', () => {
   assert.deepEqual(loadedWith(startModules), [

@@ -1,4 +1,3 @@
-import { SharedCounters } from '../base/shared-counters.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
@@ -107,16 +106,11 @@ export class Audit {
   readonly #log: Log
   readonly #retention: Milliseconds
   readonly #counts = new Map<AuditEvent, number>()
-  readonly #counters: SharedCounters
+  #number = 0
+  #minute = 0
+  #strangers = 0
 
-  /** @param counters those of the process, if several of its threads record events */
-  constructor(
-    database: Database,
-    machine: { readonly system: System; readonly log: Log },
-    retention: Milliseconds,
-    counters = new SharedCounters(),
-  ) {
-    this.#counters = counters
+  constructor(database: Database, machine: { readonly system: System; readonly log: Log }, retention: Milliseconds) {
     this.#database = database
     this.#system = machine.system
     // A high log level does not suppress audit lines; `silent` does.
@@ -164,7 +158,8 @@ export class Audit {
    * write rows too: a query for the highest number would make their transactions wait for one another.
    */
   #nextNumber(): number {
-    return this.#counters.next() * 2 ** 24 + Buffer.from(this.#system.randomBytes(3)).readUIntBE(0, 3)
+    this.#number = (this.#number + 1) % 2 ** 28
+    return this.#number * 2 ** 24 + Buffer.from(this.#system.randomBytes(3)).readUIntBE(0, 3)
   }
 
   /**
@@ -172,7 +167,10 @@ export class Audit {
    * others become log lines only.
    */
   #hasRoomForStranger(time: Milliseconds): boolean {
-    return this.#counters.inMinute(Math.floor(time / 60_000)) <= MAX_STRANGERS
+    const minute = Math.floor(time / 60_000)
+    if (minute !== this.#minute) this.#strangers = 0
+    this.#minute = minute
+    return ++this.#strangers <= MAX_STRANGERS
   }
 
   /** Returns the latest events first. */

@@ -24,8 +24,6 @@ import type { DependencyCache } from '../stores/dependency-cache.ts'
 import type { HashFilter } from '../stores/hash-filter.ts'
 import type { Mailer } from '../stores/mailer.ts'
 import { openSmtpMailer } from '../stores/smtp-mailer.ts'
-import { sharedHashing, sharedMailer, shareHashing, shareMails } from './team-services.ts'
-import type { ThreadTeam } from '../threads/team.ts'
 
 /** Where no password locks a user out, wrong codes still do: only the owner of the password can cause that. */
 const CODE_LOCKOUT = { maxAttempts: 10, duration: 300_000 } as const
@@ -37,18 +35,17 @@ export type Accounts = Awaited<ReturnType<typeof createAccounts>>
 interface AccountsDependencies extends EphemeralStores {
   readonly database: Database
   readonly cache: DependencyCache
-  readonly team: ThreadTeam | undefined
 }
 
 /** Part of `assembly/server.ts`: accounts and sign-in. */
 export async function createAccounts(
   settings: Settings,
   machine: Machine,
-  { database, cache, ephemeral, ofProcess, tokens, tokenKeys, team }: AccountsDependencies,
+  { database, cache, ephemeral, ofProcess, tokens, tokenKeys }: AccountsDependencies,
 ) {
   const { system, log } = machine
-  const audit = new Audit(database, { system, log }, settings['service.audit.retention'], team?.counters)
-  const passwords = await createPasswords(settings, machine, team)
+  const audit = new Audit(database, { system, log }, settings['service.audit.retention'])
+  const passwords = await createPasswords(settings, machine)
   const breachedPasswords = openBreachedPasswords(settings)
   const passwordRules = await createPasswordRules(settings, breachedPasswords)
   const policy = new PasswordLoginPolicy({
@@ -100,14 +97,10 @@ export async function createAccounts(
       )
     : undefined
   const basic = settings['service.auth.http-basic']
-    ? new BasicCredentials(users, login, {
-        store: ofProcess,
-        key: team?.key ?? system.randomBytes(32),
-      })
+    ? new BasicCredentials(users, login, { store: ofProcess, key: system.randomBytes(32) })
     : undefined
-  const mailer = await createMailer(settings, team)
+  const mailer = await createMailer(settings)
   const mails = mailer && new MailQueue(mailer, log)
-  if (mails && team?.isFirst === true) shareMails(team, mails)
   const reset = { database, ephemeral, policy, passwords, passwordRules, sessions, audit, system }
   const passwordReset = mails && new PasswordReset({ ...reset, mails })
   return {
@@ -136,28 +129,19 @@ export async function createAccounts(
   }
 }
 
-async function createPasswords(
-  settings: Settings,
-  { system, hashing }: Machine,
-  team: ThreadTeam | undefined,
-): Promise<Passwords> {
+async function createPasswords(settings: Settings, { system, hashing }: Machine): Promise<Passwords> {
   const cost = hashing?.cost ?? {
     memory: settings['service.auth.password.argon2.memory'],
     iterations: settings['service.auth.password.argon2.iterations'],
     parallelism: settings['service.auth.password.argon2.parallelism'],
   }
-  // The first thread limits the hashing of all threads.
-  if (team?.isFirst === false) return await Passwords.create(cost, unlimited(), system, sharedHashing(team))
   const limiter = new Limiter({
     concurrency: settings['service.auth.password.hash.concurrency'],
     queue: settings['service.auth.password.hash.queue'],
     what: 'password checks',
   })
-  return await Passwords.create(cost, limiter, system, team ? shareHashing(team, limiter) : hashing?.hasher)
+  return await Passwords.create(cost, limiter, system, hashing?.hasher)
 }
-
-const unlimited = (): Limiter =>
-  new Limiter({ concurrency: Number.POSITIVE_INFINITY, queue: 0, what: 'password checks' })
 
 async function createPasswordRules(settings: Settings, breached: HashFilter | undefined): Promise<PasswordRules> {
   const isNist = settings['service.auth.password.profile'] === 'nist'
@@ -176,12 +160,11 @@ async function createPasswordRules(settings: Settings, breached: HashFilter | un
 }
 
 /** `undefined` while password reset is off, because no other feature sends mail. */
-async function createMailer(settings: Settings, team: ThreadTeam | undefined): Promise<Mailer | undefined> {
+async function createMailer(settings: Settings): Promise<Mailer | undefined> {
   const host = settings['service.smtp.host']
   const from = settings['service.smtp.from']
   // The settings have been checked: with the switch on, host and sender are set.
   if (!settings['service.auth.password-reset'] || host === undefined || from === undefined) return undefined
-  if (team?.isFirst === false) return sharedMailer(team)
   return await openSmtpMailer({
     host,
     from,

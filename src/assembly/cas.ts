@@ -5,21 +5,14 @@ import { CAS_PATH } from '../http/routes/cas.ts'
 import { attributesUsed } from '../sso/attributes.ts'
 import { CasProvider, validationLimiter } from '../sso/cas/provider.ts'
 import type { CasSignOnOptions } from '../sso/cas/sign-on.ts'
-import type { ThreadTeam } from '../threads/team.ts'
 import { casRules } from './mapping.ts'
-import { shareLimiter } from './team-services.ts'
 
 /** Where attributes are used, it has room for thousands of groups. */
 const MAX_REPLY = 65_536
 const MAX_REPLY_WITH_ATTRIBUTES = 524_288
 
 /** `undefined` while CAS is off. */
-export function createCas(
-  settings: Settings,
-  system: System,
-  base: () => BaseAddress,
-  team?: ThreadTeam,
-): CasSignOnOptions | undefined {
+export function createCas(settings: Settings, system: System, base: () => BaseAddress): CasSignOnOptions | undefined {
   const serverUrl = settings['service.auth.cas.server.url']
   // The settings have been checked: with the switch on, the address is set.
   if (!settings['service.auth.cas'] || serverUrl === undefined) return undefined
@@ -36,7 +29,7 @@ export function createCas(
     maxBytes: attributesUsed(rules).length > 0 ? MAX_REPLY_WITH_ATTRIBUTES : MAX_REPLY,
   }
   return {
-    provider: new CasProvider(options, { system, limiter: shareLimiter(team, 'CAS tickets', validationLimiter) }),
+    provider: new CasProvider(options, { system, limiter: validationLimiter() }),
     policy: {
       name,
       provisions: settings['service.auth.cas.user-auto-provisioning'],

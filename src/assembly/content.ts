@@ -65,7 +65,7 @@ export function createContent(settings: Settings, deps: ContentDependencies) {
     imports: new ContextImport({
       ...loading,
       translate: async (source, hints) => {
-        // Loaded when it is needed: every serving thread would need memory for it.
+        // Loaded when it is needed: it takes memory.
         const { translateContextExport } = await import('../migration/entrystore/context-export.ts')
         const { openSqliteScratch } = await import('../stores/sqlite/sqlite-scratch.ts')
         return await translateContextExport(source, hints, {

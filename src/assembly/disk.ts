@@ -3,7 +3,6 @@ import type { Log } from '../base/log.ts'
 import type { Settings } from '../config/settings.ts'
 import { DiskSpace } from '../stores/disk.ts'
 import { openToOthers } from '../stores/host-limits.ts'
-import type { ThreadTeam } from '../threads/team.ts'
 import { placeOf } from '../stores/postgres/postgres-pool.ts'
 
 /** True when this node keeps data in its data folder. */
@@ -20,31 +19,20 @@ export function dataPlace(settings: Settings, folder: string): string {
 }
 
 /**
- * Watches the disk of the data folder, and logs a warning when other users can read the folder. When one thread notices a change, all
- * measure at once, and the first one logs it. Returns `undefined` when the folder is not used.
+ * Watches the disk of the data folder, and logs a warning when other users can read the folder. Returns `undefined` when the folder is not used.
  */
-export async function openDisk(
-  settings: Settings,
-  log: Log,
-  team: ThreadTeam | undefined,
-): Promise<DiskSpace | undefined> {
+export async function openDisk(settings: Settings, log: Log): Promise<DiskSpace | undefined> {
   if (!usesFolder(settings)) return undefined
   const folder = resolve(settings['service.data.folder'])
-  const reports = team?.isFirst !== false
-  for (const path of reports ? await exposedPaths(folder) : []) {
+  for (const path of await exposedPaths(folder)) {
     log.warn({ path }, 'other users of this machine can read or change the data: run chmod go-rwx on this path')
   }
-  const disk = await DiskSpace.open({
+  return await DiskSpace.open({
     folder,
-    onChange: () =>
-      void team?.collect('check-disk').catch((error: unknown) => log.warn({ err: error }, 'a thread was not reached')),
     alarm: settings['service.data.low-space'],
     reserve: settings['service.data.reserved-space'],
     log,
-    reports,
   })
-  team?.answer('check-disk', () => disk.check())
-  return disk
 }
 
 /** A folder that other users cannot enter protects everything in it. */

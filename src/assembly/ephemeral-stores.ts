@@ -4,7 +4,6 @@ import { PENDING_PREFIX } from '../accounts/factors/pending-logins.ts'
 import { KeyedTokenSealer, type TokenSealer } from '../accounts/token-sealer.ts'
 import { StartupError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
-import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Machine } from './machine.ts'
@@ -14,8 +13,6 @@ import { DatabaseEphemeralStore } from '../stores/database-ephemeral-store.ts'
 import type { Capacity, EphemeralStore } from '../stores/ephemeral-store.ts'
 import { keyFingerprint, parseKeys, readKeyFile } from '../stores/key-file.ts'
 import { MemoryEphemeralStore } from '../stores/memory-ephemeral-store.ts'
-import { SharedEphemeralStore } from '../stores/shared/shared-ephemeral-store.ts'
-import type { ThreadTeam } from '../threads/team.ts'
 
 /** Limits for data that unknown callers can cause. */
 const capacity: readonly Capacity[] = [
@@ -30,10 +27,7 @@ const capacity: readonly Capacity[] = [
   { prefix: PENDING_PREFIX, max: 100_000 },
 ]
 
-/**
- * How long the time of an access may wait before it is written to a store shared with other threads or
- * processes.
- */
+/** How long the time of an access may wait before it is written to a store shared with other processes. */
 const WRITE_DELAY: Milliseconds = 1000
 
 /** The stores of sessions. */
@@ -48,7 +42,7 @@ export interface Tokens {
 export interface EphemeralStores {
   /** The store for all ephemeral data except sessions. */
   readonly ephemeral: EphemeralStore
-  /** What is kept in the memory of this process in any case; its threads share it. */
+  /** What is kept in the memory of this process in any case. */
   readonly ofProcess: EphemeralStore
   readonly tokens: Tokens
   /** The keys that seal tokens outside memory, which all nodes have; empty for tokens in memory. */
@@ -65,7 +59,6 @@ export async function openEphemeralStores(
   settings: Settings,
   machine: Machine,
   database: Database,
-  team: ThreadTeam | undefined,
 ): Promise<EphemeralStores> {
   const { system, log } = machine
   const url = settings['service.cluster.redis.url']
@@ -73,8 +66,8 @@ export async function openEphemeralStores(
   const secrets = kind === 'memory' ? [] : await tokenSecrets(settings, machine)
   const sealer = kind === 'memory' ? undefined : new KeyedTokenSealer(secrets, system)
   const inDatabase = new DatabaseEphemeralStore(database, system)
-  const ofProcess = openInMemory(system, team)
-  const ephemeral = url === undefined ? ofProcess : await openInRedis(settings, url, log, team)
+  const ofProcess = new MemoryEphemeralStore(system, { capacity })
+  const ephemeral = url === undefined ? ofProcess : await openInRedis(settings, url, log)
   return {
     ephemeral,
     ofProcess,
@@ -82,7 +75,7 @@ export async function openEphemeralStores(
       // The settings have been checked: an address of Redis is set exactly when tokens are in Redis.
       store: kind === 'database' ? inDatabase : ephemeral,
       sealer,
-      writeDelay: kind === 'memory' && !team ? 0 : WRITE_DELAY,
+      writeDelay: kind === 'memory' ? 0 : WRITE_DELAY,
       writesFirstAtOnce: kind === 'memory',
     },
     tokenKeys: secrets,
@@ -95,25 +88,11 @@ export async function openEphemeralStores(
   }
 }
 
-/** With several threads, the memory is shared by all of them. */
-function openInMemory(system: System, team: ThreadTeam | undefined): EphemeralStore {
-  if (!team) return new MemoryEphemeralStore(system, { capacity })
-  const store = new SharedEphemeralStore(system, { capacity, shared: team.facts })
-  team.facts = store.shared
-  return store
-}
-
-/** The client is loaded only where it is used, because it takes 8 MB in each thread. */
-async function openInRedis(
-  settings: Settings,
-  url: string,
-  log: Log,
-  team: ThreadTeam | undefined,
-): Promise<EphemeralStore> {
+/** The client is loaded only where it is used, because it takes 8 MB. */
+async function openInRedis(settings: Settings, url: string, log: Log): Promise<EphemeralStore> {
   const { openRedisEphemeralStore } = await import('../stores/redis/redis-ephemeral-store.ts')
   const certificate = redisCertificate(settings)
-  // All threads use the same server, so one of them warns.
-  return await openRedisEphemeralStore(url, log, { capacity, certificate, warnsOfEviction: team?.isFirst !== false })
+  return await openRedisEphemeralStore(url, log, { capacity, certificate })
 }
 
 /** What the service shows to Redis; the settings have been checked: both are set, or neither. */

@@ -14,9 +14,7 @@ import {
   type FederationStore,
   type IdpMetadata,
 } from '../sso/saml/provider.ts'
-import type { ThreadTeam } from '../threads/team.ts'
 import type { Machine } from './machine.ts'
-import { shareFederation } from './team-services.ts'
 
 /** The settings of a federation; `undefined` for a single identity provider. @throws {StartupError} for an unusable certificate */
 export function federationSettings(settings: Settings, idp: string): FederationOptions | undefined {
@@ -67,20 +65,13 @@ export const federationLogin = (
   serviceCategories: settings['service.auth.saml.idp.<idp>.service-categories.<n>'].get(idp) ?? [],
 })
 
-interface Dependencies {
-  readonly store: FederationStore
-  readonly team: ThreadTeam | undefined
-}
-
-/** The federation as this thread uses it: the first thread loads it for all. */
+/** The federation, which begins to load. */
 export function createFederation(
   options: FederationOptions,
   machine: Pick<Machine, 'system' | 'log'>,
-  { store, team }: Dependencies,
+  store: FederationStore,
 ): Federation {
-  if (team && !team.isFirst) return shareFederation(team, options.name)
   const source = new FederationSource(options, { ...machine, store, reader: new FederationReader() })
-  if (team) shareFederation(team, options.name, source)
   void source.refresh()
   return source
 }

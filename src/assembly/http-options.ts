@@ -18,34 +18,25 @@ export function cookieOptions(settings: Settings, basePath: string): CookieOptio
   }
 }
 
-/** For bodies of requests. Every thread can read at least two of the maximum size for one caller. */
+/** For bodies of requests: at least two of the maximum size for one caller. */
 const REQUESTS_OF_ONE: Bytes = 64 * 2 ** 20
 /** For responses that wait for their clients. The first one of a caller may have any size. */
 const RESPONSES_OF_ONE: Bytes = 32 * 2 ** 20
 /** For either of them. */
 const MEMORY_OF_ALL: Bytes = 256 * 2 ** 20
 
-/**
- * The limits are those of all threads together; each has its share, as most bodies of a caller come to different threads. A thread has
- * memory for four bodies of the maximum size in any case.
- * @param leastOfOne the memory that a thread has for one caller in any case
- */
-const memoryLimits = (
-  ofOne: Bytes,
-  leastOfOne: Bytes,
-  { maxJson, threads }: { readonly maxJson: Bytes; readonly threads: number },
-): BodyMemoryLimits => ({
-  ofOne: Math.max(leastOfOne, Math.floor(ofOne / threads)),
-  ofAll: Math.max(4 * maxJson, Math.floor(MEMORY_OF_ALL / threads)),
+/** @param maxJson there is memory for four bodies of this size in any case */
+const memoryLimits = (ofOne: Bytes, maxJson: Bytes): BodyMemoryLimits => ({
+  ofOne,
+  ofAll: Math.max(4 * maxJson, MEMORY_OF_ALL),
 })
 
-/** The settings of the HTTP room. @param threads the number of serving threads */
+/** The settings of the HTTP room. */
 export function httpOptions(
   settings: Settings,
   machine: Machine,
   base: () => BaseAddress,
   basePath: string,
-  threads: number,
 ): HttpOptions {
   const maxJson = settings['service.http.json.max-size']
   return {
@@ -61,9 +52,9 @@ export function httpOptions(
       idleTimeout: settings['service.http.body.idle-timeout'],
       minimumRate: settings['service.http.body.minimum-rate'],
       maxJson,
-      memory: memoryLimits(REQUESTS_OF_ONE, 2 * maxJson, { maxJson, threads }),
+      memory: memoryLimits(Math.max(REQUESTS_OF_ONE, 2 * maxJson), maxJson),
     },
-    responseMemory: memoryLimits(RESPONSES_OF_ONE, maxJson, { maxJson, threads }),
+    responseMemory: memoryLimits(Math.max(RESPONSES_OF_ONE, maxJson), maxJson),
     cors: {
       enabled: settings['service.cors'],
       origins: settings['service.cors.origins.<n>'],

@@ -13,7 +13,7 @@ export interface Machine {
   /** `SERVICE_AUTH_TOKEN_KEY`: seals tokens outside memory, instead of a key file; not checked yet. */
   readonly tokenKey?: string | undefined
   readonly version: string
-  /** The sources of the settings. Other threads read them again, so without them only one thread serves. */
+  /** The sources of the settings. They are read again to show where each value comes from. */
   readonly sources?: SettingsSources | undefined
   /** Replaces the configured cost of a password hash and the threads for it. Only tests set it, when they do not test hashing. */
   readonly hashing?: { readonly cost: Argon2Cost; readonly hasher: Hasher } | undefined

@@ -16,10 +16,8 @@ import {
   readServer,
 } from '../sso/oidc/provider.ts'
 import type { OidcLogin } from '../sso/oidc/sign-on.ts'
-import type { ThreadTeam } from '../threads/team.ts'
 import type { Machine } from './machine.ts'
 import { oidcRules } from './mapping.ts'
-import { shareLimiter, shareMetadata } from './team-services.ts'
 
 /** Age at which configuration and keys of a provider are read again, in seconds. An unknown key has them read at once. */
 const MAX_AGE = 3600
@@ -30,10 +28,9 @@ export function createOidcProviders(
   machine: Pick<Machine, 'system' | 'log'>,
   base: () => BaseAddress,
   copies?: MetadataCopies<OidcServer>,
-  team?: ThreadTeam,
 ): readonly OidcLogin[] {
   if (!settings['service.auth.oidc']) return []
-  return settings['service.auth.oidc.idps.<n>'].map(name => createLogin(name, settings, machine, base, copies, team))
+  return settings['service.auth.oidc.idps.<n>'].map(name => createLogin(name, settings, machine, base, copies))
 }
 
 function createLogin(
@@ -42,7 +39,6 @@ function createLogin(
   machine: Pick<Machine, 'system' | 'log'>,
   base: () => BaseAddress,
   copies: MetadataCopies<OidcServer> | undefined,
-  team: ThreadTeam | undefined,
 ): OidcLogin {
   // The settings have been checked: what a provider needs is there.
   const issuer = settings['service.auth.oidc.idp.<idp>.issuer'].get(name) ?? ''
@@ -52,8 +48,8 @@ function createLogin(
   const source = { idp: name, url: endpoints?.jwks ?? discoveryUrl(issuer), maxAge: MAX_AGE }
   const parse = async (text: string): Promise<OidcServer> =>
     endpoints ? fixedServer(text, issuer, endpoints) : await readServer(text, issuer)
-  const metadata = shareMetadata(team, name, new MetadataSource(source, { ...machine, parse, copies }))
-  const limiter = shareLimiter(team, `codes of ${name}`, exchangeLimiter)
+  const metadata = new MetadataSource(source, { ...machine, parse, copies })
+  const limiter = exchangeLimiter()
   const options = {
     name,
     issuer,

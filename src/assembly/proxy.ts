@@ -1,11 +1,9 @@
 import type { Settings } from '../config/settings.ts'
 import { fetchLimiter, Proxy } from '../proxy/proxy.ts'
-import type { ThreadTeam } from '../threads/team.ts'
 import type { Machine } from './machine.ts'
-import { shareFairLimiter } from './team-services.ts'
 
 /** `undefined` when the proxy is off. */
-export function createProxy(settings: Settings, { version }: Machine, team: ThreadTeam | undefined): Proxy | undefined {
+export function createProxy(settings: Settings, { version }: Machine): Proxy | undefined {
   if (!settings['service.proxy']) return undefined
   const options = {
     hosts: {
@@ -16,5 +14,5 @@ export function createProxy(settings: Settings, { version }: Machine, team: Thre
     timeout: settings['service.proxy.timeout'],
     userAgent: `Stowage/${version}`,
   }
-  return new Proxy(options, shareFairLimiter(team, 'documents to fetch', fetchLimiter))
+  return new Proxy(options, fetchLimiter())
 }

@@ -4,10 +4,8 @@ import type { Settings } from '../config/settings.ts'
 import type { AnswerCache } from '../http/readers/answer-cache.ts'
 import { answerFrom, type AnswerMessage } from '../http/readers/messages.ts'
 import type { Readers } from '../http/readers/read-task.ts'
-import type { ThreadTeam } from '../threads/team.ts'
 import { threadModule } from '../workers/thread-module.ts'
 import { type TaskPool, WorkerPool } from '../workers/worker-pool.ts'
-import { sharePool } from './team-services.ts'
 
 export interface ReaderData {
   readonly settings: Settings
@@ -16,7 +14,6 @@ export interface ReaderData {
 
 const TIMEOUT: Milliseconds = 10_000
 const MAX_MEGABYTES = 256
-/** As many as there are serving threads, if those are more. */
 const MAX_THREADS = 4
 
 /** A request, as a text. */
@@ -24,31 +21,17 @@ export type ReaderTask = string
 export type ReaderResult = AnswerMessage
 
 /**
- * The threads for heavy reads of all serving threads.
+ * The threads for heavy reads.
  * @param base is called when the first task arrives
- * @param answers the searches that this serving thread has answered
- * @param isIndexComplete asked in the thread that has the threads for all others
+ * @param answers the searches that have been answered
  */
 export function createReaders(
   settings: Settings,
   base: () => string,
-  team: ThreadTeam | undefined,
   answers: AnswerCache,
   isIndexComplete: () => boolean,
 ): { readonly readers: Readers } {
-  const pool = sharePool(
-    team,
-    'heavy reads',
-    () => marking(openReaders(settings, base, team?.count ?? 1), isIndexComplete),
-    {
-      task: () => [],
-      result: result => {
-        if (typeof result === 'string') return []
-        const bytes = 'body' in result ? result.body : ''
-        return typeof bytes === 'string' ? [] : [bytes.buffer as ArrayBuffer]
-      },
-    },
-  )
+  const pool = marking(openReaders(settings, base), isIndexComplete)
   return {
     readers: {
       run: async (task, caller, clientGone) =>
@@ -58,7 +41,7 @@ export function createReaders(
   }
 }
 
-/** The pool in the thread that has it. It marks what was read before the index was complete. */
+/** Marks what was read before the index was complete. */
 const marking = (
   pool: WorkerPool<ReaderTask, ReaderResult>,
   isIndexComplete: () => boolean,
@@ -73,14 +56,10 @@ const marking = (
   close: () => pool.close(),
 })
 
-function openReaders(
-  settings: Settings,
-  base: () => string,
-  servingThreads: number,
-): WorkerPool<ReaderTask, ReaderResult> {
+function openReaders(settings: Settings, base: () => string): WorkerPool<ReaderTask, ReaderResult> {
   // One more than may work at once: one is always free for the next caller, and a single caller can use all cores. They start when
   // they are needed.
-  const threads = Math.min(availableParallelism(), Math.max(MAX_THREADS, servingThreads)) + 1
+  const threads = Math.min(availableParallelism(), MAX_THREADS) + 1
   return new WorkerPool({
     module: threadModule('reader-thread', import.meta.url),
     threads,

@@ -21,7 +21,6 @@ import type { SamlLogin } from '../sso/saml/sign-on.ts'
 import { withQuery } from '../sso/with-query.ts'
 import type { BaseAddress } from '../http/base-address.ts'
 import type { Database } from '../stores/database.ts'
-import type { ThreadTeam } from '../threads/team.ts'
 import {
   createFederation,
   federationLogin,
@@ -31,7 +30,6 @@ import {
 } from './federations.ts'
 import type { Machine } from './machine.ts'
 import { samlRules } from './mapping.ts'
-import { shareMessageChecks, shareMetadata } from './team-services.ts'
 
 /** The settings of one SAML provider, from the new settings or the deprecated ones. */
 interface SamlSettings {
@@ -71,7 +69,6 @@ export interface SamlProviders {
 interface Dependencies {
   readonly database: Database
   readonly base: () => BaseAddress
-  readonly team: ThreadTeam | undefined
 }
 
 /** `undefined` while SAML is off. @throws {StartupError} when a key file is unusable */
@@ -82,8 +79,7 @@ export function createSamlProviders(
 ): SamlProviders | undefined {
   const all = samlSettings(settings)
   if (all.length === 0) return undefined
-  const team = deps?.team
-  const verifier = new Verifier(shareMessageChecks(team, () => new MessageChecks()))
+  const verifier = new Verifier(new MessageChecks())
   const copies = deps && new MetadataCopies<IdpMetadata>(deps.database)
   const clockSkew = settings['service.auth.saml.clock-skew']
   const signing = readKeyPair(
@@ -100,7 +96,7 @@ export function createSamlProviders(
     // `doctor` examines federations by itself.
     if (federated && !deps) return []
     if (federated && deps) {
-      const members = createFederation(federated, machine, { ...deps, store: new FederationStore(deps.database) })
+      const members = createFederation(federated, machine, new FederationStore(deps.database))
       const federation = { ...federationLogin(settings, one.name, deps.base), members }
       const metadata = metadataOfFederation(metadataUrl, members)
       const provider = new SamlProvider({ ...options, federation }, metadata, verifier, machine.system)
@@ -109,7 +105,7 @@ export function createSamlProviders(
     const signedBy = metadataKeys(settings, one.name)
     const source = { idp: one.name, url: metadataUrl, maxAge: metadataMaxAge, signedBy }
     const parse = (text: string, now: Milliseconds): Promise<IdpMetadata> => verifier.parseMetadata(text, now, signedBy)
-    const metadata = shareMetadata(team, one.name, new MetadataSource(source, { ...machine, parse, copies }))
+    const metadata = new MetadataSource(source, { ...machine, parse, copies })
     return [{ policy, face, provider: new SamlProvider(options, metadata, verifier, machine.system) }]
   })
   const isLegacy = settings['service.auth.saml'] === 'on'

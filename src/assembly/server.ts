@@ -19,9 +19,10 @@ import { Files, type FilesOptions } from '../files/files.ts'
 import { StorageUsage } from '../files/storage-usage.ts'
 import { Garbage } from '../files/garbage.ts'
 import { Ledger } from '../files/quota-ledger.ts'
-import { GraphReader, movedMemory, movedOutcome, openGraphPool } from '../graph/graph-reader.ts'
+import { GraphReader, openGraphPool } from '../graph/graph-reader.ts'
 import { createApp } from '../http/app.ts'
 import { History } from '../http/history.ts'
+import { listen } from '../http/protocol/listening.ts'
 import { Metrics } from '../http/metrics.ts'
 import { Readiness } from '../http/readiness.ts'
 import { ServiceAddress } from '../http/base-address.ts'
@@ -40,12 +41,8 @@ import { createContentOrigin } from './content-origin.ts'
 import { createProxy } from './proxy.ts'
 import { requireHealthy, requireSound } from './health.ts'
 import { createReaders } from './readers.ts'
-import { sharePool } from './team-services.ts'
 import { openStores, type Stores } from './stores.ts'
 import { createVirusScan } from './virus-scan.ts'
-import { closed, listen, secondListener } from '../threads/listening.ts'
-import { MainThread } from '../threads/main-thread.ts'
-import { type FirstThread, type ThreadTeam, threadCount } from '../threads/team.ts'
 import { loadUi } from './ui.ts'
 import { pruneChangeLog } from '../stores/change-log.ts'
 import { DependencyCache } from '../stores/dependency-cache.ts'
@@ -53,11 +50,9 @@ import type { Database } from '../stores/database.ts'
 import type { DiskSpace } from '../stores/disk.ts'
 import { ping } from '../stores/sql.ts'
 
-/** For frequently requested users, access lists and entries, in each thread. */
+/** For frequently requested users, access lists and entries. */
 const CACHE_BYTES = 16 * 2 ** 20
 const ANSWER_CACHE_BYTES = 8 * 2 ** 20
-/** This file lies beside that of the thread; both end in .js when compiled and in .ts when run from source. */
-const servingThread = new URL(`./serving-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
 
 export interface Server {
   /** Resolves to the base address when requests are served. */
@@ -66,8 +61,6 @@ export interface Server {
   drain(): void
   /** Drains, lets requests in progress finish, then closes everything. */
   close(): Promise<void>
-  /** Resolves when a thread has ended by itself; the process should then end. Never with a single thread. */
-  readonly failure: Promise<Error>
   /** False while admin has no way to sign in. */
   readonly adminHasPassword: boolean
   /** Where rows and files are kept, for people. */
@@ -77,26 +70,20 @@ export interface Server {
 /**
  * Assembles the program. This is the only place that chooses drivers and turns settings into the options of
  * each room.
- * @param team for a thread that the first one has started
  */
-export async function createServer(
-  settings: Settings,
-  machine: Machine,
-  team: ThreadTeam | undefined = createTeam(settings, machine),
-): Promise<Server> {
+export async function createServer(settings: Settings, machine: Machine): Promise<Server> {
   keepTickShape()
   let stores: Stores | undefined
   let ephemeralStores: EphemeralStores | undefined
   try {
-    stores = await openStores(settings, machine.system, { team })
+    stores = await openStores(settings, machine.system)
     await requireWhole(stores.database)
-    if (team?.isFirst !== false) await requireSound(stores.database)
-    ephemeralStores = await openEphemeralStores(settings, machine, stores.database, team)
+    await requireSound(stores.database)
+    ephemeralStores = await openEphemeralStores(settings, machine, stores.database)
     const node = await joinAsNode(settings, machine, stores, ephemeralStores)
-    const disk = await openDisk(settings, machine.log, team)
-    return serverOf(settings, machine, await assemble(settings, machine, { stores, ephemeralStores, team, node, disk }))
+    const disk = await openDisk(settings, machine.log)
+    return serverOf(settings, machine, await assemble(settings, machine, { stores, ephemeralStores, node, disk }))
   } catch (error) {
-    if (team?.isFirst === true) await team.end()
     await ephemeralStores?.close()
     await stores?.close()
     throw error
@@ -106,8 +93,6 @@ export async function createServer(
 interface Opened {
   readonly stores: Stores
   readonly ephemeralStores: EphemeralStores
-  /** Present when several threads serve. */
-  readonly team: ThreadTeam | undefined
   readonly node: Node
   /** Absent when the data folder is not used. */
   readonly disk: DiskSpace | undefined
@@ -116,7 +101,7 @@ interface Opened {
 type Parts = Awaited<ReturnType<typeof assemble>>
 
 async function assemble(settings: Settings, machine: Machine, opened: Opened) {
-  const { stores, ephemeralStores, team, disk } = opened
+  const { stores, ephemeralStores, disk } = opened
   const { database, blobs } = stores
   const { system, log } = machine
   const books = {
@@ -126,24 +111,21 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
   const ledger = new Ledger(database, system, books)
   const garbage = new Garbage(database, blobs, ledger, system)
   const cache = new DependencyCache(database, CACHE_BYTES, system)
-  const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database, cache, team })
+  const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database, cache })
   const { virusScan, files, stagedImports } = createFiles(settings, machine, opened, { ...accounts, ledger, garbage })
   const catchUp = new CatchUp(database, entrySource, log)
   const revisions = new Revisions(settings['service.repository.provenance'])
   const changes = new Changes({ database, system, audit: accounts.audit, revisions })
-  if (team?.isFirst !== false) {
-    // If no other process uses the store, a crash has interrupted every upload on record. What cannot be deleted now is tried again.
-    await garbage.recover(stores.isExclusive).catch((err: unknown) => log.error({ err }, 'deleting old files failed'))
-    await database.withExclusiveLock(() =>
-      prepareStore(settings, machine, { ...accounts, database, changes, ledger, catchUp }),
-    )
-  }
-  const address = new ServiceAddress(team?.isFirst === false ? team.base : settings['service.baseurl.folder'])
+  // If no other process uses the store, a crash has interrupted every upload on record. What cannot be deleted now is tried again.
+  await garbage.recover(stores.isExclusive).catch((err: unknown) => log.error({ err }, 'deleting old files failed'))
+  await database.withExclusiveLock(() =>
+    prepareStore(settings, machine, { ...accounts, database, changes, ledger, catchUp }),
+  )
+  const address = new ServiceAddress(settings['service.baseurl.folder'])
   const { readers } = createReaders(
     settings,
     () => address.base.href,
-    team,
-    new AnswerCache(cache.partition(Math.floor(ANSWER_CACHE_BYTES / (team?.count ?? 1)))),
+    new AnswerCache(cache.partition(ANSWER_CACHE_BYTES)),
     () => catchUp.isComplete,
   )
   const content = createContent(settings, {
@@ -163,19 +145,17 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
     database,
     changes,
     base: () => address.base,
-    team,
   })
   const graphs = new GraphReader({
     limits: {
       maxStatements: settings['service.repository.max-statements'],
       maxSize: settings['service.http.json.max-size'],
     },
-    pool: sharePool(team, 'graphs', openGraphPool, { task: movedMemory, result: movedOutcome }),
+    pool: openGraphPool(),
   })
   const storageUsage = new StorageUsage(database, system, books)
   const scrubber = new Scrubber({ database, blobs, system, log }, { interval: settings['service.data.scrub-interval'] })
-  const metrics = new Metrics({ ...accounts, files, storageUsage, disk, scrubber, virusScan, system }, team)
-  team?.answer('metrics', () => metrics.ofThread())
+  const metrics = new Metrics({ ...accounts, files, storageUsage, disk, scrubber, virusScan, system })
   const history = new History({ metrics, storageUsage, system })
   const readiness = new Readiness({
     database: () => database.get(ping),
@@ -200,12 +180,12 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
       requireSpace: () => (settings['service.repository.store.url'] === undefined ? disk?.requireSpace() : undefined),
       checkDisk: () => void disk?.check(),
       ui: await loadUi(),
-      proxy: createProxy(settings, machine, team),
-      contentOrigin: createContentOrigin(settings, machine, { ...ephemeralStores, team }),
+      proxy: createProxy(settings, machine),
+      contentOrigin: createContentOrigin(settings, machine, ephemeralStores),
       system,
       log,
     },
-    httpOptions(settings, machine, () => address.base, address.path, team?.count ?? 1),
+    httpOptions(settings, machine, () => address.base, address.path),
   )
   const admin = await findUser(database, ADMIN)
   const adminHasPassword = settings['service.auth.adminpw'] !== undefined || admin?.password !== undefined
@@ -231,10 +211,10 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
 function createFiles(
   settings: Settings,
   machine: Machine,
-  { stores: { database, blobs }, disk, team }: Opened,
+  { stores: { database, blobs }, disk }: Opened,
   { audit, ledger, garbage }: Pick<Accounts, 'audit'> & { readonly ledger: Ledger; readonly garbage: Garbage },
 ) {
-  const virusScan = createVirusScan(settings, machine, { audit, blobs, team })
+  const virusScan = createVirusScan(settings, machine, { audit, blobs })
   const options: FilesOptions = {
     maxFileSize: settings['service.data.max-file-size'],
     verifyOnRead: settings['service.data.verify-on-read'],
@@ -279,7 +259,7 @@ async function prepareStore(
   await catchUp.begin()
 }
 
-/** What the first thread does every minute. Two chores that may take long do not delay the others. */
+/** What is done every minute. Two chores that may take long do not delay the others. */
 function beginChores({ log }: Machine, parts: Parts): readonly Chores[] {
   const { accounts, catchUp, content, disk, ephemeralStores, garbage, history, node, scrubber, sso, stores } = parts
   const warnOfExpiry = (): void => {
@@ -306,55 +286,29 @@ function beginChores({ log }: Machine, parts: Parts): readonly Chores[] {
 }
 
 function serverOf(settings: Settings, machine: Machine, parts: Parts): Server {
-  const {
-    accounts,
-    address,
-    app,
-    catchUp,
-    disk,
-    ephemeralStores,
-    files,
-    node,
-    readiness,
-    scrubber,
-    sso,
-    stores,
-    team,
-  } = parts
-  const first = team?.isFirst === true ? team : undefined
-  const other = team?.isFirst === false ? team : undefined
-  const chores = other ? [] : beginChores(machine, parts)
-  const host = settings['service.http.host']
-  const second = other ? undefined : secondListener(app.server, host)
+  const { accounts, address, app, catchUp, disk, ephemeralStores, files, node, readiness, scrubber, sso, stores } =
+    parts
+  const chores = beginChores(machine, parts)
+  let closeSecondListener = async (): Promise<void> => {}
   return {
     adminHasPassword: parts.adminHasPassword,
     dataPlace: dataPlace(settings, stores.folder),
-    failure: first?.failure ?? new Promise(() => {}),
     drain: () => readiness.drain(),
     async listen() {
-      if (other) {
-        await app.ready()
-        await other.listen(app.server)
-        return other.base
-      }
-      first?.share(app.server, second)
-      await listen(app, { host, port: settings['service.http.port'], second })
+      closeSecondListener = await listen(app, settings['service.http.host'], settings['service.http.port'])
       address.listensOn((app.server.address() as AddressInfo).port)
       const { href } = address.base
-      await first?.start({ base: href, version: machine.version, tokenKey: machine.tokenKey })
       void files.collectGarbage()
       catchUp.run().catch((err: unknown) => machine.log.error({ err }, 'indexing failed'))
       return href
     },
     async close() {
       readiness.drain()
-      await first?.tell('drain')
-      if (!other) await setTimeout(settings['service.http.drain-time'])
+      await setTimeout(settings['service.http.drain-time'])
       const lastChores = Promise.all(chores.map(each => each.close()))
       scrubber.close()
       disk?.close()
-      await Promise.all([app.close(), second && closed(second), first?.tell('stop')])
-      await first?.end()
+      await Promise.all([app.close(), closeSecondListener()])
       await catchUp.stop()
       await lastChores
       await accounts.mails?.close()
@@ -363,7 +317,7 @@ function serverOf(settings: Settings, machine: Machine, parts: Parts): Server {
       await parts.graphs.close()
       await parts.readers.close()
       await files.settled()
-      if (!other) await files.collectGarbage()
+      await files.collectGarbage()
       await accounts.sessions.close()
       await accounts.accessTokens?.close()
       await accounts.passwords.close()
@@ -373,12 +327,4 @@ function serverOf(settings: Settings, machine: Machine, parts: Parts): Server {
       await stores.close()
     },
   }
-}
-
-/** `undefined` with a single thread. */
-function createTeam(settings: Settings, { sources }: Machine): FirstThread | undefined {
-  // On Windows threads cannot share a listening socket. With a database server, several processes share the work.
-  const isPossible = sources && process.platform !== 'win32' && !settings['service.repository.store.url']
-  const count = isPossible ? threadCount(settings['service.http.threads']) : 1
-  return count > 1 ? new MainThread(count, servingThread, sources) : undefined
 }

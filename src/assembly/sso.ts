@@ -18,7 +18,6 @@ import { LatestSignOns, SignOn } from '../sso/sign-on.ts'
 import { SignOnPreview } from '../sso/sign-on-preview.ts'
 import type { Database } from '../stores/database.ts'
 import type { EphemeralStore } from '../stores/ephemeral-store.ts'
-import type { ThreadTeam } from '../threads/team.ts'
 
 interface Dependencies {
   readonly database: Database
@@ -29,47 +28,36 @@ interface Dependencies {
   readonly signIn: SignIn
   /** Known only after the server has started to listen. */
   readonly base: () => BaseAddress
-  readonly team: ThreadTeam | undefined
 }
 
 /**
  * Part of `assembly/server.ts`, to keep that short: sign-on through identity providers. Each protocol with its libraries is loaded
- * only if the settings use it, because every serving thread would need memory for it.
+ * only if the settings use it, because it takes memory and time at the start.
  */
 export async function createSso(
   settings: Settings,
   machine: Pick<Machine, 'system' | 'log'>,
   deps: Dependencies,
 ): Promise<Sso> {
-  const { database, changes, ephemeral, audit, sessions, signIn, base, team } = deps
+  const { database, changes, ephemeral, audit, sessions, signIn, base } = deps
   const { system } = machine
-  const cas = settings['service.auth.cas']
-    ? (await import('./cas.ts')).createCas(settings, system, base, team)
-    : undefined
+  const cas = settings['service.auth.cas'] ? (await import('./cas.ts')).createCas(settings, system, base) : undefined
   const saml =
     settings['service.auth.saml'] === 'off'
       ? undefined
-      : (await import('./saml.ts')).createSamlProviders(settings, machine, { database, base, team })
+      : (await import('./saml.ts')).createSamlProviders(settings, machine, { database, base })
   const oidc = settings['service.auth.oidc']
-    ? (await import('./oidc.ts')).createOidcProviders(
-        settings,
-        machine,
-        base,
-        new MetadataCopies<OidcServer>(database),
-        team,
-      )
+    ? (await import('./oidc.ts')).createOidcProviders(settings, machine, base, new MetadataCopies<OidcServer>(database))
     : []
   const logins = [...(cas ? [cas] : []), ...(saml?.providers ?? []), ...oidc]
   const provisioning = new Provisioning(changes)
   const flows = new LoginFlows(ephemeral, system)
-  const failures = new SsoFailures(machine, team && (() => team.collect('sso-failures')))
-  team?.answer('sso-failures', () => failures.ofThread())
+  const failures = new SsoFailures(machine)
   const accounts = new AccountMatcher(
     { database, provisioning },
     logins.map(({ policy }) => policy),
   )
-  const latest = new LatestSignOns(system, team && (() => team.collect('latest-sign-ons')))
-  team?.answer('latest-sign-ons', () => latest.ofThread())
+  const latest = new LatestSignOns(system)
   const maxAge = settings['service.auth.sso.absolute-max-age']
   const signOn = new SignOn(
     { flows, accounts, sessions, signIn, failures, audit, latest, system },

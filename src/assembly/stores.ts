@@ -6,10 +6,8 @@ import type { System } from '../base/system.ts'
 import type { Bytes } from '../base/units.ts'
 import { readEnvironment } from '../config/environment.ts'
 import type { Settings } from '../config/settings.ts'
-import type { ThreadTeam } from '../threads/team.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
 import type { Database } from '../stores/database.ts'
-import { WriteTurn } from '../stores/shared/write-turn.ts'
 import { FolderBlobStore } from '../stores/folder-blob-store.ts'
 import { lockFolder } from '../stores/sqlite/folder-lock.ts'
 import { migrate } from '../stores/migrations.ts'
@@ -103,8 +101,6 @@ interface Opening {
   readonly bare?: boolean
   /** Requires that no other process has the store open, even where nodes could share it. */
   readonly isExclusive?: boolean
-  /** The threads of this process that have the store open. */
-  readonly team?: ThreadTeam | undefined
 }
 
 /**
@@ -115,31 +111,20 @@ async function openPrepared(
   settings: Settings,
   system: System,
   folder: string,
-  { bare = false, isExclusive = false, team }: Opening,
+  { bare = false, isExclusive = false }: Opening,
 ): Promise<OpenDatabase> {
   const url = settings['service.repository.store.url']
   if (url !== undefined) {
     const { openPostgresDatabase } = await import('../stores/postgres/postgres-database.ts')
-    // The threads of a process are one node.
-    const nodeId = team?.isFirst === false ? undefined : Buffer.from(system.randomBytes(8)).toString('hex')
-    const name = nodeId === undefined ? {} : { application: applicationOf(nodeId) }
-    const database = await openPostgresDatabase(url, { system, isExclusive, ...name })
+    const nodeId = Buffer.from(system.randomBytes(8)).toString('hex')
+    const database = await openPostgresDatabase(url, { system, isExclusive, application: applicationOf(nodeId) })
     const opened = { database, isExclusive, nodeId, close: () => database.close() }
     return await migrated(opened, bare)
   }
   const file = join(folder, DATABASE_FILE)
-  // Each thread has a connection for reading. All their caches together are as large as that of a single one
-  // would be.
-  const readCache = bare ? COPY_CACHE : Math.floor(READ_CACHE / (team?.count ?? 1))
-  const turn = team?.turn ?? new WriteTurn()
-  const options = { turn, readCache }
-  if (team?.isFirst === false) {
-    const database = await openSqliteDatabase(file, options)
-    return { database, isExclusive: false, nodeId: undefined, close: () => database.close() }
-  }
   const lock = await lockFolder(folder)
   try {
-    const database = await openSqliteDatabase(file, options)
+    const database = await openSqliteDatabase(file, { readCache: bare ? COPY_CACHE : READ_CACHE })
     const close = async (): Promise<void> => {
       await database.close()
       await lock.release()

@@ -6,19 +6,16 @@ import type { Milliseconds } from '../base/units.ts'
 import { scanLimiter, VirusScan } from '../files/virus-scan.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
 import { Clamd, type ClamdAddress, ScannerFailure } from '../stores/clamd.ts'
-import type { ThreadTeam } from '../threads/team.ts'
-import { shareLimiter } from './team-services.ts'
 
 interface Dependencies extends Pick<Accounts, 'audit'> {
   readonly blobs: BlobStore
-  readonly team: ThreadTeam | undefined
 }
 
 /** `undefined` where files are not scanned. */
 export function createVirusScan(
   settings: Settings,
   { system, log }: Machine,
-  { blobs, audit, team }: Dependencies,
+  { blobs, audit }: Dependencies,
 ): VirusScan | undefined {
   const clamd = clamdOf(settings)
   if (!clamd) return undefined
@@ -27,7 +24,7 @@ export function createVirusScan(
     {
       blobs,
       clamd,
-      limiter: shareLimiter(team, 'virus scans', () => scanLimiter(concurrency)),
+      limiter: scanLimiter(concurrency),
       system,
       log,
       onInfected: ({ sender, context, entry, signature, size, sha256 }) =>

@@ -46,12 +46,7 @@ export const serve: Command = {
     if (!server.adminHasPassword) {
       print('admin has no password yet; to set one, stop the service and start it with SERVICE_ADMIN_PASSWORD=…')
     }
-    const end = await Promise.race([stopped, server.failure])
-    if (end instanceof Error) {
-      log.fatal({ err: end }, 'a thread has failed, so the whole process stops: start it again')
-      return 1
-    }
-    log.info({ base, signal: end }, 'stopping')
+    log.info({ base, signal: await stopped }, 'stopping')
     const status = await close(server, settings['service.http.drain-time'] + DRAIN)
     log.info({ status }, status === 0 ? 'stopped' : 'stopped, but requests were still in progress')
     return status

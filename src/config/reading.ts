@@ -1,5 +1,6 @@
 import { IDP_LISTS, type Key, rows } from './keys.ts'
 import { type Place, isList, isMap, locate, nearestKey, writeKey } from './places.ts'
+import { removedKeys } from './removed-keys.ts'
 import { type Report, quote } from './report.ts'
 import type { Setting } from './setting.ts'
 import type { Settings } from './settings.ts'
@@ -43,13 +44,19 @@ function sort(written: ReadonlyMap<string, Written>, report: Report): { slots: S
       slotOf(slots, place).set(place.number ?? place.name, value)
     } else {
       unknownKeys.push(writtenKey)
-      const nearest = nearestKey(writtenKey)
-      const printable = writtenKey.replaceAll(/\p{Cc}/gu, '?')
-      // The value is left out, because this may be the misspelt key of a secret.
-      report.warning(`${printable} is not a known key${nearest === undefined ? '' : `; did you mean ${nearest}?`}`)
+      report.warning(describeUnknown(writtenKey))
     }
   }
   return { slots, unknownKeys }
+}
+
+/** The value is left out, because this may be the misspelt key of a secret. */
+function describeUnknown(key: string): string {
+  const advice = removedKeys.get(key)
+  if (advice !== undefined) return `${key} has no effect any more: ${advice}`
+  const nearest = nearestKey(key)
+  const printable = key.replaceAll(/\p{Cc}/gu, '?')
+  return `${printable} is not a known key${nearest === undefined ? '' : `; did you mean ${nearest}?`}`
 }
 
 function slotOf(slots: Map<Key, Map<string | undefined, Slot>>, { key, idp }: Place): Slot {

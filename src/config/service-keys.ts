@@ -32,14 +32,6 @@ export const addressKeys = {
     default: 8080,
     help: 'Port to listen on; 0 lets the system choose.',
   }),
-  'service.http.threads': integer({
-    min: 0,
-    max: 64,
-    default: 0,
-    help:
-      'How many threads answer requests; 0 means one for each core, at most 8. With a database server ' +
-      '(`service.repository.store.url`) each process has one thread: start several processes.',
-  }),
   'service.http.trusted-proxies.<n>': cidr({
     help: 'Reverse proxies whose `service.http.client-address-header` is trusted; from other peers it is ignored.',
   }),

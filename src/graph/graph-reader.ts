@@ -32,12 +32,7 @@ export interface GraphReaderOptions {
 export type GraphPool = TaskPool<ReadTask, ReadOutcome>
 
 /** Memory of a task that is moved to a thread: a long document is not copied. */
-export const movedMemory = ({ text }: ReadTask): readonly ArrayBuffer[] =>
-  typeof text === 'string' ? [] : [text.buffer]
-
-/** Memory of an outcome that is moved to the thread that waits for it. */
-export const movedOutcome = (outcome: ReadOutcome): readonly ArrayBuffer[] =>
-  'graph' in outcome && outcome.graph ? [outcome.graph.buffer] : []
+const movedMemory = ({ text }: ReadTask): readonly ArrayBuffer[] => (typeof text === 'string' ? [] : [text.buffer])
 
 export const openGraphPool = (): GraphPool =>
   new WorkerPool<ReadTask, ReadOutcome>({

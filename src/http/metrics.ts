@@ -53,15 +53,6 @@ interface Durations {
   readonly within: number[]
 }
 
-/** The threads of this process that answer requests. */
-export interface MeasuredThreads {
-  readonly isFirst: boolean
-  /** How often a thread waited for its turn to write, and how long altogether. */
-  readonly turn: { readonly waits: { readonly count: number; readonly microseconds: number } }
-  /** What each of them answers under this name. */
-  collect<T>(name: string): Promise<T[]>
-}
-
 /** Counts since the process started. */
 export interface Totals {
   readonly requests: number
@@ -71,7 +62,7 @@ export interface Totals {
   readonly refusedSignIns: number
 }
 
-/** A metric as the library hands it to other threads. */
+/** A metric as the library hands it out. */
 interface Counted {
   readonly name: string
   readonly values: ReadonlyArray<{
@@ -95,12 +86,9 @@ export class Metrics {
   readonly #refusals: Counter<'code'>
   /** By route: each has few methods and statuses. */
   readonly #series = new Map<string, RequestSeries[]>()
-  readonly #threads: MeasuredThreads | undefined
   #process: Promise<void> | undefined
 
-  /** @param threads where several threads count: what is true of the whole process only the first one measures */
-  constructor(deps: Measured, threads?: MeasuredThreads) {
-    this.#threads = threads
+  constructor(deps: Measured) {
     const registers = [this.#registry]
     const requests = new Counter({
       name: `${PREFIX}http_requests_total`,
@@ -121,11 +109,9 @@ export class Metrics {
     })
     this.#measureEvents(deps)
     this.#measureUploads(deps)
-    if (threads?.isFirst === false) return
     this.#measurePasswordChecks(deps)
     this.#measureSessions(deps)
     this.#measureStorage(deps)
-    if (threads) this.#measureTurns(threads)
     this.#measureDisk(deps)
   }
 
@@ -174,27 +160,13 @@ export class Metrics {
   /** Everything, in the text format of Prometheus. */
   async render(): Promise<string> {
     await this.#measureProcess()
-    if (!this.#threads) return await this.#registry.metrics()
-    const all = await this.#threads.collect<object[]>('metrics')
-    // Bundled, a package in CommonJS that is imported on demand has its default export only.
-    const { AggregatorRegistry } = (await import('prom-client')).default
-    return await AggregatorRegistry.aggregate(all).metrics()
+    return await this.#registry.metrics()
   }
 
-  /** What this thread has counted and measured, to be added to that of the others. */
-  async ofThread(): Promise<object[]> {
-    await this.#measureProcess()
-    const metrics = await this.#registry.getMetricsAsJSON()
-    // The library would leave out what cannot be added, such as the start time; here only one thread has it.
-    return metrics.map(metric => (metric.aggregator === 'omit' ? { ...metric, aggregator: 'first' } : metric))
-  }
-
-  /** How often something has happened since the process started, in all of its threads. */
+  /** How often something has happened since the process started. */
   async totals(): Promise<Totals> {
-    const ofThreads = this.#threads
-      ? await this.#threads.collect<readonly Counted[]>('metrics')
-      : [(await this.ofThread()) as readonly Counted[]]
-    const all = ofThreads.flat()
+    await this.#measureProcess()
+    const all = (await this.#registry.getMetricsAsJSON()) as readonly Counted[]
     const sum = (name: string, counts: (labels: Counted['values'][number]['labels']) => boolean): number =>
       all
         .filter(metric => metric.name === PREFIX + name)
@@ -209,9 +181,8 @@ export class Metrics {
     }
   }
 
-  /** Metrics of the process itself, which the first thread measures from the first reading on: at the latest by `history.ts`, after a minute. */
+  /** Metrics of the process itself, measured from the first reading on: at the latest by `history.ts`, after a minute. */
   async #measureProcess(): Promise<void> {
-    if (this.#threads?.isFirst === false) return
     await (this.#process ??= measureProcess(this.#registry))
   }
 
@@ -244,16 +215,6 @@ export class Metrics {
     this.#count('uploaded_bytes_total', 'Bytes of files taken in.', undefined, () => ({ all: files.taken.bytes }))
     if (!virusScan) return
     this.#count('virus_scans_total', 'Files scanned for viruses, by result.', 'result', () => virusScan.counts)
-  }
-
-  #measureTurns({ turn }: MeasuredThreads): void {
-    const seconds = () => turn.waits.microseconds / 1e6
-    this.#count('write_turn_waits_total', 'Threads that waited for their turn to write.', undefined, () => ({
-      all: turn.waits.count,
-    }))
-    this.#count('write_turn_wait_seconds_total', 'How long threads waited for their turn to write.', undefined, () => ({
-      all: seconds(),
-    }))
   }
 
   #measureStorage({ storageUsage }: Measured): void {

@@ -23,16 +23,10 @@ export class SsoFailures {
   readonly #system: System
   readonly #log: Log
   readonly #latest: SsoFailure[] = []
-  readonly #ofAll: () => Promise<ReadonlyArray<readonly SsoFailure[]>>
 
-  /** @param ofAll the lists of all threads, where there are several */
-  constructor(
-    { system, log }: { readonly system: System; readonly log: Log },
-    ofAll?: () => Promise<ReadonlyArray<readonly SsoFailure[]>>,
-  ) {
+  constructor({ system, log }: { readonly system: System; readonly log: Log }) {
     this.#system = system
     this.#log = log
-    this.#ofAll = ofAll ?? (async () => [this.ofThread()])
   }
 
   /** Notes it and returns the word that ties the person's page to it. */
@@ -52,15 +46,9 @@ export class SsoFailures {
     return failure.correlation
   }
 
-  /** Those of this thread, latest first. */
-  ofThread(): readonly SsoFailure[] {
-    return [...this.#latest]
-  }
-
   /** Latest first. */
-  async list(): Promise<readonly SsoFailure[]> {
-    const all = (await this.#ofAll()).flat()
-    return all.sort((a, b) => b.time - a.time).slice(0, MAX_LISTED)
+  list(): readonly SsoFailure[] {
+    return [...this.#latest]
   }
 }
 

@@ -183,12 +183,9 @@ const MAX_KEPT_CHARACTERS = 65_536
 export class LatestSignOns {
   readonly #system: System
   readonly #latest = new Map<string, LatestSignOn>()
-  readonly #ofAll: () => Promise<ReadonlyArray<readonly LatestSignOn[]>>
 
-  /** @param ofAll those of all threads, where there are several */
-  constructor(system: System, ofAll?: () => Promise<ReadonlyArray<readonly LatestSignOn[]>>) {
+  constructor(system: System) {
     this.#system = system
-    this.#ofAll = ofAll ?? (async () => [this.ofThread()])
   }
 
   keep(provider: string, { name, subject, attributes = {} }: VerifiedIdentity): void {
@@ -197,14 +194,8 @@ export class LatestSignOns {
     this.#latest.set(provider, kept)
   }
 
-  /** Those of this thread. */
-  ofThread(): readonly LatestSignOn[] {
-    return [...this.#latest.values()]
-  }
-
-  async find(provider: string): Promise<LatestSignOn | undefined> {
-    const all = (await this.#ofAll()).flat().filter(one => one.provider === provider)
-    return all.sort((a, b) => b.time - a.time)[0]
+  find(provider: string): LatestSignOn | undefined {
+    return this.#latest.get(provider)
   }
 }
 

@@ -29,10 +29,6 @@ interface DiskSpaceOptions {
   /** Reserved for deletions and the records of the service; limited to a twentieth of the disk. */
   readonly reserve: Bytes
   readonly log: Log
-  /** Whether what is measured is logged here; false where another thread of this process measures and logs the same. */
-  readonly reports?: boolean
-  /** Called when the state has changed: others that write to this disk can measure at once. */
-  readonly onChange?: (() => void) | undefined
   /** For tests. */
   readonly measure?: (folder: string) => Promise<DiskMeasurement>
 }
@@ -124,10 +120,6 @@ export class DiskSpace {
     clearInterval(this.#timer)
   }
 
-  get #reports(): boolean {
-    return this.#options.reports ?? true
-  }
-
   get #reserve(): Bytes {
     return Math.min(this.#options.reserve, this.#last.size / 20)
   }
@@ -145,16 +137,12 @@ export class DiskSpace {
       this.#last = await this.#measure(this.#options.folder)
       if (this.#last.free < this.#ballastSize / 2) await this.#releaseReserve()
     } catch (error) {
-      if (this.#reports)
-        this.#options.log.warn({ err: error }, 'the free space of the data folder could not be measured')
+      this.#options.log.warn({ err: error }, 'the free space of the data folder could not be measured')
       return this.#state
     }
     const before = this.#state
     this.#state = this.#evaluate()
-    if (this.#state !== before) {
-      if (this.#reports) this.#report(before)
-      this.#options.onChange?.()
-    }
+    if (this.#state !== before) this.#report(before)
     return this.#state
   }
 

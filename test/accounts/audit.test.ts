@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Audit, type AuditEntry, type AuditQuery } from '../../src/accounts/audit.ts'
-import { SharedCounters } from '../../src/base/shared-counters.ts'
 import type { Log } from '../../src/base/log.ts'
 import type { Database } from '../../src/stores/database.ts'
 import { FakeSystem } from '../support/fake-system.ts'
@@ -93,16 +92,6 @@ test('in a minute 60 events without a known user become rows; those of users, an
   system.pass(60_000)
   await audit.record(stranger)
   assert.equal((await list()).length, 64)
-})
-
-test('several threads count the events of strangers together', async t => {
-  const { system, database, logTo, list } = await setUp(t)
-  const counters = new SharedCounters()
-  const audits = [1, 2].map(
-    () => new Audit(database, { system, log: logTo() }, RETENTION, new SharedCounters(counters.shared)),
-  )
-  for (let count = 0; count < 40; count++) for (const audit of audits) await audit.record({ event: 'login-failed' })
-  assert.equal((await list()).length, 60)
 })
 
 test('the latest events come first, also within a millisecond, and a part at a time', async t => {

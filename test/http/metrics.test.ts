@@ -24,29 +24,23 @@ const measured: Measured = {
   system: new FakeSystem(),
 }
 
-interface Described {
-  readonly name: string
-  readonly values: ReadonlyArray<{ readonly labels: Readonly<Record<string, unknown>> }>
-}
-
-/** Each metric of the first of several threads, which has them all, with its labels. */
+/** Each metric, with its labels. */
 async function registered(): Promise<ReadonlyMap<string, string>> {
-  const turn = { waits: { count: 1, microseconds: 1 } }
-  const metrics = new Metrics(measured, { isFirst: true, turn, collect: async () => [] })
+  const metrics = new Metrics(measured)
   metrics.answered({ method: 'GET', route: '/', status: 200, seconds: 1 })
   metrics.refused('not-found')
-  const all = (await metrics.ofThread()) as readonly Described[]
-  const own = all.filter(({ name }) => name.startsWith('stowage_'))
-  const labelsOf = ({ values }: Described): string[] => Object.keys(values[0]?.labels ?? assert.fail('no value'))
-  return new Map(
-    own.map(metric => [
-      metric.name,
-      labelsOf(metric)
-        .filter(label => label !== 'le')
-        .sort()
-        .join(),
-    ]),
-  )
+  const text = await metrics.render()
+  const names = [...text.matchAll(/^# TYPE (stowage_\S+)/gm)].map(([, name = '']) => name)
+  const labelsOf = (name: string): string => {
+    const [, labels = ''] =
+      new RegExp(`^${name}(?:_bucket)?(?:\\{(.*)\\})? `, 'm').exec(text) ?? assert.fail(`${name} has no value`)
+    return [...labels.matchAll(/(\w+)="/g)]
+      .map(([, label = '']) => label)
+      .filter(label => label !== 'le')
+      .sort()
+      .join()
+  }
+  return new Map(names.map(name => [name, labelsOf(name)]))
 }
 
 /** The same of the table in docs/operations.md. */

@@ -45,14 +45,13 @@ const requireAway = (answer: Answer): void => {
   assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/)
 }
 
-test('a Redis that may drop logins is a warning of the process, not of each of its threads', async t => {
+test('a Redis that may drop logins is a warning at the start', async t => {
   if (!requirePeer(t, redis)) return
   const own = await startRedis(t, { args: ['--maxmemory-policy', 'allkeys-lru'] })
   const service = await startProcess(t, {
     settings: {
       'service.cluster.redis.url': `${own.url}0`,
       'service.auth.token.store': 'redis',
-      'service.http.threads': '4',
     },
     env: { SERVICE_AUTH_TOKEN_KEY: KEY },
   })

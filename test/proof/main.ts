@@ -81,7 +81,6 @@ async function model(operations: number, seed: number) {
   const models = {
     lockout: proveLockout,
     'sessions in memory': proveSessions.bind(undefined, 'memory'),
-    'sessions in memory of threads': proveSessions.bind(undefined, 'memory of threads'),
     'sessions in the database': proveSessions.bind(undefined, 'database'),
     'ledger with quotas': proveLedger.bind(undefined, { enforced: true, defaultQuota: 1000 }),
     'ledger with quotas by hand': proveLedger.bind(undefined, { enforced: true, defaultQuota: -1 }),

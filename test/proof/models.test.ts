@@ -11,7 +11,7 @@ test('for all attempts and clock changes, the lockout agrees with the model of D
   assert.ok((await proveLockout({ runs: isLong ? 1500 : 300 })) > 0)
 })
 
-for (const where of ['memory', 'memory of threads', 'database'] as const) {
+for (const where of ['memory', 'database'] as const) {
   test(`sessions in ${where} agree with the model of D2`, async () => {
     assert.ok((await proveSessions(where, { runs: isLong ? 1000 : 100 })) > 0)
   })

@@ -9,7 +9,6 @@ import { type Milliseconds, type Seconds, UNLIMITED } from '../../src/base/units
 import { DatabaseEphemeralStore } from '../../src/stores/database-ephemeral-store.ts'
 import type { EphemeralStore } from '../../src/stores/ephemeral-store.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
-import { SharedEphemeralStore } from '../../src/stores/shared/shared-ephemeral-store.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/assembly/schema.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
@@ -70,7 +69,7 @@ const plan = fc.record({
   steps: fc.array(step, { minLength: 1, maxLength: 30, size: 'max' }),
 })
 
-export type Where = 'memory' | 'database' | 'memory of threads'
+export type Where = 'memory' | 'database'
 
 /**
  * Whoever signs in, comes back, leaves or changes a password, and however much time passes, `Sessions` says what the model of
@@ -82,11 +81,7 @@ export async function proveSessions(where: Where, { runs, seed }: Extent): Promi
   let [operations, plans] = [0, 0]
   const property = fc.asyncProperty(plan, async ({ options, steps }) => {
     const system = new FakeSystem(`sessions ${++plans}`)
-    const store = database
-      ? new DatabaseEphemeralStore(database, system)
-      : where === 'memory'
-        ? new MemoryEphemeralStore(system)
-        : new SharedEphemeralStore(system)
+    const store = database ? new DatabaseEphemeralStore(database, system) : new MemoryEphemeralStore(system)
     operations += steps.length
     const both = new Both(store, system, options, plans)
     for (const step of steps) {

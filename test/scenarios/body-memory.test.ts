@@ -7,7 +7,6 @@ import { after } from '../support/after.ts'
 import type { Visitor } from '../support/http-client.ts'
 import { graphOf, textTerm, TITLE } from '../support/content.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
-import { threads } from '../support/threads.ts'
 import { eventually } from '../support/waiting.ts'
 
 const service = await startInProcess({ after })
@@ -42,9 +41,8 @@ test('one caller has 64 MiB for the bodies of all their requests, and takes noth
   const announced = []
   for (let n = 0; n < 12; n++) announced.push(await announce(eager))
   const refusals = announced.flatMap(({ refusal }) => refusal ?? [])
-  // Eight bodies fit. With several threads each has its share of the memory, and requests do not reach them evenly.
-  const isOne = threads === 1
-  assert.ok(isOne ? refusals.length === 4 : refusals.length >= 4 && refusals.length < 12, String(refusals.length))
+  // Eight bodies fit.
+  assert.equal(refusals.length, 4)
   for (const { statusCode, headers } of refusals) assert.deepEqual([statusCode, headers['retry-after']], [503, '1'])
   assert.equal((await validate(other)).status, 200)
   for (const { request: sent } of announced) sent.on('error', () => {}).destroy()

@@ -49,7 +49,7 @@ test('a data folder that others can read is a warning of the doctor and, once, a
   await chmod(used, 0o755)
   const service = await startProcess(t, {
     folder: used,
-    settings: { 'service.data.store': 'folder', 'service.http.threads': '4' },
+    settings: { 'service.data.store': 'folder' },
   })
   assert.equal(await service.stop(), 0)
   const warnings = service

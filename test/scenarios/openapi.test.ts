@@ -7,7 +7,6 @@ import { describedRoutes } from '../../src/http/routes/routes.ts'
 import { after } from '../support/after.ts'
 import { passkeySettings } from '../support/passkeys.ts'
 import { startInProcess } from '../support/service.ts'
-import { threads } from '../support/threads.ts'
 
 const everything = {
   ...(await passkeySettings()),
@@ -41,8 +40,6 @@ const read = async (): Promise<Document> => (await service.visitor().get('openap
 
 test('the description is made once (D35.39)', async () => {
   const first = await stepsOf(() => service.visitor().get('openapi.json'))
-  // Each thread makes its own.
-  for (let others = 1; others < threads; others++) await read()
   const next = await stepsOf(() => service.visitor().get('openapi.json'))
   assert.ok(next < first / 2, `${next} of ${first}`)
 })

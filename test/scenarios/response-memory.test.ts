@@ -6,7 +6,6 @@ import { after } from '../support/after.ts'
 import { assertRefused, graphOf, principal, STORE, textTerm, TITLE } from '../support/content.ts'
 import type { Visitor } from '../support/http-client.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
-import { threads } from '../support/threads.ts'
 import { eventually } from '../support/waiting.ts'
 
 const service = await startInProcess({ after }, { settings: { 'service.http.body.idle-timeout': '10m' } })
@@ -37,7 +36,7 @@ async function readNothing(visitor: Visitor, path: string, times = 1): Promise<{
   return { socket, status: Number(/^HTTP\/1\.1 (\d+)/.exec(first)?.[1]) }
 }
 
-/** Opens connections that read nothing until a response is refused. With several threads each has its share. */
+/** Opens connections that read nothing until a response is refused. */
 async function readNothingUntilRefused(visitor: Visitor): Promise<Socket[]> {
   const sockets: Socket[] = []
   let status = 200
@@ -48,7 +47,7 @@ async function readNothingUntilRefused(visitor: Visitor): Promise<Socket[]> {
     status = opened.status
   }
   assert.equal(status, 503)
-  assert.ok(sockets.length > (threads === 1 ? 4 : 1), 'the first ones are sent')
+  assert.ok(sockets.length > 4, 'the first ones are sent')
   return sockets
 }
 

@@ -188,6 +188,21 @@ test('a slow scan delays nothing but uploads; a client that leaves meanwhile lea
   assert.equal((await admin.get(path)).text, 'text')
 })
 
+test('no more files are scanned at once than the setting says (D32.1)', async () => {
+  const context = await newContext(admin)
+  const entries = [await newEntry(admin, context), await newEntry(admin, context), await newEntry(admin, context)]
+  const scans: Array<() => void> = []
+  clamd.misbehave = socket => void scans.push(() => socket.end('stream: OK\0'))
+  const uploads = entries.map(entry => putFile(admin, `${context}/resource/${entry}`, 'text'))
+  await eventually('all files wait', async () => (await blobsOf(service)).incoming.length === entries.length)
+  for (let scanned = 1; scanned <= entries.length; scanned++) {
+    await eventually('the next scan has begun', () => scans.length >= scanned)
+    assert.equal(scans.length, scanned)
+    scans[scanned - 1]?.()
+  }
+  assert.deepEqual(new Set((await Promise.all(uploads)).map(({ status }) => status)), new Set([201]))
+})
+
 test('doctor asks clamd for its version and has the test file scanned (D32.1)', async () => {
   const examine = async (...more: string[]) => {
     const all = { 'service.data.folder': service.folder, 'service.data.virus-scan': clamd.place }

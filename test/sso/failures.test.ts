@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLog } from '../../src/base/log.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
 import { SsoFailures } from '../../src/sso/failures.ts'
 import { FakeSystem } from '../support/fake-system.ts'
@@ -23,7 +22,7 @@ test('a refusal is one line of the log with everything, and the latest in the li
   assert.deepEqual(others, [])
   const { msg, level, ...rest } = line ?? {}
   assert.deepEqual([level, msg, rest], ['warn', 'a sign-on was refused', reported])
-  assert.deepEqual(await failures.list(), [{ time: system.now(), ...reported }])
+  assert.deepEqual(failures.list(), [{ time: system.now(), ...reported }])
 })
 
 test('the last hundred are kept, the latest first, each with a word of its own', async () => {
@@ -31,7 +30,7 @@ test('the last hundred are kept, the latest first, each with a word of its own',
   const words = Array.from({ length: 150 }, (_, n) => {
     return failures.report(new SsoRefused({ check: 'name', received: `c${n}` }), 'cas')
   })
-  const kept = await failures.list()
+  const kept = failures.list()
   assert.equal(kept.length, 100)
   assert.deepEqual([kept[0]?.received, kept[99]?.received], ['c149', 'c50'])
   assert.equal(new Set(words).size, 150)
@@ -41,29 +40,8 @@ test('what was compared is cut to 300 characters, and no character in two', asyn
   const { failures, lines } = setUp()
   const long = '😀'.repeat(400)
   failures.report(new SsoRefused({ check: 'name', expected: 'x'.repeat(300), received: long }), 'cas')
-  const [{ expected, received } = { expected: '', received: '' }] = await failures.list()
+  const [{ expected, received } = { expected: '', received: '' }] = failures.list()
   assert.equal(expected, 'x'.repeat(300))
   assert.equal(received, `${'😀'.repeat(299)}…`)
   assert.equal(lines()[0]?.['received'], received)
-})
-
-test('the lists of all threads are shown as one, the latest first, a hundred at most', async () => {
-  const { system } = setUp()
-  const failure = (time: number) => ({
-    time,
-    provider: 'a',
-    correlation: `${time}`,
-    check: 'name',
-    expected: undefined,
-    received: undefined,
-  })
-  const threads = [
-    Array.from({ length: 60 }, (_, at) => failure(1000 - 2 * at)),
-    Array.from({ length: 60 }, (_, at) => failure(1001 - 2 * at)),
-  ]
-  const failures = new SsoFailures({ system, log: createLog('silent') }, async () => threads)
-  assert.deepEqual(
-    (await failures.list()).map(({ time }) => time),
-    Array.from({ length: 100 }, (_, at) => 1001 - at),
-  )
 })

@@ -139,7 +139,7 @@ test('the browser that began a login completes it, once (D26.2)', async t => {
 test('the refusal of an unknown login is on record without a provider (D8.5)', async t => {
   const { oidc, recorded, failures } = setUp(t)
   await assert.rejects(oidc.complete({ state: 'x', query: '', browser: 'secret' }, client))
-  const detail = { mechanism: 'oidc', why: 'state', correlation: (await failures.list())[0]?.correlation }
+  const detail = { mechanism: 'oidc', why: 'state', correlation: failures.list()[0]?.correlation }
   assert.deepEqual(recorded, [{ event: 'login-failed', address: '192.0.2.1', detail }])
 })
 
@@ -230,7 +230,7 @@ test('a logout token that is refused is reported to its sender and on record (D2
     assert.ok(cause instanceof SsoRefused && cause.failureUrl === undefined)
     return true
   })
-  const detail = { mechanism: 'b', why: 'token-signature', correlation: (await failures.list())[0]?.correlation }
+  const detail = { mechanism: 'b', why: 'token-signature', correlation: failures.list()[0]?.correlation }
   assert.deepEqual(recorded, [{ event: 'login-failed', address: '192.0.2.1', detail }])
   assert.deepEqual(ended, [])
   const broken = new Error('broken')

@@ -54,7 +54,7 @@ test('an overload does not use up the flow: the browser can send its response ag
   const { error, isLeft } = await complete(() => Promise.reject(new Overloaded('Too many sign-ons at once.')))
   assert.ok(error instanceof Overloaded)
   assert.ok(isLeft)
-  assert.deepEqual(await failures.list(), [])
+  assert.deepEqual(failures.list(), [])
 })
 
 test('a refusal uses up the flow, and is reported with where the browser goes (D8.5)', async t => {
@@ -62,7 +62,7 @@ test('a refusal uses up the flow, and is reported with where the browser goes (D
   const { error, isLeft } = await complete(() => Promise.reject(new SsoRefused({ check: 'audience', received: 'x' })))
   assert.ok(error instanceof SsoRefused)
   assert.ok(!isLeft)
-  const [failure] = await failures.list()
+  const [failure] = failures.list()
   assert.deepEqual(error.extra, { check: 'audience', correlation: failure?.correlation })
   assert.equal(error.failureUrl, target.failureUrl)
   assert.equal(recorded.length, 1)

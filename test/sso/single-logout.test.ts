@@ -116,7 +116,7 @@ test('a problem with the provider is reported and does not hinder a sign-out, ot
   const session = { provider: 'a', providerSession: noted }
   const one = failing(refused)
   assert.equal(await one.signOut(session), undefined)
-  const detail = { mechanism: 'a', why: 'signature', correlation: (await one.failures.list())[0]?.correlation }
+  const detail = { mechanism: 'a', why: 'signature', correlation: one.failures.list()[0]?.correlation }
   assert.deepEqual(one.recorded, [{ event: 'login-failed', address: '192.0.2.1', detail }])
   assert.equal(await failing(new Overloaded('busy')).signOut(session), undefined)
   const broken = new Error('broken')
@@ -194,7 +194,7 @@ test('the status of a sign-out that failed at the provider is reported (D30.2)',
     reads: () => ({ kind: 'response', outcome: 'failed', status: 'urn:status' }),
   })
   await receive((await newFlow()).id)
-  const [{ check, expected, received: status } = {} as never] = await failures.list()
+  const [{ check, expected, received: status } = {} as never] = failures.list()
   const success = 'urn:oasis:names:tc:SAML:2.0:status:Success'
   assert.deepEqual([check, expected, status], ['logout-status', success, 'urn:status'])
 })
@@ -238,12 +238,12 @@ test('an overload leaves the flow for a second attempt, other errors do not (D30
 test('messages are read only where single logout is on, with a short relay state (D30.1)', async t => {
   const off = setUp(t, { logout: 'off', reads: () => request })
   await assert.rejects(off.receive(), { code: 'invalid-logout-message' })
-  const [{ check, expected, received: found } = {} as never] = await off.failures.list()
+  const [{ check, expected, received: found } = {} as never] = off.failures.list()
   assert.deepEqual([check, expected, found], ['single-logout', 'single-logout=accept or on', 'off'])
   const { receive, failures } = setUp(t, { logout: 'accept', reads: () => request })
   assert.equal((await receive('x'.repeat(1024))).kind, 'answer')
   await assert.rejects(receive(`é${'x'.repeat(1023)}`), { message: 'The message was refused (relay-state).' })
-  const [long] = await failures.list()
+  const [long] = failures.list()
   assert.deepEqual([long?.expected, long?.received], ['at most 1024 bytes', '1025 bytes'])
 })
 

@@ -5,7 +5,6 @@ import { type TestContext, test } from 'node:test'
 import { createLog } from '../../src/base/log.ts'
 import { StorageFull, StorageReadOnly } from '../../src/base/errors.ts'
 import { DiskSpace, measureDisk } from '../../src/stores/disk.ts'
-import { keptLog } from '../support/kept-log.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const SIZE = 100_000_000
@@ -14,17 +13,15 @@ async function openSpace(t: TestContext) {
   const folder = await temporaryFolder()
   const disk = { size: SIZE, free: SIZE, isWritable: true }
   const measure = async () => ({ ...disk })
-  let changes = 0
   const space = await DiskSpace.open({
     folder,
     alarm: 10_000_000,
     reserve: 4_000_000,
     log: createLog('silent'),
     measure,
-    onChange: () => void changes++,
   })
   t.after(() => space.close())
-  return { folder, disk, space, changes: () => changes }
+  return { folder, disk, space }
 }
 
 test('the state of a disk follows its free space, and what would use up the reserve is refused (D20.4)', async t => {
@@ -50,19 +47,6 @@ test('the state of a disk follows its free space, and what would use up the rese
   assert.throws(() => space.requireSpace(), StorageReadOnly)
 })
 
-test('others are asked to measure when the state changes, and only then (D20.4)', async t => {
-  const { disk, space, changes } = await openSpace(t)
-  await space.check()
-  assert.equal(changes(), 0)
-  disk.free = 100
-  await Promise.all([space.check(), space.check()])
-  await space.check()
-  assert.equal(changes(), 1)
-  disk.free = SIZE
-  await space.check()
-  assert.equal(changes(), 2)
-})
-
 test('the reserve is written while there is space, and released once others have filled the disk (D20.4)', async t => {
   const { folder, disk, space } = await openSpace(t)
   assert.deepEqual(await readdir(folder), [])
@@ -79,17 +63,4 @@ test('a folder is measured by the file system that holds it', async () => {
   const { size, free, isWritable } = await measureDisk(await temporaryFolder())
   assert.ok(size >= free && free > 0)
   assert.equal(isWritable, true)
-})
-
-test('of the threads that watch one disk only the one that reports logs its state', async t => {
-  const folder = await temporaryFolder()
-  const logs = [true, false].map(async reports => {
-    const { log, said } = keptLog()
-    const measure = async () => ({ size: SIZE, free: 9_999_999, isWritable: true })
-    const space = await DiskSpace.open({ folder, alarm: 10_000_000, reserve: 4_000_000, log, measure, reports })
-    t.after(() => space.close())
-    assert.equal(space.state, 'low')
-    return said().map(([level, text]) => [level, text])
-  })
-  assert.deepEqual(await Promise.all(logs), [[['warn', 'the disk of the data folder is getting full']], []])
 })

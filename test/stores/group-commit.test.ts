@@ -6,15 +6,14 @@ import * as fc from 'fast-check'
 import { StoreUnavailable } from '../../src/base/errors.ts'
 import { Mutex } from '../../src/base/mutex.ts'
 import { type Database, type Queries, type TransactionOptions, UniqueViolation } from '../../src/stores/database.ts'
-import { WriteTurn } from '../../src/stores/shared/write-turn.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { GroupCommit } from '../../src/stores/sqlite/group-commit.ts'
 import { SqliteConnection } from '../../src/stores/sqlite/sqlite-connection.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-async function open(t: TestContext, turn?: WriteTurn): Promise<Database> {
-  const database = await openSqliteDatabase(join(await temporaryFolder(), 'test.db'), { turn })
+async function open(t: TestContext): Promise<Database> {
+  const database = await openSqliteDatabase(join(await temporaryFolder(), 'test.db'))
   t.after(() => database.close())
   await database.run(sql`CREATE TABLE t (a INTEGER PRIMARY KEY)`)
   return database
@@ -63,17 +62,14 @@ test('a transaction with its own commit shares none: earlier callers are notifie
   assert.deepEqual(seen, [[], [0], [0, 1]])
 })
 
-test('at most 32 transactions share a commit, and those that share one take one turn', async t => {
-  const turn = new WriteTurn()
-  const database = await open(t, turn)
-  const before = turn.commits
+test('at most 32 transactions share a commit', async t => {
+  const database = await open(t)
   const seen = await seenBy(database, Array(65).fill(undefined))
   const first = (count: number): number[] => Array.from({ length: count }, (_, index) => index)
   assert.deepEqual(
     seen,
     first(65).map(index => first(index < 32 ? 0 : index < 64 ? 32 : 64)),
   )
-  assert.equal(turn.commits - before, 3)
 })
 
 /** Group commits on a database in memory whose engine refuses the statements of a list, with what it was told. */
@@ -93,27 +89,22 @@ async function onEngine(refused: readonly string[], error: object = {}) {
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
-  let commits = 0
-  const turn = {
-    run: <T>(work: () => Promise<T>): Promise<T> => work(),
-    committed: () => void commits++,
-  }
   const connection = new SqliteConnection(engine, 10)
-  return { group: new GroupCommit(connection, new Mutex(), turn), connection, told, commits: () => commits }
+  return { group: new GroupCommit(connection, new Mutex()), connection, told }
 }
 
 test('where the engine cannot begin, the transaction fails with its reason, and nothing is left open', async () => {
-  const { group, connection, told, commits } = await onEngine(['BEGIN IMMEDIATE'])
+  const { group, connection, told } = await onEngine(['BEGIN IMMEDIATE'])
   await assert.rejects(
     group.run(tx => insert(tx, 1), {}),
     { message: 'BEGIN IMMEDIATE is refused' },
   )
-  assert.deepEqual([connection.inTransaction, told.includes('COMMIT'), commits()], [false, false, 0])
+  assert.deepEqual([connection.inTransaction, told.includes('COMMIT')], [false, false])
   connection.close()
 })
 
 test('where the engine cannot commit, everything is rolled back, and each caller learns why', async () => {
-  const { group, connection, commits } = await onEngine(['COMMIT'])
+  const { group, connection } = await onEngine(['COMMIT'])
   const own = new Error('own')
   const all = [
     group.run(tx => insert(tx, 1), {}),
@@ -122,7 +113,7 @@ test('where the engine cannot commit, everything is rolled back, and each caller
   ]
   const reasons = (await Promise.allSettled(all)).map(result => (result as PromiseRejectedResult).reason.message)
   assert.deepEqual(reasons, ['COMMIT is refused', 'own', 'COMMIT is refused'])
-  assert.deepEqual([connection.inTransaction, commits()], [false, 0])
+  assert.equal(connection.inTransaction, false)
   assert.deepEqual(connection.all(sql`SELECT * FROM t`), [])
   connection.close()
 })
@@ -145,7 +136,7 @@ test('a commit is on the disk before it is confirmed, unless all of its transact
 
 test('once the disk has not confirmed a commit, all later transactions are refused', async () => {
   const refused = ['COMMIT']
-  const { group, connection, commits } = await onEngine(refused, { errcode: 1034 })
+  const { group, connection } = await onEngine(refused, { errcode: 1034 })
   await assert.rejects(
     group.run(tx => insert(tx, 1), {}),
     StoreUnavailable,
@@ -155,7 +146,7 @@ test('once the disk has not confirmed a commit, all later transactions are refus
     group.run(tx => insert(tx, 2), {}),
     StoreUnavailable,
   )
-  assert.deepEqual([connection.inTransaction, commits()], [false, 0])
+  assert.equal(connection.inTransaction, false)
   assert.deepEqual(connection.all(sql`SELECT * FROM t`), [])
   connection.close()
 })

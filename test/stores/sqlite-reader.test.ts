@@ -3,8 +3,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { StorageReadOnly } from '../../src/base/errors.ts'
-import type { Database, Queries } from '../../src/stores/database.ts'
-import { WriteTurn } from '../../src/stores/shared/write-turn.ts'
+import type { Queries } from '../../src/stores/database.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase, openSqliteReader, type SqliteOptions } from '../../src/stores/sqlite/sqlite-database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -144,25 +143,4 @@ test('after its end a database refuses everything', async t => {
     () => database.findDamage(),
   ])
     await assert.rejects(async () => await work(), { message })
-})
-
-test('of threads that share a turn each sees the commits of the others at once', async t => {
-  const turn = new WriteTurn()
-  const { path, database } = await open(t, { turn })
-  const other: Database = await openSqliteDatabase(path, { turn: new WriteTurn(turn.shared) })
-  t.after(() => other.close())
-  const before = database.revision
-  const { commits } = turn
-  await other.run(sql`INSERT INTO t VALUES (1)`)
-  assert.notEqual(database.revision, before)
-  assert.equal(turn.commits, commits + 1)
-  await other.transaction(tx => tx.run(sql`INSERT INTO t VALUES (2)`))
-  await Promise.all(
-    [database, other, database, other].map(one => one.transaction(tx => tx.run(sql`INSERT INTO t VALUES (3)`))),
-  )
-  assert.equal(await count(database), 6)
-  const all = turn.commits
-  assert.ok(all > commits + 2)
-  await count(other)
-  assert.equal(turn.commits, all, 'reading is no commit')
 })

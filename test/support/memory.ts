@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { bucket } from './blobs.ts'
-import { threads } from './threads.ts'
 
 const MIB = 1_048_576
 
@@ -8,9 +7,7 @@ const MIB = 1_048_576
 const NURSERY = 32
 /** Three parts of 8 MiB on their way to a bucket, and the library that sends them. */
 const PARTS = bucket === undefined ? 0 : 48
-/** Each further thread that serves has a heap of its own, whose nursery (12 MiB) fills. */
-const NURSERIES = (threads - 1) * 12
-export const MAX_GROWTH = (64 + NURSERY + NURSERIES + PARTS) * MIB
+export const MAX_GROWTH = (64 + NURSERY + PARTS) * MIB
 
 /** Resident memory of a process in bytes; Linux only. */
 export async function residentOf(pid: number): Promise<number> {

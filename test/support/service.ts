@@ -11,7 +11,7 @@ import { OwnHasher } from './hashes.ts'
 import { Visitor } from './http-client.ts'
 import { copyTables, storeSettings } from './store.ts'
 import { temporaryFolder } from './temporary-folder.ts'
-import { createTeamServer, threadSettings } from './threads.ts'
+import { createServer } from '../../src/assembly/server.ts'
 import { letTokensAge, tokenSettings } from './token-store.ts'
 
 /** The part of node:test's context that is used here. */
@@ -56,7 +56,7 @@ export interface Start {
 export async function startProcess(t: Test, { settings = {}, folder, env = {} }: Start = {}): Promise<Process> {
   const data = folder ?? (await temporaryFolder())
   const stores = { ...(await storeSettings(data)), ...blobSettings(data), ...tokenSettings(data, settings) }
-  const all = { 'service.http.port': '0', 'service.data.folder': data, ...threadSettings(), ...stores, ...settings }
+  const all = { 'service.http.port': '0', 'service.data.folder': data, ...stores, ...settings }
   const sets = Object.entries(all).flatMap(([key, value]) => ['--set', `${key}=${value}`])
   const child = spawn(process.execPath, [program, 'serve', ...sets], {
     cwd: data,
@@ -114,7 +114,7 @@ export async function startInProcess(
   const system = new FakeSystem(`${data}/${++nodes}`, duration => letTokensAge(data, duration))
   const log = createLog('silent')
   const areCheap = !realHashes && !Object.keys(settings).some(key => /argon2|hash/.test(key))
-  const server = await createTeamServer(loadSettings({ overrides }).settings, {
+  const server = await createServer(loadSettings({ overrides }).settings, {
     system,
     log,
     version: '0.0.0',

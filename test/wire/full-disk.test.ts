@@ -14,7 +14,7 @@ test('on a full disk new data are 507, reading and deleting go on, readiness say
   const folder = await smallDisk(t, 64 * MIB)
   if (folder === undefined) return undefined
   // One thread: the others would notice within five seconds of each other.
-  const settings = { 'service.data.store': 'folder', 'service.http.threads': '1' }
+  const settings = { 'service.data.store': 'folder' }
   const service = await startProcess(t, { folder, settings })
   const admin = await service.admin()
   const context = await newContext(admin)

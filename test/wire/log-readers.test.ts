@@ -17,10 +17,10 @@ interface Started {
 }
 
 /** The program, with its output where the test wants it. */
-async function start(t: TestContext, threads: number, output: StdioOptions): Promise<Started> {
+async function start(t: TestContext, output: StdioOptions): Promise<Started> {
   const folder = await temporaryFolder()
   const port = await freePort()
-  const settings = [`data.folder=${folder}`, `http.port=${port}`, `http.threads=${threads}`]
+  const settings = [`data.folder=${folder}`, `http.port=${port}`]
   const sets = settings.flatMap(setting => ['--set', `service.${setting}`])
   const child = spawn(process.execPath, [program, 'serve', ...sets], { cwd: folder, stdio: output })
   const ended = once(child, 'close') as Promise<[number | null]>
@@ -41,7 +41,7 @@ async function start(t: TestContext, threads: number, output: StdioOptions): Pro
   return { child, visitor, stop }
 }
 
-/** Requests, each on a connection of its own, so that every thread answers some. The log has a line of `length` for each. */
+/** Requests, each on a connection of its own, The log has a line of `length` for each. */
 async function request(visitor: Visitor, count: number, length = 10): Promise<void> {
   const path = `${'x'.repeat(99)}/`.repeat(Math.ceil(length / 100))
   for (let done = 0; done < count; done += 20) {
@@ -53,37 +53,33 @@ async function request(visitor: Visitor, count: number, length = 10): Promise<vo
 const FULL = '/dev/full'
 const onFullDevice = { skip: !existsSync(FULL) && 'this system has no device that is always full' }
 
-for (const threads of [1, 2]) {
-  const many = threads === 1 ? 'one thread' : 'several threads'
+test('a service whose output goes to a full disk serves (D35.32)', onFullDevice, async t => {
+  const full = openSync(FULL, 'w')
+  t.after(() => closeSync(full))
+  const { visitor, stop } = await start(t, ['ignore', full, full])
+  await request(visitor, 40)
+  assert.equal(await stop(), 0)
+})
 
-  test(`a service whose output goes to a full disk serves, with ${many} (D35.32)`, onFullDevice, async t => {
-    const full = openSync(FULL, 'w')
-    t.after(() => closeSync(full))
-    const { visitor, stop } = await start(t, threads, ['ignore', full, full])
-    await request(visitor, 40)
-    assert.equal(await stop(), 0)
-  })
+test('a service goes on when the readers of its output have gone (D35.32)', async t => {
+  const { child, visitor, stop } = await start(t, ['ignore', 'pipe', 'pipe'])
+  child.stdout?.destroy()
+  child.stderr?.destroy()
+  await request(visitor, 40)
+  assert.equal(await stop(), 0)
+})
 
-  test(`a service goes on when the readers of its output have gone, with ${many} (D35.32)`, async t => {
-    const { child, visitor, stop } = await start(t, threads, ['ignore', 'pipe', 'pipe'])
-    child.stdout?.destroy()
-    child.stderr?.destroy()
-    await request(visitor, 40)
-    assert.equal(await stop(), 0)
+test('a reader of the log that takes nothing delays no request (D35.32)', async t => {
+  const { child, visitor, stop } = await start(t, ['ignore', 'ignore', 'pipe'])
+  // More than waits for the reader.
+  await request(visitor, 600, 8000)
+  let log = ''
+  child.stderr?.on('data', (chunk: Buffer) => (log += chunk.toString()))
+  await eventually('what was dropped is counted', async () => {
+    await request(visitor, 20)
+    return /"lines":\d+,"msg":"lines of the log were dropped/.test(log)
   })
-
-  test(`a reader of the log that takes nothing delays no request, with ${many} (D35.32)`, async t => {
-    const { child, visitor, stop } = await start(t, threads, ['ignore', 'ignore', 'pipe'])
-    // More than waits for the reader in all threads together.
-    await request(visitor, 600, 8000)
-    let log = ''
-    child.stderr?.on('data', (chunk: Buffer) => (log += chunk.toString()))
-    await eventually('what was dropped is counted', async () => {
-      await request(visitor, 20)
-      return /"lines":\d+,"msg":"lines of the log were dropped/.test(log)
-    })
-    assert.equal(await stop(), 0)
-    const lines = log.trimEnd().split('\n')
-    for (const line of lines) assert.equal(typeof JSON.parse(line), 'object')
-  })
-}
+  assert.equal(await stop(), 0)
+  const lines = log.trimEnd().split('\n')
+  for (const line of lines) assert.equal(typeof JSON.parse(line), 'object')
+})

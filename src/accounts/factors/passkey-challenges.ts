@@ -25,7 +25,7 @@ const MAC_BYTES = 32
 
 /**
  * Challenges of WebAuthn (D29.3). A challenge is a nonce, its time of expiry and a MAC over both and its purpose. Only the
- * key and the used challenges are stored, so strangers who request challenges fill no memory. All threads and nodes that
+ * key and the used challenges are stored, so strangers who request challenges fill no memory. All nodes that
  * share the store accept each challenge, and each one once.
  */
 export class PasskeyChallenges {

@@ -215,7 +215,7 @@ export class SecondFactors {
   }
 
   /**
-   * The one check of a second factor. It counts towards the lockout, and each code is accepted once, on all threads and nodes.
+   * The one check of a second factor. It counts towards the lockout, and each code is accepted once, on all nodes.
    * @param bound what the answer belongs to: a pending login or a session
    * @throws {Forbidden} `second-factor-wrong` @throws {LockedOut}
    */

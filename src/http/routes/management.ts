@@ -228,7 +228,7 @@ export const managementRoutes = [
           (oidc?.providers ?? []).map(({ provider }) => describeOidc(provider, base.at(OIDC_CALLBACK_PATH))),
         ),
         cas: cas ? { serviceUrl: base.at('auth/cas') } : undefined,
-        failures: (await failures.list()).map(failure => ({ ...failure, time: isoTime(failure.time) })),
+        failures: failures.list().map(failure => ({ ...failure, time: isoTime(failure.time) })),
       }
     },
   }),

@@ -47,7 +47,7 @@ export const ssoPreviewRoutes = [
     },
     refusals: { 404: ['not-found'] },
     handle: async ({ sso }: Uses<'sso'>, { query }) => {
-      const latest = await sso.preview.latest.find(query.provider)
+      const latest = sso.preview.latest.find(query.provider)
       if (!latest) throw new NotFound('not-found', `Nobody has signed in by "${query.provider}" since the start.`)
       const { name, subject, attributes } = latest
       return { time: isoTime(latest.time), name, subject, attributes }

@@ -25,8 +25,6 @@ interface ClientCertificate {
 
 export interface RedisConnectionOptions {
   readonly certificate?: ClientCertificate | undefined
-  /** Whether to warn of a server that may drop logins; false where another thread of this process warns. */
-  readonly warnsOfEviction?: boolean
 }
 
 /**
@@ -36,7 +34,7 @@ export interface RedisConnectionOptions {
 export async function connectRedis(
   url: string,
   log: Log,
-  { certificate, warnsOfEviction = true }: RedisConnectionOptions = {},
+  { certificate }: RedisConnectionOptions = {},
 ): Promise<RedisConnection> {
   const place = placeOf(url)
   const tls = certificate && (await readCertificate(certificate))
@@ -61,7 +59,7 @@ export async function connectRedis(
   let connection: RedisConnection | undefined
   try {
     connection = new RedisConnection(make, place, log)
-    await connection.open(warnsOfEviction)
+    await connection.open()
     isStarted = true
     return connection
   } catch (error) {
@@ -104,9 +102,9 @@ export class RedisConnection {
   }
 
   /** @throws {Error} at once when there is no server, or an unsuitable one */
-  async open(warnsOfEviction: boolean): Promise<void> {
+  async open(): Promise<void> {
     await this.#client.connect()
-    await this.#examine(warnsOfEviction)
+    await this.#examine()
   }
 
   /**
@@ -136,7 +134,7 @@ export class RedisConnection {
   }
 
   /** @throws {StartupError} when the server is too old */
-  async #examine(warnsOfEviction: boolean): Promise<void> {
+  async #examine(): Promise<void> {
     const info = String(await this.command('INFO', 'server', 'memory'))
     const version = /^redis_version:(\d+)[^\r\n]*/m.exec(info)
     if (Number(version?.[1]) < OLDEST_VERSION) {
@@ -145,7 +143,7 @@ export class RedisConnection {
       )
     }
     const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? 'noeviction'
-    if (policy === 'noeviction' || !warnsOfEviction) return
+    if (policy === 'noeviction') return
     this.#log.warn(
       { policy },
       'Redis may drop logins and lockouts when it is full: set its maxmemory-policy to noeviction',

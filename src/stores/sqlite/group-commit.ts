@@ -8,13 +8,6 @@ import { type SqliteConnection, SqliteTransaction } from './sqlite-connection.ts
 /** Maximum number of transactions that share a commit, because the first of them waits for the work of all. */
 const MAX_TOGETHER = 32
 
-/** The right to write to the database file, which threads of this process may share. */
-export interface Turn {
-  run<T>(work: () => Promise<T>): Promise<T>
-  /** Called when a commit can be read, before its callers are notified. */
-  committed(): void
-}
-
 interface Waiting {
   readonly options: TransactionOptions
   readonly work: (tx: Queries) => Promise<void>
@@ -36,15 +29,13 @@ interface End {
 export class GroupCommit {
   readonly #connection: SqliteConnection
   readonly #mutex: Mutex
-  readonly #turn: Turn
   readonly #waiting: Waiting[] = []
   #failed: unknown
 
   /** @param mutex keeps all other work off the connection */
-  constructor(connection: SqliteConnection, mutex: Mutex, turn: Turn) {
+  constructor(connection: SqliteConnection, mutex: Mutex) {
     this.#connection = connection
     this.#mutex = mutex
-    this.#turn = turn
   }
 
   run<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions): Promise<T> {
@@ -58,7 +49,7 @@ export class GroupCommit {
 
   /** Called once per transaction. Most calls find their transaction done and need no turn. */
   async #runWaiting(): Promise<void> {
-    if (this.#waiting.length > 0) await this.#turn.run(() => this.#runTogether())
+    if (this.#waiting.length > 0) await this.#runTogether()
   }
 
   async #runTogether(): Promise<void> {
@@ -105,7 +96,6 @@ export class GroupCommit {
       if (isSyncFailure(error)) this.#failed = error
       throw error
     }
-    this.#turn.committed()
   }
 
   /** Adds the next transaction to the shared commit. */

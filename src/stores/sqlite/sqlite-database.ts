@@ -6,18 +6,15 @@ import type { Bytes, Milliseconds } from '../../base/units.ts'
 import type { Database, Queries, TransactionOptions } from '../database.ts'
 import { translateDiskError } from '../disk.ts'
 import { type Sql, sql } from '../sql.ts'
-import { GroupCommit, type Turn } from './group-commit.ts'
+import { GroupCommit } from './group-commit.ts'
 import { SqliteConnection, SqliteTransaction, writesRows } from './sqlite-connection.ts'
 import type { SqliteHandle } from './sqlite-handle.ts'
-import type { WriteTurn } from '../shared/write-turn.ts'
 
 export interface SqliteOptions {
   /** Memory for pages that have been read; 64 MiB by default. */
   readonly readCache?: Bytes
   /** Maximum number of prepared statements per connection; 500 by default. */
   readonly statements?: number
-  /** The right to write, if several threads of this process have the file open. */
-  readonly turn?: WriteTurn | undefined
 }
 
 const IN_MEMORY = ':memory:'
@@ -30,7 +27,7 @@ const SECOND_STATEMENTS = 200
  * @throws {StartupError} when the file system does not support a write-ahead log.
  */
 export async function openSqliteDatabase(path: string, options: SqliteOptions = {}): Promise<Database> {
-  const { readCache = 64 * 2 ** 20, statements = 500, turn } = options
+  const { readCache = 64 * 2 ** 20, statements = 500 } = options
   const connect = (readOnly: boolean): SqliteHandle =>
     // Only another program, such as an operator's shell, can hold a lock; waiting for it blocks the whole process.
     new DatabaseSync(path, { readOnly, enableForeignKeyConstraints: true, timeout: LOCK_TIMEOUT })
@@ -45,7 +42,7 @@ export async function openSqliteDatabase(path: string, options: SqliteOptions = 
     const connectReader = (): SqliteConnection =>
       new SqliteConnection(prepareToRead(connect(true), readCache), statements)
     const reader = connectReader()
-    return new SqliteDatabase(writer, reader, { connectReader, turn })
+    return new SqliteDatabase(writer, reader, { connectReader })
   } catch (error) {
     writing.close()
     throw translateDiskError(error)
@@ -87,7 +84,6 @@ function prepareToRead(handle: SqliteHandle, cache: Bytes): SqliteHandle {
 
 interface Access {
   readonly connectReader?: () => SqliteConnection
-  readonly turn?: WriteTurn | undefined
   /** Another thread writes, and its clients may ask here at once: a revision of this turn of the event loop may be too old. */
   readonly asksAlways?: boolean
 }
@@ -106,21 +102,15 @@ class SqliteDatabase implements Database {
   readonly #mutex = new Mutex()
   readonly #commits: GroupCommit
   #closed: Promise<void> | undefined
-  readonly #turn: WriteTurn | undefined
   /** The revision read in this turn of the event loop, valid until this process writes. */
   #seen: { readonly writes: number; readonly revision: number } | undefined
 
-  constructor(
-    writer: SqliteConnection,
-    reader: SqliteConnection,
-    { connectReader, turn, asksAlways = false }: Access = {},
-  ) {
+  constructor(writer: SqliteConnection, reader: SqliteConnection, { connectReader, asksAlways = false }: Access = {}) {
     this.#writer = writer
     this.#reader = reader
     this.#asksAlways = asksAlways
     this.#connectReader = connectReader
-    this.#turn = turn
-    this.#commits = new GroupCommit(writer, this.#mutex, turn ?? soleWriter)
+    this.#commits = new GroupCommit(writer, this.#mutex)
   }
 
   /**
@@ -131,8 +121,7 @@ class SqliteDatabase implements Database {
   get revision(): number | undefined {
     this.#requireOpen()
     if (this.#reader === this.#writer) return undefined
-    // Commits of other threads of this process count at once.
-    const writes = this.#turn?.commits ?? this.#writer.statements
+    const writes = this.#writer.statements
     if (this.#asksAlways || this.#seen?.writes !== writes) {
       this.#seen = { writes, revision: this.#reader.revision }
       setImmediate(() => (this.#seen = undefined))
@@ -196,9 +185,7 @@ class SqliteDatabase implements Database {
   }
 
   close(): Promise<void> {
-    const turn: Turn = this.#turn ?? soleWriter
-    const inTurn = (work: () => Promise<void>): Promise<void> => this.#mutex.run(() => turn.run(work))
-    this.#closed ??= inTurn(async () => {
+    this.#closed ??= this.#mutex.run(async () => {
       try {
         // Closing the last connection should do it, but the package cannot finalise statements and really closes only when
         // the garbage collector has found them.
@@ -223,12 +210,6 @@ class SqliteDatabase implements Database {
   #requireOpen(): void {
     if (this.#closed) throw new Error('the database is closed')
   }
-}
-
-/** For a process with one thread: the mutex is enough. */
-const soleWriter: Turn = {
-  run: work => work(),
-  committed: () => {},
 }
 
 /** Runs the work in a transaction that only reads. */

@@ -11,12 +11,11 @@ const hasIPv6 = await new Promise<boolean>(resolve => {
 })
 const skip = hasIPv6 ? false : 'this machine has no ::1'
 
-const start = (t: TestContext, threads: number, settings: Readonly<Record<string, string>> = {}): Promise<Process> =>
+const start = (t: TestContext, settings: Readonly<Record<string, string>> = {}): Promise<Process> =>
   startProcess(t, {
     settings: {
       'service.http.host': 'localhost',
       'service.auth.http-basic': 'on',
-      'service.http.threads': String(threads),
       ...settings,
     },
   })
@@ -66,46 +65,42 @@ const asking = (path: string): string =>
   `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${credentials.length}\r\n` +
   'Expect: 100-continue\r\nConnection: close\r\n\r\n'
 
-for (const threads of [1, 2]) {
-  const many = threads === 1 ? 'one thread' : 'several threads'
+test('on localhost both loopback addresses are the same service (D35.30)', { skip }, async t => {
+  const service = await start(t)
+  for (const host of ['127.0.0.1', '::1']) {
+    const malformed = await exchange(t, service, host, 'GET / HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n')
+    assert.match(malformed, /^HTTP\/1\.1 400 Bad Request\r\n/)
+    assert.match(malformed, /content-type: application\/problem\+json/)
+    assert.match(malformed, /x-content-type-options: nosniff/)
 
-  test(`on localhost both loopback addresses are the same service, with ${many} (D35.30)`, { skip }, async t => {
-    const service = await start(t, threads)
-    for (const host of ['127.0.0.1', '::1']) {
-      const malformed = await exchange(t, service, host, 'GET / HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n')
-      assert.match(malformed, /^HTTP\/1\.1 400 Bad Request\r\n/)
-      assert.match(malformed, /content-type: application\/problem\+json/)
-      assert.match(malformed, /x-content-type-options: nosniff/)
+    // A refusal comes instead of the permission to send the body (D7.4).
+    assert.match(await exchange(t, service, host, asking('/echo')), /^HTTP\/1\.1 401 /)
 
-      // A refusal comes instead of the permission to send the body (D7.4).
-      assert.match(await exchange(t, service, host, asking('/echo')), /^HTTP\/1\.1 401 /)
+    // Requests of one connection are answered in their order, and a malformed one after those before it (D35.27).
+    const pipelined = `${'GET /management/status HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3)}bad\r\n\r\n`
+    const statuses = [...(await exchange(t, service, host, pipelined)).matchAll(/HTTP\/1\.1 (\d+)/g)]
+    assert.deepEqual(
+      statuses.map(([, status]) => status),
+      ['200', '200', '200', '400'],
+    )
+  }
+})
 
-      // Requests of one connection are answered in their order, and a malformed one after those before it (D35.27).
-      const pipelined = `${'GET /management/status HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3)}bad\r\n\r\n`
-      const statuses = [...(await exchange(t, service, host, pipelined)).matchAll(/HTTP\/1\.1 (\d+)/g)]
-      assert.deepEqual(
-        statuses.map(([, status]) => status),
-        ['200', '200', '200', '400'],
-      )
-    }
-  })
-
-  test(`a service on localhost ends with its last request at ::1, with ${many} (D35.30)`, { skip }, async t => {
-    const service = await start(t, threads)
-    const idle = await connectTo(t, service, '::1')
-    idle.write('GET /management/status HTTP/1.1\r\nHost: a\r\n\r\n')
-    await until(idle, /\r\n\r\n/)
-    const busy = await connectTo(t, service, '::1')
-    busy.write(asking('/auth/cookie'))
-    await until(busy, /100 Continue/)
-    const stopped = service.stop()
-    await once(idle, 'close')
-    assert.equal(await refused(t, service, '::1'), '')
-    busy.write(credentials)
-    assert.match(await until(busy, /\r\n\r\n/), /^HTTP\/1\.1 200 /)
-    assert.equal(await stopped, 0)
-  })
-}
+test('a service on localhost ends with its last request at ::1 (D35.30)', { skip }, async t => {
+  const service = await start(t)
+  const idle = await connectTo(t, service, '::1')
+  idle.write('GET /management/status HTTP/1.1\r\nHost: a\r\n\r\n')
+  await until(idle, /\r\n\r\n/)
+  const busy = await connectTo(t, service, '::1')
+  busy.write(asking('/auth/cookie'))
+  await until(busy, /100 Continue/)
+  const stopped = service.stop()
+  await once(idle, 'close')
+  assert.equal(await refused(t, service, '::1'), '')
+  busy.write(credentials)
+  assert.match(await until(busy, /\r\n\r\n/), /^HTTP\/1\.1 200 /)
+  assert.equal(await stopped, 0)
+})
 
 test('a service does not start on localhost while another program has one of the addresses (D35.30)', {
   skip,
@@ -115,7 +110,7 @@ test('a service does not start on localhost while another program has one of the
   other.listen(0, '::1')
   await once(other, 'listening')
   const { port } = other.address() as { readonly port: number }
-  await assert.rejects(start(t, 1, { 'service.http.port': String(port) }), {
+  await assert.rejects(start(t, { 'service.http.port': String(port) }), {
     message: new RegExp(`Cannot listen on ::1 port ${port}: another program listens there\\.`),
   })
 })
