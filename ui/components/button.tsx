@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useContext, useState } from 'preact/hooks'
+import { Sending } from './sending.ts'
 
 interface ButtonProps {
   readonly kind?: 'quiet' | 'danger' | 'quiet danger'
@@ -15,6 +16,7 @@ interface ButtonProps {
 
 export function Button({ kind, size, onPress, children, type = 'button', disabled = false, label }: ButtonProps) {
   const [busy, setBusy] = useState(false)
+  const isSending = useContext(Sending) && type === 'submit'
   const press = async (): Promise<void> => {
     if (!onPress || busy) return
     setBusy(true)
@@ -32,7 +34,7 @@ export function Button({ kind, size, onPress, children, type = 'button', disable
       type={type}
       class={names}
       disabled={disabled}
-      aria-busy={busy}
+      aria-busy={busy || isSending}
       onClick={() => void press()}
     >
       {children}

@@ -17,6 +17,8 @@ interface ChartProps {
 }
 
 const HEIGHT = 170
+/** In seconds, as the times of the chart. */
+const HOUR = 3600
 /** The lines differ in their dashes as well as in colour. */
 const dashes = [[], [6, 4], [2, 3], [10, 4, 2, 4], [12, 3]]
 const colours = ['--accent', '--bad', '--warn', '--good', '--muted']
@@ -79,7 +81,11 @@ function optionsOf(element: HTMLElement, series: readonly Series[], tell: (value
     height: HEIGHT,
     legend: { show: false },
     cursor: { show: false },
-    scales: { y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+    scales: {
+      // Soon after a start there are few points, all with the same label.
+      x: { range: (_plot, min, max) => [Math.min(min, max - HOUR), max] },
+      y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
+    },
     axes: [
       { ...axis, values: (_plot, times) => times.map(time => clock.format(new Date(time * 1000))) },
       { ...axis, size: 72, values: (_plot, values) => values.map(value => tell(value)) },

@@ -47,7 +47,7 @@ export function Field({ label, value, onValue, error, hint, type = 'text', sugge
         </div>
       )}
       {error !== undefined && (
-        <p class="error" id={`${id}-error`}>
+        <p class="error" id={`${id}-error`} role="alert">
           {error}
         </p>
       )}

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { tellProblem } from '../lib/format.ts'
 import { focusFirstField } from './dialog.tsx'
+import { Sending } from './sending.ts'
 
 const FIELD_OF_DIALOG = 'dialog :is(input, select, textarea)'
 
@@ -16,6 +17,7 @@ interface FormProps {
 
 export function Form({ work, children }: FormProps) {
   const [problem, setProblem] = useState<unknown>()
+  const [isSending, setSending] = useState(false)
   const isBusy = useRef(false)
   const form = useRef<HTMLFormElement>(null)
   // The fields of a dialog may be rendered after it has opened.
@@ -23,9 +25,14 @@ export function Form({ work, children }: FormProps) {
     const dialog = form.current?.closest('dialog')
     if (dialog && document.activeElement?.matches(FIELD_OF_DIALOG) !== true) focusFirstField(dialog)
   }, [])
+  // The focus makes screen readers say the error of the field.
+  useLayoutEffect(() => {
+    if (problem !== undefined) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+  }, [problem])
   const submit = async (): Promise<void> => {
     if (isBusy.current) return
     isBusy.current = true
+    setSending(true)
     setProblem(undefined)
     try {
       await work()
@@ -33,6 +40,7 @@ export function Form({ work, children }: FormProps) {
       setProblem(error)
     } finally {
       isBusy.current = false
+      setSending(false)
     }
   }
   return (
@@ -45,7 +53,7 @@ export function Form({ work, children }: FormProps) {
         void submit()
       }}
     >
-      {children(problem)}
+      <Sending.Provider value={isSending}>{children(problem)}</Sending.Provider>
     </form>
   )
 }

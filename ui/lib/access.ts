@@ -1,4 +1,4 @@
-import type { Graph } from './contexts.ts'
+import type { Graph } from './graph.ts'
 
 /** Roles from most to fewest rights: administer everything; create and change; read. */
 export const roles = ['owner', 'writer', 'reader'] as const

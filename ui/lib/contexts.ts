@@ -1,6 +1,6 @@
 import { ask, Problem } from './api.ts'
 import { part } from './base.ts'
-import { currentLanguage } from './language.ts'
+import { type Graph, shownStatement } from './graph.ts'
 
 /** The quota object of a context; `quota` -1 means unlimited. */
 export interface Quota {
@@ -8,16 +8,6 @@ export interface Quota {
   readonly fillLevel: number
   readonly hasDefaultQuota: boolean
 }
-
-interface Term {
-  readonly type: string
-  readonly value: string
-  readonly lang?: string
-  readonly datatype?: string
-}
-
-/** A graph in RDF/JSON. */
-export type Graph = Readonly<Record<string, Readonly<Record<string, readonly Term[]>>>>
 
 export interface ListedContext {
   readonly contextId: string
@@ -28,22 +18,14 @@ export interface ListedContext {
   readonly quota?: Quota
 }
 
-const titles = ['http://purl.org/dc/terms/title', 'http://purl.org/dc/elements/1.1/title']
+export const titles = ['http://purl.org/dc/terms/title', 'http://purl.org/dc/elements/1.1/title']
 
 /** The title in the metadata, in the language of the page if available. */
-export function titleIn(metadata: Graph | undefined): string | undefined {
-  const all = Object.values(metadata ?? {}).flatMap(properties => titles.flatMap(title => properties[title] ?? []))
-  const language = currentLanguage()
-  return (all.find(({ lang }) => lang?.startsWith(language)) ?? all[0])?.value
-}
+export const titleIn = (metadata: Graph | undefined): string | undefined => shownStatement(metadata, titles)?.value
 
 /** The name that is shown for a context: its title, otherwise its name, otherwise its id. */
 export const contextTitle = ({ contextId, name, metadata }: ListedContext): string =>
   titleIn(metadata) ?? name ?? contextId
-
-/** Objects of a predicate, for all subjects. */
-export const valuesOf = (graph: Graph | undefined, predicate: string): string[] =>
-  Object.values(graph ?? {}).flatMap(properties => (properties[predicate] ?? []).map(({ value }) => value))
 
 /** Free bytes; `undefined` if unlimited. */
 export const freeBytes = ({ quota, fillLevel }: Quota): number | undefined =>

@@ -1,6 +1,7 @@
-import { ask, askTagged } from './api.ts'
+import { ask, askTagged, type Tagged } from './api.ts'
 import { part } from './base.ts'
-import { type Graph, titleIn, valuesOf } from './contexts.ts'
+import { titleIn, titles } from './contexts.ts'
+import { type Graph, shownStatement, valuesOf, withText, withTexts } from './graph.ts'
 
 /** A file or a folder, as a list shows it. */
 export interface Item {
@@ -12,7 +13,6 @@ export interface Item {
   readonly size: number | undefined
   readonly mediaType: string | undefined
   readonly modified: Date | undefined
-  readonly description: string | undefined
   readonly isOwner: boolean
   readonly canWrite: boolean
   readonly canWriteMetadata: boolean
@@ -70,10 +70,16 @@ export const escape = (text: string): string => text.replaceAll(/[^\p{L}\p{N}_-]
 
 const local = 'entryType:Local AND (graphType:None OR graphType:List)'
 
-function queryOf({ contextUri, folder, search }: Listing): string {
-  const query = `context:${escape(contextUri)} AND ${local}`
-  const words = search.trim()
-  if (words !== '') return `${query} AND name:*${escape(words)}*`
+function queryOf(listing: Listing): string {
+  const words = listing.search.trim()
+  return words === '' ? queryOfFolder(listing) : `${queryOfContext(listing)} AND name:*${escape(words)}*`
+}
+
+const queryOfContext = ({ contextUri }: Pick<Listing, 'contextUri'>): string =>
+  `context:${escape(contextUri)} AND ${local}`
+
+function queryOfFolder({ contextUri, folder }: Pick<Listing, 'contextUri' | 'folder'>): string {
+  const query = queryOfContext({ contextUri })
   if (folder === undefined) return `${query} AND NOT lists:*`
   return `${query} AND lists:${escape(`${contextUri}/resource/${folder}`)}`
 }
@@ -100,10 +106,13 @@ export const loadFolders = (contextUri: string, signal: AbortSignal): Promise<Wi
 const NAMES = 10
 
 /** The items in a folder that already have one of these names, by name. @throws {Problem} */
-export async function findNamed(listing: Listing, names: readonly string[]): Promise<ReadonlyMap<string, Item>> {
+export async function findNamed(
+  folder: Pick<Listing, 'contextUri' | 'folder'>,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, Item>> {
   const found = new Map<string, Item>()
   const { signal } = new AbortController()
-  const place = queryOf({ ...listing, search: '' })
+  const place = queryOfFolder(folder)
   for (let first = 0; first < names.length; first += NAMES) {
     const some = names.slice(first, first + NAMES)
     const query = `${place} AND (${some.map(name => `name:${escape(name)}`).join(' OR ')})`
@@ -128,7 +137,6 @@ function itemOf({ entryId, contextId, info, metadata, alias, rights = [] }: Hit)
     size: size === undefined ? undefined : Number(size),
     mediaType: valuesOf(info, `${DCT}format`)[0],
     modified: modified === undefined ? undefined : new Date(modified),
-    description: valuesOf(metadata, DESCRIPTION)[0],
     isOwner,
     canWrite: isOwner || rights.includes('writeresource'),
     canWriteMetadata: isOwner || rights.includes('writemetadata'),
@@ -152,33 +160,67 @@ export const resourcePath = ({ context, entryId }: Pick<Item, 'context' | 'entry
 const subjectOf = ({ info, entryId, context }: Item): string =>
   valuesOf(info, RESOURCE)[0] ?? `${context}/resource/${entryId}`
 
-/** The graph with one statement replaced or removed. */
-export function withValue(graph: Graph, subject: string, predicate: string, values: readonly string[]): Graph {
-  const { [predicate]: _, ...others } = graph[subject] ?? {}
-  const terms = values.map(value => ({ type: 'literal', value }))
-  return { ...graph, [subject]: terms.length === 0 ? others : { ...others, [predicate]: terms } }
+/** Where the name of an item is stated: the title in the metadata of a folder, the label in the info of a file. */
+const NAME_PREDICATES = { folder: titles, file: [LABEL] } as const
+const metadataPath = ({ context, entryId }: Item): string => `${part(context)}/metadata/${part(entryId)}`
+
+/** The graph that states the name of an item. @throws {Problem} */
+export async function loadNaming(item: Item): Promise<Tagged<Graph>> {
+  if (item.isFolder) return await askTagged<Graph>(metadataPath(item))
+  const { value, ...tagged } = await askTagged<{ readonly info: Graph }>(entryPath(item))
+  return { ...tagged, value: value.info }
+}
+
+/** The name that this graph states; as long as it states none, the one that is shown. */
+export const nameIn = (item: Item, graph: Graph): string =>
+  shownStatement(graph, item.isFolder ? NAME_PREDICATES.folder : NAME_PREDICATES.file)?.value ?? item.name
+
+/** @param graph what {@link loadNaming} has loaded @throws {Problem} status 412 if it has changed since */
+export async function saveName(item: Item, graph: Graph, name: string, tag: string | undefined): Promise<void> {
+  const path = item.isFolder ? metadataPath(item) : entryPath(item)
+  const predicates = item.isFolder ? NAME_PREDICATES.folder : NAME_PREDICATES.file
+  await ask(path, { method: 'PUT', json: withText(graph, subjectOf(item), predicates, name), ifMatch: tag })
 }
 
 /** @throws {Problem} */
 export async function rename(item: Item, name: string): Promise<void> {
-  if (item.isFolder) return await describe(item, { [TITLE]: [name] })
-  const { value, tag } = await askTagged<{ readonly info: Graph }>(entryPath(item))
-  await ask(entryPath(item), {
-    method: 'PUT',
-    json: withValue(value.info, subjectOf(item), LABEL, [name]),
-    ifMatch: tag,
-  })
+  const { value, tag } = await loadNaming(item)
+  await saveName(item, value, name, tag)
 }
 
-/** Replaces these properties in the metadata and keeps all others. @throws {Problem} */
-export async function describe(item: Item, properties: Readonly<Record<string, readonly string[]>>): Promise<void> {
-  const path = `${part(item.context)}/metadata/${part(item.entryId)}`
-  const { value, tag } = await askTagged<Graph>(path)
-  const json = Object.entries(properties).reduce(
-    (graph, [predicate, values]) => withValue(graph, subjectOf(item), predicate, values),
-    value,
-  )
-  await ask(path, { method: 'PUT', json, ifMatch: tag })
+/** What can be edited of the metadata of an item; empty where it states nothing. Tags are separated by commas. */
+export type Details = Readonly<Record<'title' | 'description' | 'tags', string>>
+
+/** @throws {Problem} */
+export const loadMetadata = (item: Item): Promise<Tagged<Graph>> => askTagged<Graph>(metadataPath(item))
+
+export const detailsIn = (metadata: Graph): Details => ({
+  title: shownStatement(metadata, titles)?.value ?? '',
+  description: shownStatement(metadata, [DESCRIPTION])?.value ?? '',
+  tags: [...new Set(valuesOf(metadata, TAG))].join(', '),
+})
+
+/** Changes only these details in the metadata. @throws {Problem} status 412 if it has changed since */
+export async function saveDetails(
+  item: Item,
+  metadata: Graph,
+  { title, description, tags }: Partial<Details>,
+  tag: string | undefined,
+): Promise<void> {
+  const subject = subjectOf(item)
+  let json = metadata
+  if (title !== undefined) json = withText(json, subject, titles, title.trim())
+  if (description !== undefined) json = withText(json, subject, [DESCRIPTION], description.trim())
+  if (tags !== undefined) json = withTexts(json, subject, TAG, tagsIn(tags, valuesOf(metadata, TAG)))
+  await ask(metadataPath(item), { method: 'PUT', json, ifMatch: tag })
+}
+
+/** The tags in a text. A stored tag that has a comma itself stays whole. */
+function tagsIn(text: string, stored: readonly string[]): readonly string[] {
+  const whole = stored.filter(tag => tag.includes(',') && text.includes(tag))
+  const rest = whole.reduce((rest, tag) => rest.replace(tag, ''), text)
+  const words = rest.split(',').map(tag => tag.trim())
+  return [...new Set([...whole, ...words.filter(tag => tag !== '')])]
 }
 
 interface Place {

@@ -63,6 +63,7 @@ export const utc = (text: string): Date => new Date(`${text}Z`)
  */
 export function tellProblem(error: unknown): string {
   if (!(error instanceof Problem)) return t('problem.unknown')
-  const values = { seconds: error.retryAfter ?? 0 }
+  const { name } = error.extra
+  const values = { seconds: error.retryAfter ?? 0, name: typeof name === 'string' ? name : '' }
   return findMessage(`problem.${error.code}`, values) ?? (error.message || t('problem.unknown'))
 }

@@ -9,8 +9,16 @@ interface Lazy<P> extends FunctionComponent<P> {
   readonly prefetch: () => void
 }
 
+interface LazyOptions {
+  /** For a part of a page, which has a frame around it. */
+  readonly isPart?: boolean
+}
+
 /** A page whose code is loaded when it is opened: code that few users need is not part of the first load. */
-export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): Lazy<P> {
+export function lazy<P extends object>(
+  load: () => Promise<ComponentType<P>>,
+  { isPart = false }: LazyOptions = {},
+): Lazy<P> {
   let known: ComponentType<P> | undefined
   const fetchPage = async (): Promise<ComponentType<P>> => {
     known ??= await load().catch(() => {
@@ -21,7 +29,7 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): L
   function Lazy(props: P) {
     // Decided once per rendering of the page: replacing the element would lose what has been typed.
     const [Page] = useState(() => known)
-    return Page ? <Page {...props} /> : <Fetched fetchPage={fetchPage} props={props} />
+    return Page ? <Page {...props} /> : <Fetched fetchPage={fetchPage} props={props} isPart={isPart} />
   }
   return Object.assign(Lazy, { prefetch: () => void fetchPage().catch(() => undefined) })
 }
@@ -29,13 +37,21 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): L
 interface FetchedProps<P> {
   readonly fetchPage: () => Promise<ComponentType<P>>
   readonly props: P
+  readonly isPart: boolean
 }
 
-function Fetched<P extends object>({ fetchPage, props }: FetchedProps<P>) {
+function Fetched<P extends object>({ fetchPage, props, isPart }: FetchedProps<P>) {
   const [loaded, again] = useLoaded(fetchPage, [])
-  return (
+  if (loaded.state === 'ready') return <loaded.value {...props} />
+  const state = (
     <Await loaded={loaded} again={again}>
-      {Page => <Page {...props} />}
+      {() => null}
     </Await>
+  )
+  if (isPart) return state
+  return (
+    <main class="page" id="main" tabIndex={-1}>
+      {state}
+    </main>
   )
 }

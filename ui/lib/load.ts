@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import { onSignIn } from './api.ts'
+import { onSignIn, Problem } from './api.ts'
 
 export type Loaded<T> =
   | { readonly state: 'loading' }
@@ -8,7 +8,7 @@ export type Loaded<T> =
 
 /**
  * Returns the result of `load` and a way to fetch it again. Fetches when the page is shown, when `inputs`
- * change and after a new sign-in.
+ * change, after a new sign-in and, if the service could not be reached, when the network is back.
  */
 export function useLoaded<T>(
   load: (signal: AbortSignal) => Promise<T>,
@@ -26,6 +26,13 @@ export function useLoaded<T>(
     return () => controller.abort()
   }, [...inputs, round])
   useEffect(() => onSignIn(() => setRound(round => round + 1)), [])
+  const isUnreachable = loaded.state === 'failed' && loaded.error instanceof Problem && loaded.error.status === 0
+  useEffect(() => {
+    if (!isUnreachable) return undefined
+    const retry = (): void => setRound(round => round + 1)
+    addEventListener('online', retry)
+    return () => removeEventListener('online', retry)
+  }, [isUnreachable])
   const again = useCallback(() => setRound(round => round + 1), [])
   return [loaded, again]
 }

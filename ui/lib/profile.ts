@@ -1,38 +1,37 @@
-import { ask, askTagged, Problem } from './api.ts'
+import { ask, askTagged, Problem, type Tagged } from './api.ts'
 import { part } from './base.ts'
-import { type Graph, valuesOf } from './contexts.ts'
+import { type Graph, shownStatement, withText } from './graph.ts'
 
 const FOAF = 'http://xmlns.com/foaf/0.1/'
 const NAME = `${FOAF}name`
 const MBOX = `${FOAF}mbox`
 
 /** What the metadata of a user say about them; empty where they say nothing. */
-export interface Profile {
-  readonly fullName: string
-  readonly email: string
-}
+export type Profile = Readonly<Record<'fullName' | 'email', string>>
 
 const metadataPath = (id: string): string => `_principals/metadata/${part(id)}`
 
 /** @throws {Problem} */
-export async function loadProfile(id: string, signal: AbortSignal): Promise<Profile> {
-  const graph = await ask<Graph>(metadataPath(id), { signal })
-  return {
-    fullName: valuesOf(graph, NAME)[0] ?? '',
-    email: (valuesOf(graph, MBOX)[0] ?? '').replace(/^mailto:/i, ''),
-  }
-}
+export const loadProfile = (id: string): Promise<Tagged<Graph>> => askTagged<Graph>(metadataPath(id))
 
-/** Replaces name and address, or removes what is empty; other metadata is kept. @throws {Problem} */
-export async function saveProfile(id: string, baseUri: string, profile: Profile): Promise<void> {
-  const [fullName, email] = [profile.fullName.trim(), profile.email.trim()]
-  if (email !== '' && !/^[^\s@<>"]+@[^\s@<>"]+$/.test(email)) throw new Problem(400, { code: 'invalid-email' })
-  const { value, tag } = await askTagged<Graph>(metadataPath(id))
-  const subject = `${baseUri}_principals/resource/${id}`
-  const { [NAME]: _name, [MBOX]: _mbox, ...others } = value[subject] ?? {}
-  const stated = {
-    ...(fullName === '' ? {} : { [NAME]: [{ type: 'literal', value: fullName }] }),
-    ...(email === '' ? {} : { [MBOX]: [{ type: 'uri', value: `mailto:${email}` }] }),
+export const profileIn = (metadata: Graph): Profile => ({
+  fullName: shownStatement(metadata, [NAME])?.value ?? '',
+  email: (shownStatement(metadata, [MBOX])?.value ?? '').replace(/^mailto:/i, ''),
+})
+
+/** Changes only what is given in the metadata of a user. @throws {Problem} status 412 if they have changed since */
+export async function saveProfile(
+  user: { readonly id: string; readonly uri: string },
+  metadata: Graph,
+  { fullName, email }: Partial<Profile>,
+  tag: string | undefined,
+): Promise<void> {
+  const address = email?.trim()
+  if (address && !/^[^\s@<>"]+@[^\s@<>"]+$/.test(address)) throw new Problem(400, { code: 'invalid-email' })
+  let json = metadata
+  if (fullName !== undefined) json = withText(json, user.uri, [NAME], fullName.trim())
+  if (address !== undefined) {
+    json = withText(json, user.uri, [MBOX], address === '' ? '' : `mailto:${address}`, 'uri')
   }
-  await ask(metadataPath(id), { method: 'PUT', json: { ...value, [subject]: { ...others, ...stated } }, ifMatch: tag })
+  await ask(metadataPath(user.id), { method: 'PUT', json, ifMatch: tag })
 }

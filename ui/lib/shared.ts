@@ -1,7 +1,7 @@
 import { type Access, accessIn } from './access.ts'
 import { ask } from './api.ts'
 import { part } from './base.ts'
-import type { Graph } from './contexts.ts'
+import type { Graph } from './graph.ts'
 import { escape, type Item, search } from './files.ts'
 import type { Me } from './session.ts'
 

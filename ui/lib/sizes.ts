@@ -2,10 +2,7 @@
 export const sizeUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 export type SizeUnit = (typeof sizeUnits)[number]
 
-export interface Size {
-  readonly amount: string
-  readonly unit: SizeUnit
-}
+export type Size = { readonly amount: string; readonly unit: SizeUnit }
 
 const factor = (unit: SizeUnit): number => 1024 ** sizeUnits.indexOf(unit)
 

@@ -43,7 +43,7 @@ export function Contexts({ title, access, none }: ContextsProps) {
       aside={
         access === 'write' &&
         me.isAdmin && (
-          <Link class="button small" to="admin/contexts?new">
+          <Link class="button small" to="admin/contexts?create=yes">
             <Icon name="plus" />
             {t('newContext')}
           </Link>

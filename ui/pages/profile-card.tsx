@@ -1,65 +1,50 @@
-import { useState } from 'preact/hooks'
 import { Button } from '../components/button.tsx'
 import { Field } from '../components/field.tsx'
-import { Form } from '../components/form.tsx'
-import { Await, Card } from '../components/page.tsx'
+import { Card } from '../components/page.tsx'
+import { SharedForm } from '../components/shared-form.tsx'
 import { tell } from '../components/toast.tsx'
 import { tellProblem } from '../lib/format.ts'
 import { t } from '../lib/language.ts'
-import { useLoaded } from '../lib/load.ts'
-import { loadProfile, type Profile, saveProfile } from '../lib/profile.ts'
+import { loadProfile, profileIn, saveProfile } from '../lib/profile.ts'
 import { useSession } from '../lib/session.ts'
 
 /** Full name and e-mail address of the user, or for administrators those of another user. */
 export function ProfileCard({ id }: { readonly id: string }) {
-  const [loaded, again] = useLoaded(signal => loadProfile(id, signal), [id])
+  const { me } = useSession()
+  const user = { id, uri: `${me.baseUri}_principals/resource/${id}` }
   return (
     <Card title={t('profile')}>
-      <Await loaded={loaded} again={again}>
-        {profile => <ProfileForm key={JSON.stringify(profile)} id={id} profile={profile} again={again} />}
-      </Await>
+      <SharedForm
+        load={() => loadProfile(id)}
+        inputs={[id]}
+        fieldsOf={profileIn}
+        labelOf={t}
+        save={(metadata, changed, tag) => saveProfile(user, metadata, changed, tag)}
+        onSaved={() => tell(t('saved'))}
+      >
+        {({ fields: { fullName, email }, set, problem }) => (
+          <>
+            <Field
+              label={t('fullName')}
+              value={fullName}
+              onValue={fullName => set({ fullName })}
+              autocomplete={id === me.id ? 'name' : 'off'}
+            />
+            <Field
+              label={t('email')}
+              type="email"
+              value={email}
+              onValue={email => set({ email })}
+              autocomplete={id === me.id ? 'email' : 'off'}
+              hint={t('emailHint')}
+              error={problem === undefined ? undefined : tellProblem(problem)}
+            />
+            <div class="buttons">
+              <Button type="submit">{t('profileSave')}</Button>
+            </div>
+          </>
+        )}
+      </SharedForm>
     </Card>
-  )
-}
-
-interface ProfileFormProps {
-  readonly id: string
-  readonly profile: Profile
-  readonly again: () => void
-}
-
-function ProfileForm({ id, profile, again }: ProfileFormProps) {
-  const { me } = useSession()
-  const [typed, setTyped] = useState(profile)
-  const save = async (): Promise<void> => {
-    await saveProfile(id, me.baseUri, typed)
-    tell(t('saved'))
-    again()
-  }
-  return (
-    <Form work={save}>
-      {problem => (
-        <>
-          <Field
-            label={t('fullName')}
-            value={typed.fullName}
-            onValue={fullName => setTyped({ ...typed, fullName })}
-            autocomplete={id === me.id ? 'name' : 'off'}
-          />
-          <Field
-            label={t('email')}
-            type="email"
-            value={typed.email}
-            onValue={email => setTyped({ ...typed, email })}
-            autocomplete={id === me.id ? 'email' : 'off'}
-            hint={t('emailHint')}
-            error={problem === undefined ? undefined : tellProblem(problem)}
-          />
-          <div class="buttons">
-            <Button type="submit">{t('profileSave')}</Button>
-          </div>
-        </>
-      )}
-    </Form>
   )
 }

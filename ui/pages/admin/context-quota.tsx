@@ -1,15 +1,14 @@
-import { useLayoutEffect, useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
-import { Form } from '../../components/form.tsx'
 import { Card } from '../../components/page.tsx'
 import { QuotaBar } from '../../components/quota-bar.tsx'
+import { SharedForm } from '../../components/shared-form.tsx'
 import { attempt, tell } from '../../components/toast.tsx'
-import { ask, Problem } from '../../lib/api.ts'
+import { ask, askTagged, Problem } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import type { Quota } from '../../lib/contexts.ts'
 import { bytes, tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
-import { fromBytes, toBytes } from '../../lib/sizes.ts'
+import { fromBytes, type Size, toBytes } from '../../lib/sizes.ts'
 import { SizeFields } from './size-fields.tsx'
 
 interface ContextQuotaProps {
@@ -31,19 +30,17 @@ export function ContextQuota({ id, title, quota, again }: ContextQuotaProps) {
   )
 }
 
-const sizeOf = ({ quota, hasDefaultQuota }: Quota) =>
-  hasDefaultQuota || quota < 0 ? ({ amount: '', unit: 'GiB' } as const) : fromBytes(quota)
+const sizeOf = ({ quota, hasDefaultQuota }: Quota): Size =>
+  hasDefaultQuota || quota < 0 ? { amount: '', unit: 'GiB' } : fromBytes(quota)
 
 function QuotaForm({ id, title, quota, again }: ContextQuotaProps & { readonly quota: Quota }) {
-  const [size, setSize] = useState<ReturnType<typeof fromBytes>>(sizeOf(quota))
-  useLayoutEffect(() => setSize(sizeOf(quota)), [quota.quota, quota.hasDefaultQuota])
   const path = `${part(id)}/quota`
   const put = async (wanted: number): Promise<void> => {
     await ask(path, { method: 'PUT', json: { quota: wanted } })
     again()
   }
-  const save = async (): Promise<void> => {
-    const wanted = toBytes(size)
+  const save = async (stored: Quota, changed: Partial<Size>): Promise<void> => {
+    const wanted = toBytes({ ...sizeOf(stored), ...changed })
     if (wanted === undefined) throw new Problem(400, { code: 'invalid-quota' })
     await put(wanted)
     tell(t('quotaSet', { quota: bytes(wanted) }))
@@ -56,13 +53,20 @@ function QuotaForm({ id, title, quota, again }: ContextQuotaProps & { readonly q
     <>
       <QuotaBar name={title} quota={quota} />
       <p class="muted small">{t(quota.hasDefaultQuota ? 'quotaDefault' : 'quotaOwn')}</p>
-      <Form work={save}>
-        {problem => (
+      <SharedForm
+        load={() => askTagged<Quota>(path)}
+        inputs={[id, quota.quota, quota.hasDefaultQuota]}
+        fieldsOf={sizeOf}
+        labelOf={field => t(field === 'unit' ? 'unit' : 'quotaNew')}
+        save={save}
+        onSaved={() => undefined}
+      >
+        {({ fields, set, problem }) => (
           <>
             <SizeFields
               label={t('quotaNew')}
-              size={size}
-              onSize={setSize}
+              size={fields}
+              onSize={set}
               required
               error={problem === undefined ? undefined : tellProblem(problem)}
             />
@@ -81,7 +85,7 @@ function QuotaForm({ id, title, quota, again }: ContextQuotaProps & { readonly q
             </div>
           </>
         )}
-      </Form>
+      </SharedForm>
     </>
   )
 }

@@ -3,12 +3,13 @@ import { Button } from '../../components/button.tsx'
 import { ConfirmByName } from '../../components/confirm-by-name.tsx'
 import { Fact } from '../../components/fact.tsx'
 import { Field } from '../../components/field.tsx'
-import { Form } from '../../components/form.tsx'
 import { Await, Card } from '../../components/page.tsx'
+import { SharedForm } from '../../components/shared-form.tsx'
 import { tell } from '../../components/toast.tsx'
 import { ask, askTagged, type Tagged } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
-import { contextTitle, type Graph, type Quota } from '../../lib/contexts.ts'
+import { contextTitle, type Quota } from '../../lib/contexts.ts'
+import { type Graph } from '../../lib/graph.ts'
 import { tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
@@ -96,9 +97,8 @@ function DeleteContext({ id, name }: { readonly id: string; readonly name: strin
 
 function About({ context, again }: { readonly context: ContextEntry; readonly again: () => void }) {
   const { entryId, name = '' } = context
-  const [typed, setTyped] = useState(name)
-  const save = async (): Promise<void> => {
-    await ask(`_contexts/entry/${part(entryId)}/name`, { method: 'PUT', json: { name: typed } })
+  const path = `_contexts/entry/${part(entryId)}/name`
+  const saved = (): void => {
     tell(t('saved'))
     again()
   }
@@ -112,13 +112,20 @@ function About({ context, again }: { readonly context: ContextEntry; readonly ag
           <Link to={`contexts/${part(entryId)}/files`}>{t('toFiles')}</Link>
         </Fact>
       </dl>
-      <Form work={save}>
-        {problem => (
+      <SharedForm
+        load={() => askTagged<{ readonly name?: string }>(path)}
+        inputs={[entryId, name]}
+        fieldsOf={({ name = '' }) => ({ name })}
+        labelOf={() => t('contextAlias')}
+        save={async (_, { name }) => name !== undefined && (await ask(path, { method: 'PUT', json: { name } }))}
+        onSaved={saved}
+      >
+        {({ fields, set, problem }) => (
           <>
             <Field
               label={t('contextAlias')}
-              value={typed}
-              onValue={setTyped}
+              value={fields.name}
+              onValue={name => set({ name })}
               maxLength={255}
               autocomplete="off"
               hint={t('contextNameHint')}
@@ -129,7 +136,7 @@ function About({ context, again }: { readonly context: ContextEntry; readonly ag
             </div>
           </>
         )}
-      </Form>
+      </SharedForm>
     </Card>
   )
 }

@@ -1,5 +1,4 @@
 import type { ComponentType } from 'preact'
-import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { Choice } from '../../components/field.tsx'
 import { Await, Card } from '../../components/page.tsx'
@@ -29,8 +28,12 @@ interface DirectoryProps<T> {
  * of the address.
  */
 export function Directory<T>({ title, kind, columns, keyOf, orders, make, Maker }: DirectoryProps<T>) {
-  const [{ query, sort, from }, change] = useQuery({ query: '', sort: orders?.[0]?.[0] ?? '', from: '0' })
-  const [isMaking, setMaking] = useState(false)
+  const [{ query, sort, from, create }, change] = useQuery({
+    query: '',
+    sort: orders?.[0]?.[0] ?? '',
+    from: '0',
+    create: '',
+  })
   const offset = wholeNumber(from)
   const order = orders === undefined ? {} : { sort }
   const [loaded, again] = useLoaded(
@@ -42,7 +45,7 @@ export function Directory<T>({ title, kind, columns, keyOf, orders, make, Maker 
     <Card
       title={title}
       aside={
-        <Button size="small" onPress={() => setMaking(true)}>
+        <Button size="small" onPress={() => change({ create: 'yes' })}>
           {make}
         </Button>
       }
@@ -73,7 +76,7 @@ export function Directory<T>({ title, kind, columns, keyOf, orders, make, Maker 
           </>
         )}
       </Await>
-      {isMaking && <Maker onClose={() => setMaking(false)} />}
+      {create !== '' && <Maker onClose={() => change({ create: '' })} />}
     </Card>
   )
 }

@@ -27,7 +27,9 @@ interface NamedHistory extends History {
 }
 
 async function loadHistory(signal: AbortSignal): Promise<NamedHistory> {
-  const history = await ask<History>('management/history', { signal })
+  const { points, contexts } = await ask<History>('management/history', { signal })
+  // The system contexts hold users and contexts, not files.
+  const history = { points, contexts: contexts.filter(({ context }) => !context.startsWith('_')) }
   const name = async (context: string): Promise<readonly [string, string]> => [
     context,
     // The context may have been deleted meanwhile.

@@ -1,10 +1,10 @@
-import { useLayoutEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { ConfirmByName } from '../../components/confirm-by-name.tsx'
-import { Form } from '../../components/form.tsx'
 import { Card } from '../../components/page.tsx'
+import { SharedForm } from '../../components/shared-form.tsx'
 import { tell, undoBy } from '../../components/toast.tsx'
-import { ask } from '../../lib/api.ts'
+import { ask, askTagged } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import { tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
@@ -19,33 +19,37 @@ interface RenamePrincipalProps {
 
 /** Renames a user or group; its id and permissions stay the same. */
 export function RenamePrincipal({ id, name, again }: RenamePrincipalProps) {
-  const [typed, setTyped] = useState(name)
-  useLayoutEffect(() => setTyped(name), [name])
-  const rename = (to: string): Promise<unknown> =>
-    ask(`_principals/entry/${part(id)}/name`, { method: 'PUT', json: { name: to } })
-  const save = async (): Promise<void> => {
-    await rename(typed)
+  const path = `_principals/entry/${part(id)}/name`
+  const rename = (name: string): Promise<unknown> => ask(path, { method: 'PUT', json: { name } })
+  const saved = (to: string, from: string): void => {
     tell(
-      t('renamed', { name: visible(typed) }),
-      undoBy(() => rename(name), again),
+      t('renamed', { name: visible(to) }),
+      undoBy(() => rename(from), again),
     )
     again()
   }
   return (
     <Card title={t('rename')}>
-      <Form work={save}>
-        {problem => (
+      <SharedForm
+        load={() => askTagged<{ readonly name: string }>(path)}
+        inputs={[id, name]}
+        fieldsOf={({ name }) => ({ name })}
+        labelOf={() => t('fileName')}
+        save={async (_, { name }) => name !== undefined && (await rename(name))}
+        onSaved={({ name }, before) => saved(name, before.name)}
+      >
+        {({ fields, set, problem }) => (
           <div class="line">
             <NameField
               label={t('fileName')}
-              value={typed}
-              onValue={setTyped}
+              value={fields.name}
+              onValue={name => set({ name })}
               error={problem === undefined ? undefined : tellProblem(problem)}
             />
             <Button type="submit">{t('rename')}</Button>
           </div>
         )}
-      </Form>
+      </SharedForm>
     </Card>
   )
 }

@@ -61,7 +61,6 @@ export function AdminSystem() {
   return (
     <AdminPage title={t('administration')}>
       <Overview />
-      <LastDay />
     </AdminPage>
   )
 }
@@ -77,6 +76,7 @@ function Overview() {
             <Ready {...system.readiness} again={again} />
             <Facts {...system} />
           </div>
+          <LastDay />
         </>
       )}
     </Await>

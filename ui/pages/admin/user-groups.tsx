@@ -1,7 +1,7 @@
 import { Await, Card } from '../../components/page.tsx'
 import { ask } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
-import type { Graph } from '../../lib/contexts.ts'
+import type { Graph } from '../../lib/graph.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { namesOf } from '../../lib/principals.ts'

@@ -1,11 +1,10 @@
-import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { Dialog, DialogButtons } from '../../components/dialog.tsx'
 import { Area, Field } from '../../components/field.tsx'
-import { Form, FormError } from '../../components/form.tsx'
+import { FormError } from '../../components/form.tsx'
+import { SharedForm } from '../../components/shared-form.tsx'
 import { tell } from '../../components/toast.tsx'
-import { titleIn, valuesOf } from '../../lib/contexts.ts'
-import { describe, DESCRIPTION, type Item, TAG, TITLE } from '../../lib/files.ts'
+import { type Details, detailsIn, type Item, loadMetadata, saveDetails } from '../../lib/files.ts'
 import { t } from '../../lib/language.ts'
 
 interface EditDetailsProps {
@@ -14,37 +13,49 @@ interface EditDetailsProps {
   readonly onChanged: () => void
 }
 
+const labelOf = (field: keyof Details): string => t(field)
+
 /** Edits title, description and tags in the metadata of a file. */
 export function EditDetails({ item, onClose, onChanged }: EditDetailsProps) {
-  const [title, setTitle] = useState(titleIn(item.metadata) ?? '')
-  const [description, setDescription] = useState(item.description ?? '')
-  const [tags, setTags] = useState(valuesOf(item.metadata, TAG).join(', '))
-  const save = async (): Promise<void> => {
-    const words = tags.split(',').map(tag => tag.trim())
-    await describe(item, {
-      [TITLE]: [title.trim()].filter(text => text !== ''),
-      [DESCRIPTION]: [description.trim()].filter(text => text !== ''),
-      [TAG]: [...new Set(words.filter(tag => tag !== ''))],
-    })
+  const saved = (): void => {
     tell(t('saved'))
     onClose()
     onChanged()
   }
   return (
     <Dialog title={t('editDetails')} onClose={onClose}>
-      <Form work={save}>
-        {problem => (
+      <SharedForm
+        load={() => loadMetadata(item)}
+        inputs={[item.context, item.entryId]}
+        fieldsOf={detailsIn}
+        labelOf={labelOf}
+        save={(metadata, changed, tag) => saveDetails(item, metadata, changed, tag)}
+        onSaved={saved}
+      >
+        {({ fields: { title, description, tags }, set, problem }) => (
           <>
-            <Field label={t('title')} value={title} onValue={setTitle} autocomplete="off" required={item.isFolder} />
-            <Area label={t('description')} value={description} onValue={setDescription} />
-            <Field label={t('tags')} value={tags} onValue={setTags} autocomplete="off" hint={t('tagsHint')} />
+            <Field
+              label={t('title')}
+              value={title}
+              onValue={title => set({ title })}
+              autocomplete="off"
+              required={item.isFolder}
+            />
+            <Area label={t('description')} value={description} onValue={description => set({ description })} />
+            <Field
+              label={t('tags')}
+              value={tags}
+              onValue={tags => set({ tags })}
+              autocomplete="off"
+              hint={t('tagsHint')}
+            />
             <FormError problem={problem} />
             <DialogButtons onClose={onClose}>
               <Button type="submit">{t('save')}</Button>
             </DialogButtons>
           </>
         )}
-      </Form>
+      </SharedForm>
     </Dialog>
   )
 }

@@ -30,7 +30,7 @@ export function FileActions({ action, target, onClose, onChanged }: FileActionsP
     case 'preview':
       return <Preview item={item} onClose={onClose} />
     case 'rename':
-      return <NameDialog item={item} onClose={onClose} onChanged={onChanged} />
+      return <NameDialog item={item} target={target} onClose={onClose} onChanged={onChanged} />
     case 'details':
       return <EditDetails item={item} onClose={onClose} onChanged={onChanged} />
     case 'replace':

@@ -20,7 +20,7 @@ interface FileContentProps {
 
 /** Documents are parsed in a browser's memory. */
 const MAX_PDF = 50_000_000
-const PdfPreview = lazy(async () => (await import('./pdf-preview.tsx')).PdfPreview)
+const PdfPreview = lazy(async () => (await import('./pdf-preview.tsx')).PdfPreview, { isPart: true })
 
 /**
  * Media elements, text, and a drawing of a PDF document in a sandbox: no document of a user's is ever opened within the page, so none

@@ -174,6 +174,6 @@ function SortHeading({ column, title, listing, onSort }: SortHeadingProps) {
 /** Space for rows that are not drawn. */
 const Gap = ({ height }: { readonly height: number }) => (
   <tr class="gap" aria-hidden="true">
-    <td colSpan={6} style={{ height: `${height}px` }} />
+    <td style={{ height: `${height}px` }} />
   </tr>
 )

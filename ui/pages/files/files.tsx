@@ -119,7 +119,7 @@ function FilesOf({ context, folder, moves, reload }: FilesOfProps) {
   return (
     <>
       {quota && <QuotaBar name={contextTitle(context)} quota={{ ...quota, fillLevel: quota.fillLevel + under }} />}
-      <UploadZone target={target} listing={listing} canWrite={canWrite} isOwner={isOwner} onCreated={refresh}>
+      <UploadZone target={target} canWrite={canWrite} isOwner={isOwner} onCreated={refresh}>
         <SearchField label={t('searchFiles')} value={search} onValue={search => change({ search })} />
       </UploadZone>
       {!canRead && <p class="notice warn">{t('noAccess')}</p>}

@@ -1,8 +1,8 @@
 import { Dialog } from '../../components/dialog.tsx'
 import { Button } from '../../components/button.tsx'
 import { address } from '../../lib/base.ts'
-import { valuesOf, titleIn } from '../../lib/contexts.ts'
-import { type Item, resourcePath, TAG } from '../../lib/files.ts'
+import { valuesOf } from '../../lib/graph.ts'
+import { detailsIn, type Item, resourcePath, TAG } from '../../lib/files.ts'
 import { bytes, dateTime } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { visible } from '../../lib/text.ts'
@@ -15,8 +15,8 @@ interface PreviewProps {
 
 /** Shows a file as far as the browser can do so without running anything in it, and its details. */
 export function Preview({ item, onClose }: PreviewProps) {
-  const { name, size, mediaType, modified, description, metadata } = item
-  const title = titleIn(metadata)
+  const { name, size, mediaType, modified, metadata = {} } = item
+  const { title, description } = detailsIn(metadata)
   const tags = valuesOf(metadata, TAG)
   return (
     <Dialog title={visible(name)} size="large" onClose={onClose}>
@@ -26,8 +26,8 @@ export function Preview({ item, onClose }: PreviewProps) {
           .filter(text => text !== undefined)
           .join(' · ')}
       </p>
-      {title !== undefined && title !== name && <h3>{visible(title)}</h3>}
-      {description !== undefined && <p class="prose">{description}</p>}
+      {title !== '' && title !== name && <h3>{visible(title)}</h3>}
+      {description !== '' && <p class="prose">{description}</p>}
       {tags.length > 0 && (
         <p class="badges">
           {tags.map(tag => (

@@ -4,7 +4,6 @@ import { Button } from '../../components/button.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { tellFailure } from '../../components/toast.tsx'
 import { chosenFiles, type DroppedFile, droppedFiles } from '../../lib/dropped.ts'
-import type { Listing } from '../../lib/files.ts'
 import { part } from '../../lib/base.ts'
 import { t } from '../../lib/language.ts'
 import { Link } from '../../lib/router.tsx'
@@ -16,7 +15,6 @@ import { type Planned, planUploads } from './plan-uploads.ts'
 
 interface UploadZoneProps {
   readonly target: Target
-  readonly listing: Listing
   readonly canWrite: boolean
   readonly isOwner: boolean
   readonly onCreated: () => void
@@ -24,7 +22,7 @@ interface UploadZoneProps {
 }
 
 /** Accepts dropped or chosen files and folders, creates folders, and has the search field. */
-export function UploadZone({ target, listing, canWrite, isOwner, onCreated, children }: UploadZoneProps) {
+export function UploadZone({ target, canWrite, isOwner, onCreated, children }: UploadZoneProps) {
   const files = useRef<HTMLInputElement>(null)
   const folder = useRef<HTMLInputElement>(null)
   const [isOver, setOver] = useState(false)
@@ -32,7 +30,7 @@ export function UploadZone({ target, listing, canWrite, isOwner, onCreated, chil
   const [planned, setPlanned] = useState<Planned>()
   const add = async (dropped: readonly DroppedFile[] | Promise<readonly DroppedFile[]>): Promise<void> => {
     try {
-      const plan = await planUploads(await dropped, target, listing)
+      const plan = await planUploads(await dropped, target)
       if (plan.madeFolders) onCreated()
       addUploads(plan.uploads)
       if (plan.conflicts.length > 0) setPlanned(plan)

@@ -4,7 +4,8 @@ import { attempt, undoBy } from '../../components/toast.tsx'
 import { type Access, accessIn, changeAccess, withoutOwnAccess, withOwnAccess } from '../../lib/access.ts'
 import { ask, askTagged, Problem } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
-import { type Graph, loadContext } from '../../lib/contexts.ts'
+import { loadContext } from '../../lib/contexts.ts'
+import { type Graph } from '../../lib/graph.ts'
 import { type Item, loadItem } from '../../lib/files.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
@@ -14,6 +15,7 @@ import { visible } from '../../lib/text.ts'
 import { AccessTable, loadAccessRows } from './access-rows.tsx'
 import { AddAccess } from './add-access.tsx'
 import { EntryLinks } from './entry-links.tsx'
+import { useRemoval } from './removal.tsx'
 
 interface Shared {
   readonly item: Item
@@ -64,7 +66,7 @@ function EntryAccess({ item, ofContext, again }: Shared & { readonly again: () =
     signal => loadAccessRows(listed, inherited, signal),
     [JSON.stringify([listed, inherited])],
   )
-  const change = async (edit: (info: Graph) => Graph): Promise<void> => {
+  const edit = async (edit: (info: Graph) => Graph): Promise<void> => {
     const path = `${part(context)}/entry/${part(entryId)}`
     const { value, tag } = await askTagged<{ readonly info: Graph }>(path)
     await ask(isFolder ? `${path}?applyACLtoChildren=true` : path, {
@@ -72,6 +74,9 @@ function EntryAccess({ item, ofContext, again }: Shared & { readonly again: () =
       json: edit(value.info),
       ifMatch: tag,
     })
+  }
+  const change = async (edited: (info: Graph) => Graph): Promise<void> => {
+    await edit(edited)
     again()
   }
   const add = (access: Access): Promise<void> =>
@@ -84,8 +89,14 @@ function EntryAccess({ item, ofContext, again }: Shared & { readonly again: () =
       () => change(info => accesses.reduce((graph, access) => changeAccess(graph, place, access, true), info)),
       again,
     )
-  const remove = (access: Access): Promise<boolean> =>
-    attempt(() => change(withoutOne(access)), t('accessRemoved'), giveBack([access]))
+  const ownsContext = ofContext.some(({ role, principal }) => role === 'owner' && principal === me.id)
+  const { remove, question } = useRemoval({
+    isOwn: ({ principal }) => principal === me.id && !me.isAdmin && !ownsContext,
+    work: access => edit(withoutOne(access)),
+    giveBack: access => edit(info => changeAccess(info, place, access, true)),
+    isStillOwner: async () => (await loadItem(context, entryId)).isOwner,
+    again,
+  })
   const withoutOne = (access: Access) => (info: Graph) => {
     const rest = changeAccess(info, place, access, false)
     // An empty list would apply the permissions of the context: more access, not less.
@@ -112,6 +123,7 @@ function EntryAccess({ item, ofContext, again }: Shared & { readonly again: () =
       <Await loaded={rows} again={againRows}>
         {rows => <AccessTable rows={rows} onRemove={remove} />}
       </Await>
+      {question}
     </Card>
   )
 }

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+import { GOOD_PASSWORD } from '../support/accounts.ts'
+import { startFilesService } from '../support/files-page.ts'
+import { newContext } from '../support/service.ts'
+import { enter, newPerson, openBrowser } from '../support/ui.ts'
+
+const inBrowser = await openBrowser()
+const { service, admin, id, name, store } = await startFilesService()
+
+const context = await newContext(admin, [id])
+for (let number = 100; number < 140; number++)
+  await store(context, `a record of the year with a name number-${number}.txt`)
+const long = `${'very-long-name-'.repeat(12)}.txt`
+const trashed = await store(context, long)
+await admin.delete(`${context}/entry/${trashed}`)
+
+/** What a tap in the middle of each drawn name would hit, and how wide the name is. */
+const namesOf = (page: Page) =>
+  page.locator('.files tbody th.name :is(a, button)').evaluateAll(elements =>
+    elements
+      .map(element => ({ element, box: element.getBoundingClientRect() }))
+      .filter(({ box }) => box.top > 0 && box.bottom < innerHeight)
+      .map(({ element, box }) => {
+        const hit = document.elementFromPoint(box.left + Math.min(box.width, 120) / 2, box.top + box.height / 2)
+        return { width: element.closest('th')?.clientWidth ?? 0, isHit: element.contains(hit) }
+      }),
+  )
+
+for (const locale of ['en', 'sv', 'de']) {
+  for (const width of [390, 768]) {
+    inBrowser(`with 40 files, names keep their width and can be tapped: ${width} px, ${locale}`, async b => {
+      const { page, complaints, close } = await newPerson(b, { locale, viewport: { width, height: 844 } })
+      await enter(page, service.base, name, GOOD_PASSWORD, `ui/contexts/${context}/files`)
+      await page.locator('.files tbody th.name button').first().waitFor()
+      await page.locator('.files').scrollIntoViewIfNeeded()
+      assert.ok((await page.locator('.files .gap').count()) > 0, 'the list is longer than what is drawn')
+      const names = await namesOf(page)
+      assert.ok(names.length > 3, `${names.length} names are in the window`)
+      for (const { width: space, isHit } of names) {
+        assert.ok(space >= width / 2.2, `a name has ${space} of ${width} px`)
+        assert.ok(isHit, 'a tap on the name hits the name')
+      }
+      assert.deepEqual(complaints, [])
+      await close()
+    })
+  }
+}
+
+inBrowser('a long name is cut in the trash, and every button stays in the window', async b => {
+  for (const width of [390, 1280]) {
+    const { page, complaints, close } = await newPerson(b, { viewport: { width, height: 844 } })
+    await enter(page, service.base, name, GOOD_PASSWORD, `ui/contexts/${context}/trash`)
+    const restore = page.getByRole('button', { name: /^Restore/ }).first()
+    await restore.waitFor()
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width)
+    const box = await restore.boundingBox()
+    assert.ok(box && box.x + box.width <= width, JSON.stringify(box))
+    assert.deepEqual(complaints, [])
+    await close()
+  }
+})

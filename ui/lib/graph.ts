@@ -1,0 +1,82 @@
+import { currentLanguage } from './language.ts'
+
+interface Term {
+  readonly type: string
+  readonly value: string
+  readonly lang?: string
+  readonly datatype?: string
+}
+
+/** A graph in RDF/JSON. */
+export type Graph = Readonly<Record<string, Readonly<Record<string, readonly Term[]>>>>
+
+/** Objects of a predicate, for all subjects. */
+export const valuesOf = (graph: Graph | undefined, predicate: string): string[] =>
+  Object.values(graph ?? {}).flatMap(properties => (properties[predicate] ?? []).map(({ value }) => value))
+
+/** One statement of a graph, by its place. */
+interface Statement {
+  readonly subject: string
+  readonly predicate: string
+  readonly index: number
+  readonly value: string
+}
+
+/** The statement whose text a page shows for these predicates: one in the language of the page if there is one, otherwise the first. */
+export function shownStatement(graph: Graph | undefined, predicates: readonly string[]): Statement | undefined {
+  const all = Object.entries(graph ?? {}).flatMap(([subject, properties]) =>
+    predicates.flatMap(predicate =>
+      (properties[predicate] ?? []).map(({ value, lang }, index) => ({ subject, predicate, index, value, lang })),
+    ),
+  )
+  const language = currentLanguage()
+  return all.find(({ lang }) => lang?.startsWith(language)) ?? all[0]
+}
+
+/**
+ * The graph with the shown text replaced. Language and datatype of the statement, and all other statements, stay. An empty text removes
+ * the statement; where none is shown, a new one of this type is added with the first predicate.
+ */
+export function withText(
+  graph: Graph,
+  subject: string,
+  predicates: readonly string[],
+  text: string,
+  type: 'literal' | 'uri' = 'literal',
+): Graph {
+  const shown = shownStatement(graph, predicates)
+  if ((shown?.value ?? '') === text) return graph
+  if (!shown) return withTerms(graph, subject, predicates[0] ?? '', terms => [...terms, { type, value: text }])
+  return withTerms(graph, shown.subject, shown.predicate, terms =>
+    terms.flatMap((term, index) => {
+      if (index !== shown.index) return [term]
+      if (text === '') return []
+      return term.type === type ? [{ ...term, value: text }] : [{ type, value: text }]
+    }),
+  )
+}
+
+/** The graph with exactly these texts as values of a predicate. Statements whose text stays keep their language and datatype. */
+export function withTexts(graph: Graph, subject: string, predicate: string, texts: readonly string[]): Graph {
+  const kept = Object.keys(graph).reduce(
+    (rest, about) => withTerms(rest, about, predicate, terms => terms.filter(({ value }) => texts.includes(value))),
+    graph,
+  )
+  const present = new Set(
+    Object.values(kept).flatMap(properties => (properties[predicate] ?? []).map(({ value }) => value)),
+  )
+  const added = texts.filter(text => !present.has(text)).map(value => ({ type: 'literal', value }))
+  return added.length === 0 ? kept : withTerms(kept, subject, predicate, terms => [...terms, ...added])
+}
+
+function withTerms(
+  graph: Graph,
+  subject: string,
+  predicate: string,
+  change: (terms: readonly Term[]) => readonly Term[],
+): Graph {
+  const { [predicate]: before = [], ...others } = graph[subject] ?? {}
+  const after = change(before)
+  if (after.length === 0 && before.length === 0) return graph
+  return { ...graph, [subject]: after.length === 0 ? others : { ...others, [predicate]: after } }
+}
