@@ -187,6 +187,10 @@ export const errorCodes = {
     help: 'Another entry has or had this identifier. Identifiers of users, groups and contexts are never used again.',
   },
   'name-taken': { title: 'Name taken', help: 'Another user, group or context has this name.' },
+  'last-owner': {
+    title: 'Last owner',
+    help: 'The change would leave a context without anyone who administers it. Name another owner first. Administrators may do it.',
+  },
   conflict: { title: 'Conflict', help: 'The request contradicts the current state. `detail` has the reason.' },
   'precondition-failed': {
     title: 'Precondition failed',

@@ -1,6 +1,6 @@
-import { type Caller, denied } from '../accounts/caller.ts'
+import { type Caller, denied, isAdmin } from '../accounts/caller.ts'
 import type { Awaitable } from '../base/awaitable.ts'
-import { NotFound } from '../base/errors.ts'
+import { Conflict, NotFound } from '../base/errors.ts'
 import { yieldAfter } from '../base/yielding.ts'
 import type { Bytes } from '../base/units.ts'
 import type { Files } from '../files/files.ts'
@@ -87,6 +87,7 @@ export class Entries {
         await yieldAfter({ length: countStatements(info) * CHARACTERS })
         await applyHomeContext(writer.tx, entry, asked)
         const changed = withInfo(entry, asked)
+        requireOwner(caller, entry, changed)
         if (toMembers) await applyAclBelow(writer, { list: changed, contextEntry, acl: changed.acl })
         return changed
       },
@@ -163,6 +164,15 @@ const CHARACTERS = 100
 function requireReadable(caller: Caller, target: EntryInContext, right: Right, what: string): Entry {
   requireRight(caller, right, target, what)
   return target.entry
+}
+
+/** @throws {Conflict} where a user takes the last owner from a context, which only an administrator could give back */
+function requireOwner(caller: Caller, before: EntryHead, after: EntryHead): void {
+  if (before.context !== CONTEXTS || isAdmin(caller)) return
+  const count = ({ acl }: EntryHead): number => acl.admin?.length ?? 0
+  if (count(before) > 0 && count(after) === 0) {
+    throw new Conflict('last-owner', 'This change would leave the context without an owner. Name another owner first.')
+  }
 }
 
 /**

@@ -197,3 +197,15 @@ test('an unreadable body is 400 or 415, a missing right 401 or 403; a refused re
   assert.deepEqual(await read(id), before)
   assert.equal(headers.etag, `"${Date.parse(modifiedOf(admin, context, before))}"`)
 })
+
+test('owners cannot take the last owner from a context; administrators can', async () => {
+  const theirs = await newContext(admin, [owner.id])
+  const entry = `_contexts/entry/${theirs}`
+  const ownedBy = (...ids: readonly string[]) =>
+    graphOf(admin.base + entry, `${STORE}write`, ...ids.map(id => principal(admin, id)))
+  assertRefused(await owner.visitor.put(entry, {}), 409, 'last-owner')
+  assert.equal((await owner.visitor.get(entry)).status, 200)
+  assert.equal((await owner.visitor.put(entry, ownedBy(stranger.id))).status, 204)
+  assertRefused(await owner.visitor.put(entry, ownedBy(owner.id)), 403, 'not-allowed')
+  assert.equal((await admin.put(entry, {})).status, 204)
+})

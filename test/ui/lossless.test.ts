@@ -74,7 +74,7 @@ inBrowser('a folder keeps its title in other languages when it is renamed, and s
   await page.goto(filesUrl(context))
   await row(page, 'The lake').waitFor()
   await pick(page, 'The lake', 'Rename')
-  await page.getByLabel('Name').fill('The pond')
+  await page.getByRole('textbox', { name: 'Name' }).fill('The pond')
   await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
   await row(page, 'The pond').waitFor()
   const titles = (await graphOf(`${context}/metadata/${folder}`))[subject]?.[TITLE] ?? []
@@ -157,10 +157,10 @@ inBrowser('a name that is already in the folder is asked about once, and a slash
   await row(page, 'two.txt').waitFor()
   const dialog = page.getByRole('dialog')
   await pick(page, 'two.txt', 'Rename')
-  await page.getByLabel('Name').fill('a/b.txt')
+  await page.getByRole('textbox', { name: 'Name' }).fill('a/b.txt')
   await dialog.getByRole('button', { name: 'Rename' }).click()
   await dialog.getByText('A name cannot contain a slash').waitFor()
-  await page.getByLabel('Name').fill('one.txt')
+  await page.getByRole('textbox', { name: 'Name' }).fill('one.txt')
   await dialog.getByRole('button', { name: 'Rename' }).click()
   await dialog.getByText('There is already an item with the name one.txt').waitFor()
   assert.equal(await row(page, 'two.txt').count(), 1)
@@ -169,7 +169,7 @@ inBrowser('a name that is already in the folder is asked about once, and a slash
   await eventually('it is stored', async () => (await row(page, 'one.txt').count()) === 2)
 
   const makeFolder = async (folder: string, action: string): Promise<void> => {
-    await page.getByLabel('Name').fill(folder)
+    await page.getByRole('textbox', { name: 'Name' }).fill(folder)
     await dialog.getByRole('button', { name: action }).click()
   }
   await page.getByRole('button', { name: 'New folder' }).click()

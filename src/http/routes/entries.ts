@@ -99,6 +99,7 @@ export const entryRoutes = [
       401: [],
       403: [],
       404: [],
+      409: ['last-owner'],
       413: ['list-too-large'],
     },
     conditional: 'write',
