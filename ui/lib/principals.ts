@@ -1,4 +1,4 @@
-import { ask, Problem } from './api.ts'
+import { ask, Problem, type Tagged } from './api.ts'
 import { part } from './base.ts'
 import { type Group, loadPortion, type User } from './portions.ts'
 
@@ -21,6 +21,11 @@ export async function nameOf(id: string, signal: AbortSignal): Promise<string> {
     if (error instanceof Problem && error.status === 404) return id
     throw error
   }
+}
+
+/** The name in an entry of a user, group or context, which has no ETag of its own. @throws {Problem} */
+export async function loadName(entryPath: string): Promise<Tagged<{ readonly name?: string }>> {
+  return { value: await ask<{ readonly name?: string }>(entryPath), tag: undefined, total: undefined }
 }
 
 /** Names by id. @throws {Problem} */

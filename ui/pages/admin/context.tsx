@@ -10,6 +10,7 @@ import { ask, askTagged, type Tagged } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import { contextTitle, type Quota } from '../../lib/contexts.ts'
 import { type Graph } from '../../lib/graph.ts'
+import { loadName } from '../../lib/principals.ts'
 import { tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
@@ -113,7 +114,7 @@ function About({ context, again }: { readonly context: ContextEntry; readonly ag
         </Fact>
       </dl>
       <SharedForm
-        load={() => askTagged<{ readonly name?: string }>(path)}
+        load={() => loadName(`_contexts/entry/${part(entryId)}`)}
         inputs={[entryId, name]}
         fieldsOf={({ name = '' }) => ({ name })}
         labelOf={() => t('contextAlias')}

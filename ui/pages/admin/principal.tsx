@@ -4,8 +4,9 @@ import { ConfirmByName } from '../../components/confirm-by-name.tsx'
 import { Card } from '../../components/page.tsx'
 import { SharedForm } from '../../components/shared-form.tsx'
 import { tell, undoBy } from '../../components/toast.tsx'
-import { ask, askTagged } from '../../lib/api.ts'
+import { ask } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
+import { loadName } from '../../lib/principals.ts'
 import { tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { visible } from '../../lib/text.ts'
@@ -31,9 +32,9 @@ export function RenamePrincipal({ id, name, again }: RenamePrincipalProps) {
   return (
     <Card title={t('rename')}>
       <SharedForm
-        load={() => askTagged<{ readonly name: string }>(path)}
+        load={() => loadName(`_principals/entry/${part(id)}`)}
         inputs={[id, name]}
-        fieldsOf={({ name }) => ({ name })}
+        fieldsOf={({ name = '' }) => ({ name })}
         labelOf={() => t('fileName')}
         save={async (_, { name }) => name !== undefined && (await rename(name))}
         onSaved={({ name }, before) => saved(name, before.name)}
