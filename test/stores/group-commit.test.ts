@@ -130,7 +130,7 @@ test('a commit is on the disk before it is confirmed, unless all of its transact
   assert.deepEqual(await levels({}), [full])
   assert.deepEqual(await levels(relaxed, relaxed), [normal])
   assert.deepEqual(await levels(relaxed, {}, relaxed), [full])
-  assert.deepEqual(await levels(...Array(32).fill(relaxed), {}), [normal, full])
+  assert.deepEqual(await levels(...Array.from({ length: 32 }, () => relaxed), {}), [normal, full])
   connection.close()
 })
 
