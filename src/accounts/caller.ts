@@ -83,6 +83,9 @@ export function requireNoToken(caller: Caller, what: string): void {
   if (caller.grant) throw new Forbidden('access-token-scope', `An access token cannot ${what}. Sign in instead.`)
 }
 
+/** The last proof of who the caller is must be recent (D28.6). @throws {Forbidden} `fresh-sign-in-required` */
+export type RequireFresh = (caller: Caller) => void
+
 /** The error for a missing right (D1.5): guests are asked to sign in, signed-in users get "forbidden". */
 export const denied = (caller: Caller, what: string): ServiceError =>
   isGuest(caller)

@@ -115,7 +115,14 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
   const { virusScan, files, stagedImports } = createFiles(settings, machine, opened, { ...accounts, ledger, garbage })
   const catchUp = new CatchUp(database, entrySource, log)
   const revisions = new Revisions(settings['service.repository.provenance'])
-  const changes = new Changes({ database, system, audit: accounts.audit, revisions })
+  const { audit, stepUp } = accounts
+  const changes = new Changes({
+    database,
+    system,
+    audit,
+    revisions,
+    requireFresh: caller => stepUp.requireFresh(caller),
+  })
   // If no other process uses the store, a crash has interrupted every upload on record. What cannot be deleted now is tried again.
   await garbage.recover(stores.isExclusive).catch((err: unknown) => log.error({ err }, 'deleting old files failed'))
   await database.withExclusiveLock(() =>

@@ -38,6 +38,6 @@ export const factorKeys = {
   }),
   'service.auth.step-up': choice(['off', 'factors', 'all'], {
     default: 'factors',
-    help: 'Who proves again who they are before changing passwords, names, second factors, access tokens or accounts of others, if the sign-in is older than five minutes: no user, users with a second factor, or all users.',
+    help: 'Who proves again who they are before changing passwords, names, second factors, access tokens, accounts of others or who may do so, if the sign-in is older than five minutes: no user, users with a second factor, or all users.',
   }),
 } as const

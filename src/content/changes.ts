@@ -1,5 +1,5 @@
 import type { Audit, AuditEntry } from '../accounts/audit.ts'
-import type { Caller } from '../accounts/caller.ts'
+import { type Caller, type RequireFresh, requireNoToken } from '../accounts/caller.ts'
 import { presentCaller } from '../accounts/present-caller.ts'
 import { NotFound } from '../base/errors.ts'
 import { yieldAfter } from '../base/yielding.ts'
@@ -8,7 +8,7 @@ import type { Milliseconds } from '../base/units.ts'
 import type { GraphText } from '../graph/graph.ts'
 import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
 import type { Entry, EntryHead } from '../model/entry.ts'
-import type { AccessCheck, EntryInContext } from '../model/rights.ts'
+import { type AccessCheck, decidesAboutAccounts, type EntryInContext } from '../model/rights.ts'
 import { haveSameGraphs, metadataText, statementsText, withModification } from '../model/stored-graphs.ts'
 import {
   moveInIndex,
@@ -50,6 +50,7 @@ interface Dependencies {
   readonly audit: Pick<Audit, 'insert' | 'announce'>
   /** Whether revisions of metadata are kept (`service.repository.provenance`). */
   readonly revisions: { readonly enabled: boolean }
+  readonly requireFresh: RequireFresh
 }
 
 /**
@@ -129,9 +130,9 @@ export class Changes {
     work: (writer: EntryWriter) => Promise<T>,
     address?: string,
   ): Promise<{ readonly result: T; readonly recorded: readonly AuditEntry[] }> {
-    const { system, audit, revisions } = this.#deps
+    const { system, audit, revisions, requireFresh } = this.#deps
     const present = caller && (await presentCaller(tx, caller))
-    const settings = { now: system.now(), keepsRevisions: revisions.enabled, address }
+    const settings = { now: system.now(), keepsRevisions: revisions.enabled, requireFresh, address }
     const transaction = new Transaction(tx, present, settings)
     const result = await work(transaction)
     await transaction.finish()
@@ -188,6 +189,7 @@ export interface EntryWriter {
 interface Settings {
   readonly now: Milliseconds
   readonly keepsRevisions: boolean
+  readonly requireFresh: RequireFresh
   readonly address: string | undefined
 }
 
@@ -197,14 +199,16 @@ class Transaction implements EntryWriter {
   readonly recorded: AuditEntry[] = []
   readonly #caller: Caller | undefined
   readonly #keepsRevisions: boolean
+  readonly #requireFresh: RequireFresh
   readonly #address: string | undefined
   readonly #unindexed: Unindexed
 
-  constructor(tx: Queries, caller: Caller | undefined, { now, keepsRevisions, address }: Settings) {
+  constructor(tx: Queries, caller: Caller | undefined, { now, keepsRevisions, requireFresh, address }: Settings) {
     this.tx = tx
     this.now = now
     this.#caller = caller
     this.#keepsRevisions = keepsRevisions
+    this.#requireFresh = requireFresh
     this.#address = address
     this.#unindexed = new Unindexed(tx)
   }
@@ -234,7 +238,7 @@ class Transaction implements EntryWriter {
     await renewRelations(this.tx, before, written)
     if (this.#keepsRevisions) await addRevision(this.tx, before, written, by)
     await this.#unindexed.add(written, changedPart(before, written, haveSameGraphs(before, written)))
-    this.record(accessChange(before, written))
+    this.#recordAccess(before, written)
     return written
   }
 
@@ -242,7 +246,17 @@ class Transaction implements EntryWriter {
     const written = withModification(after, this.caller.user.id, this.now)
     await updateHeadRow(this.tx, written)
     await this.#unindexed.addHead(written)
-    this.record(accessChange(before, written))
+    this.#recordAccess(before, written)
+  }
+
+  /** @throws {Forbidden} `access-token-scope`, `fresh-sign-in-required` for an access list that decides about accounts (D24.5, D28.6) */
+  #recordAccess(before: EntryHead, after: EntryHead): void {
+    const change = accessChange(before, after)
+    if (change && this.#caller && decidesAboutAccounts(after)) {
+      requireNoToken(this.#caller, 'change who has rights on users and groups')
+      this.#requireFresh(this.#caller)
+    }
+    this.record(change)
   }
 
   async insert(entry: Entry, { keepsRevision = true } = {}): Promise<void> {

@@ -97,7 +97,7 @@ export class Creation {
     const { context } = await placeFor(database, caller, contextKey, request.listUri, findContext)
     requirePossible(this.#deps.kinds, context, request)
     const readBody = await request.body()
-    const hash = await this.#deps.kinds.ofType[request.graphType].prepare?.(await readBody(NEW_ID))
+    const hash = await this.#deps.kinds.ofType[request.graphType].prepare?.(await readBody(NEW_ID), caller)
     return { caller, context, request, readBody, hash }
   }
 

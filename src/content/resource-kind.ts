@@ -28,7 +28,7 @@ export interface ResourceKind {
   /** The access list of a new entry when the client sends none. */
   readonly initialAcl?: (id: string) => Acl
   /** Does what must not happen inside a transaction because it takes long; returns the hash of a password. */
-  readonly prepare?: (body: CreationBody) => Promise<string | undefined>
+  readonly prepare?: (body: CreationBody, caller: Caller) => Promise<string | undefined>
   /** Creates the resource of a new local entry; resolves to the entry with the part that is stored in its row. */
   readonly create?: (writer: EntryWriter, making: Making) => Promise<Entry>
   /** Completes the resource once the row of the entry exists. */

@@ -1,7 +1,7 @@
 import { type Caller, denied, hasScope, isAdmin, isGuest, opensContext } from '../accounts/caller.ts'
 import { ADMINS, GUEST, USERS } from '../accounts/principals.ts'
 import { type AclSlot, type Entry, type EntryHead, isOwnAcl } from './entry.ts'
-import { CONTEXTS, PRINCIPALS, principalUri } from './addresses.ts'
+import { CONTEXTS, type EntryAddress, PRINCIPALS, principalUri } from './addresses.ts'
 
 export type Right = 'administer' | 'writemetadata' | 'writeresource' | 'readmetadata' | 'readresource'
 
@@ -40,6 +40,13 @@ const isOwnUserEntry = (caller: Caller, entry: EntryHead): boolean =>
   entry.context === PRINCIPALS && entry.id === caller.user.id && entry.entryType === 'Local'
 
 const readRights: readonly Right[] = ['readmetadata', 'readresource']
+
+/**
+ * Whether the access list of the entry decides about users and groups: who may create, change and delete them, and so who can become an
+ * administrator.
+ */
+export const decidesAboutAccounts = ({ context, id }: EntryAddress): boolean =>
+  context === PRINCIPALS || (context === CONTEXTS && (id === PRINCIPALS || id === CONTEXTS))
 
 /** An access token narrows the user's rights to its scopes and contexts (D24.4). The entry of a context belongs to it. */
 function tokenAllows(caller: Caller, right: Right, { context, id }: EntryHead): boolean {

@@ -41,6 +41,7 @@ async function openUploads(t: TestContext) {
     system: machine.system,
     audit,
     revisions: { enabled: false },
+    requireFresh: () => {},
   })
   const blobs = await FolderBlobStore.open(join(await temporaryFolder(), 'files'))
   const ledger = new Ledger(real, machine.system, { enforced: false, defaultQuota: -1 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { codeOf, GOOD_PASSWORD, NEXT_PASSWORD, userPath, WRONG_PASSWORD } from '../support/accounts.ts'
 import { after } from '../support/after.ts'
+import { graphOf, principal, STORE } from '../support/content.ts'
 import type { Answer, Visitor } from '../support/http-client.ts'
 import { addApp } from '../support/second-factors.ts'
 import { newUser, startInProcess } from '../support/service.ts'
@@ -49,6 +50,12 @@ test('an administrator with a factor proves it again before changing the account
   assert.ok(joined.status < 300, joined.text)
   const { app } = await addApp(boss.visitor, system)
   const user = await newUser(service, admin)
+  const readable = (id: string) =>
+    graphOf(`${admin.base}_contexts/resource/${id}`, `${STORE}read`, principal(admin, '_users'))
+  const made = await admin.post('_principals?graphtype=group', { resource: { name: 'managers' } })
+  const { entryId: managers } = made.json<{ entryId: string }>()
+  const appointing = graphOf(`${admin.base}_principals/resource/_admins`, `${STORE}write`, principal(admin, managers))
+  assert.equal((await admin.put('_principals/entry/_admins', appointing)).status, 204)
   system.pass(300_001)
   const admins = `${service.base}_principals/entry/_admins`
   const requests: ReadonlyArray<() => Promise<Answer>> = [
@@ -60,6 +67,15 @@ test('an administrator with a factor proves it again before changing the account
     () => boss.visitor.put(userPath(user.id), { password: NEXT_PASSWORD }),
     () => boss.visitor.put(userPath(user.id), { disabled: true }),
     () => boss.visitor.delete(`auth/factors?user=${user.name}`),
+    () => boss.visitor.put(`_principals/entry/${user.id}`, {}),
+    () => boss.visitor.put('_contexts/entry/_principals', readable('_principals')),
+    () => boss.visitor.put('_contexts/entry/_contexts', readable('_contexts')),
+    () => boss.visitor.put('_principals/entry/_admins', {}),
+    () =>
+      boss.visitor.post('_principals?graphtype=user', { resource: { name: 'with-password', password: GOOD_PASSWORD } }),
+    () => boss.visitor.delete(`management/lockouts?user=${user.name}`),
+    () => boss.visitor.put(`_principals/resource/${managers}`, [user.id]),
+    () => boss.visitor.put(`_principals/entry/${managers}/name`, { name: 'leaders' }),
     () => boss.visitor.delete(`_principals/entry/${user.id}`),
   ]
   for (const send of requests) assert.deepEqual(refusal(await send()), [403, 'fresh-sign-in-required'], String(send))

@@ -13,6 +13,7 @@ export const changesOf = (database: Database): Changes =>
     system: new FakeSystem('changes'),
     audit: { insert: async () => {}, announce: () => {} },
     revisions: { enabled: false },
+    requireFresh: () => {},
   })
 
 /** Writes entries and their search index directly to the store, without the rules of the service. */

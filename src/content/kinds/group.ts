@@ -1,8 +1,8 @@
-import type { Caller } from '../../accounts/caller.ts'
+import type { Caller, RequireFresh } from '../../accounts/caller.ts'
 import { groupNameFor } from '../group-names.ts'
 import { findGroup, type Group, insertGroup, membersOf, renameGroup, setMembers } from '../../accounts/groups.ts'
 import { deletePrincipal, findUser, listUserIds, requireName } from '../../accounts/users.ts'
-import { ADMINS, GUEST, USERS } from '../../accounts/principals.ts'
+import { GUEST, USERS } from '../../accounts/principals.ts'
 import { Forbidden, InvalidInput, NotFound } from '../../base/errors.ts'
 import { type Entry, groupAcl } from '../../model/entry.ts'
 import { type EntryAddress, PRINCIPALS } from '../../model/addresses.ts'
@@ -26,14 +26,14 @@ import type {
   Written,
 } from '../resource-kind.ts'
 import { isObject } from '../../base/json.ts'
+import { requireMayAppoint } from './account-guards.ts'
 import { requireDistinct, requireIds, requireText } from '../values.ts'
 
 interface Dependencies {
   readonly database: Database
   readonly loader: EntryLoader
   readonly changes: Changes
-  /** The last proof of who the caller is must be recent (D28.6). @throws {Forbidden} `fresh-sign-in-required` */
-  readonly requireFresh: (caller: Caller) => void
+  readonly requireFresh: RequireFresh
 }
 
 const changing = requires('writeresource', 'change the members of this group')
@@ -51,8 +51,9 @@ export class GroupKind implements ResourceKind {
       const { tx, caller } = writer
       const present = (await findGroup(tx, id))?.name
       const next = name.trim() === '' ? undefined : groupNameFor(caller, name, present)
-      await renameGroup(tx, id, next)
       if (next === present) return
+      await requireMayAppoint(tx, caller, id, this.#deps.requireFresh)
+      await renameGroup(tx, id, next)
       writer.record({
         event: 'group-renamed',
         detail: { group: groupOf(id), name: present ?? '', newName: next ?? '' },
@@ -119,11 +120,10 @@ export class GroupKind implements ResourceKind {
     changing(caller, target)
     if (target.entry.id === USERS) throw new Forbidden('not-allowed', 'Every user is a member of this group.')
     const members = await requireDistinct(await requireIds(await body.json()))
-    // Its members may take every account.
-    if (target.entry.id === ADMINS) this.#deps.requireFresh(caller)
     const conditions = { check: changing, precondition }
     const entry = await this.#deps.changes.change(caller, target, conditions, async (entry, writer) => {
       const { tx } = writer
+      await requireMayAppoint(tx, writer.caller, entry.id, this.#deps.requireFresh)
       for (const id of members) {
         // With the guest as a member, every caller would have the group's rights.
         if (id === GUEST || !(await findUser(tx, id))) throw noMember(`"${id}" is not a user who can be a member.`)

@@ -1,10 +1,18 @@
-import { type Caller, denied, isAdmin, opensContext, requireAdmin, requireNoToken } from '../../accounts/caller.ts'
+import {
+  type Caller,
+  denied,
+  isAdmin,
+  opensContext,
+  type RequireFresh,
+  requireAdmin,
+  requireNoToken,
+} from '../../accounts/caller.ts'
 import type { AuditEntry } from '../../accounts/audit.ts'
 import { countedUser, type Lockout } from '../../accounts/lockout.ts'
 import type { Login } from '../../accounts/login.ts'
 import type { PasswordRules } from '../../accounts/password-rules.ts'
 import type { Passwords } from '../../accounts/passwords.ts'
-import { ADMINS, GUEST, USERS } from '../../accounts/principals.ts'
+import { GUEST, USERS } from '../../accounts/principals.ts'
 import type { Sessions } from '../../accounts/sessions.ts'
 import { forgetDevices } from '../../accounts/trusted-devices.ts'
 import { findGroup, membersOf, setMembers } from '../../accounts/groups.ts'
@@ -39,6 +47,7 @@ import type {
   ResourceView,
   Written,
 } from '../resource-kind.ts'
+import { requireMayAppoint, requireMayEnable } from './account-guards.ts'
 import { readFlag, readLanguage, readProperties } from './user-members.ts'
 import { isObject } from '../../base/json.ts'
 import { requirePasswordText, requireText } from '../values.ts'
@@ -74,8 +83,7 @@ interface Dependencies {
   readonly passwordRules: PasswordRules
   readonly sessions: Sessions
   readonly lockout: Lockout
-  /** The last proof of who the caller is must be recent (D28.6). @throws {Forbidden} `fresh-sign-in-required` */
-  readonly requireFresh: (caller: Caller) => void
+  readonly requireFresh: RequireFresh
 }
 
 export interface UserOptions {
@@ -124,8 +132,11 @@ export class UserKind implements ResourceKind {
     this.#options = options
   }
 
-  async prepare({ resource }: CreationBody): Promise<string | undefined> {
+  async prepare({ resource }: CreationBody, caller: Caller): Promise<string | undefined> {
     if (!isObject(resource) || resource['password'] === undefined) return undefined
+    // The same as setting the password of a user.
+    requireNoToken(caller, 'create a user with a password')
+    this.#deps.requireFresh(caller)
     const password = requirePasswordText(resource['password'], 'password')
     this.#deps.passwordRules.require(password, [requireOptionalName(resource)])
     return await this.#deps.passwords.hash(password)
@@ -185,6 +196,7 @@ export class UserKind implements ResourceKind {
       const { tx } = writer
       const now = await this.#get(entry.id, tx)
       requireAllowed(writer.caller, now, wish)
+      if (now.disabled && change.disabled === false) await requireMayEnable(tx, writer.caller, now.id)
       if (change.password !== undefined) {
         // Another password may have been set while this one was hashed, to lock out people who know the old one.
         if (isSelf(caller, now) && now.epoch !== caller.user.epoch) throw currentPasswordWrong()
@@ -363,7 +375,7 @@ async function joinGroup(
   writer: EntryWriter,
   { maker, entry: user, place: { contextEntry } }: Making,
   groupUri: string,
-  requireFresh: Dependencies['requireFresh'],
+  requireFresh: RequireFresh,
 ): Promise<void> {
   const { tx } = writer
   const group = /^\.\/_principals\/(?:entry|resource)\/([A-Za-z0-9_-]+)$/.exec(groupUri)?.[1]
@@ -372,7 +384,7 @@ async function joinGroup(
     throw new InvalidInput('invalid-member', '`groupURI` does not denote a group that can be joined.')
   }
   requireRight(maker, 'writeresource', { entry, contextEntry }, 'change the members of this group')
-  if (group === ADMINS) requireFresh(maker)
+  await requireMayAppoint(tx, maker, group, requireFresh)
   const members = await membersOf(tx, group)
   writer.record(membersChange(group, members, [...members, user.id]))
   await setMembers(tx, group, [...members, user.id])

@@ -143,11 +143,13 @@ export const managementRoutes = [
     url: '/management/lockouts',
     chapter,
     summary: 'Lift the lockout of a user, and forget the wrong passwords that were counted.',
+    tokenScopes: [],
     requires: { role: 'admin', to: 'lift a lockout' },
     query: { user: requiredText('Name of the user.', { example: 'anna' }) },
     answers: { 204: done },
-    refusals: { 404: ['not-found'] },
-    handle: async ({ audit, database }: Uses<'audit' | 'database'>, { reply, caller, query }) => {
+    refusals: { 403: ['fresh-sign-in-required'], 404: ['not-found'] },
+    handle: async ({ audit, database, stepUp }: Uses<'audit' | 'database' | 'stepUp'>, { reply, caller, query }) => {
+      stepUp.requireFresh(caller)
       const user = await userNamed({ database }, query.user)
       await liftLockout(database, user.id)
       const subject = { userId: user.id, userName: user.name, actorId: caller.user.id, address: caller.client.address }
