@@ -51,7 +51,7 @@ test('no token changes an access list that decides about users and groups, by an
   const noted = {
     ...same.info,
     [`${admin.base}_principals/resource/${anna.id}`]: {
-      ...(same.info[`${admin.base}_principals/resource/${anna.id}`] ?? {}),
+      ...same.info[`${admin.base}_principals/resource/${anna.id}`],
       [TITLE]: [textTerm('noted')],
     },
   }
