@@ -1,4 +1,3 @@
-import type { Awaitable } from '../base/awaitable.ts'
 import type { Bytes } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import type { DependencyCache } from '../stores/dependency-cache.ts'
@@ -25,12 +24,7 @@ export class UserCache {
     this.#cache = cache
   }
 
-  /** On a database server, begins to ask what has changed, which `find` waits for: a request reads its session meanwhile. */
-  prepare(): void {
-    this.#cache.askAhead()
-  }
-
-  find(id: string): Awaitable<KnownUser | undefined> {
+  find(id: string): Promise<KnownUser | undefined> {
     return this.#cache.get(`user ${id}`, async () => {
       const user = await findUser(this.#database, id)
       if (!user) return undefined

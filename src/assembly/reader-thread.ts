@@ -49,7 +49,7 @@ const answer = createReaderApp(
     ledger,
     metadata: new Metadata(loading as unknown as ConstructorParameters<typeof Metadata>[0]),
     resources: new Resources({ loader, kinds, entries, views }),
-    search: new Search(database, loader, { maxBytes: SEARCH_BYTES, revision: () => cache.present }),
+    search: new Search(database, loader, { maxBytes: SEARCH_BYTES, revision: () => database.revision }),
     statistics: new Statistics({ database, loader }),
     system: realSystem,
     trash: new Trash(loading as unknown as ConstructorParameters<typeof Trash>[0], {
@@ -66,5 +66,5 @@ const answer = createReaderApp(
 )
 
 serveTasks(
-  async (task: ReaderTask): Promise<ReaderResult> => answerMessage(await cache.alone(() => answer(taskFrom(task)))),
+  async (task: ReaderTask): Promise<ReaderResult> => answerMessage(await cache.during(() => answer(taskFrom(task)))),
 )

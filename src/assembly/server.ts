@@ -52,7 +52,6 @@ import { ping } from '../stores/sql.ts'
 
 /** For frequently requested users, access lists and entries. */
 const CACHE_BYTES = 16 * 2 ** 20
-const ANSWER_CACHE_BYTES = 8 * 2 ** 20
 
 export interface Server {
   /** Resolves to the base address when requests are served. */
@@ -132,7 +131,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
   const { readers } = createReaders(
     settings,
     () => address.base.href,
-    new AnswerCache(cache.partition(ANSWER_CACHE_BYTES)),
+    new AnswerCache(cache),
     () => catchUp.isComplete,
   )
   const content = createContent(settings, {

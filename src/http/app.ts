@@ -65,7 +65,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   app.decorateReply('repeatedPart', undefined)
 
   app.addHook('onRequest', (request, reply, done) => beginInOrder(request.raw, reply.raw, done))
-  if (deps.cache.asks) app.addHook('onRequest', (_request, _reply, done) => deps.cache.during(done))
+  app.addHook('onRequest', (_request, _reply, done) => deps.cache.during(done))
   app.addHook('onRequest', (request, reply, done) => {
     const isContent = isForContent(deps, request)
     const cookies = isContent

@@ -68,7 +68,6 @@ const callerOf = (
   token: string,
   client: Client,
 ): Awaitable<Caller | undefined> => {
-  users.prepare()
   return andThen(sessions.find(token), session => {
     if (!session) return undefined
     return andThen(users.find(session.userId), known => {

@@ -1,9 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Awaitable } from '../base/awaitable.ts'
+import { LRUCache } from 'lru-cache'
 import type { System } from '../base/system.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
-import { type Cacheable, CachedValues } from './cached-values.ts'
 import { DELETED } from './change-log.ts'
 import type { Database, Queries } from './database.ts'
 import { sql } from './sql.ts'
@@ -14,90 +12,73 @@ export const ANYTHING = '(anything)'
 /** The memory of a text: the engine takes one byte for each character, or two if a character needs them. */
 export const memoryOf = (text: string): Bytes => (/[\u0100-\uffff]/.test(text) ? 2 : 1) * text.length
 
+/** A value to cache, and what it was derived from. */
+export interface Cacheable<T> {
+  readonly value: T
+  /** The value is dropped when one of these changes; see `change-log.ts` for their form. */
+  readonly subjects: readonly string[]
+  /** Approximate memory of the value. */
+  readonly bytes: Bytes
+}
+
+interface Cached extends Cacheable<unknown> {
+  /** How many readings of the log had found changes when the value began to be loaded. */
+  readonly readings: number
+}
+
 /** What a request on PostgreSQL knows of its last question: no answer to it misses a change committed before this time. */
 interface Confirmed {
   revision?: number | undefined
   time?: Milliseconds
-  /** The question that was asked ahead. */
-  asking?: Promise<void> | undefined
 }
 
+/** Memory of one cached value besides the value itself. */
+const OVERHEAD: Bytes = 300
 /** A request that waits for its body asks again after it, and so does work that goes on after its request. */
 const CONFIRMED_FOR: Milliseconds = 1000
+/** Of more changed subjects than this, it is not remembered when each of them changed, and everything is dropped. */
+const MAX_CHANGED = 20_000
 
 /**
- * Caches values derived from rows, each until one of its rows changes, in any thread or process. One instance caches all
- * kinds of values, so that they share one memory limit. A database in memory has nothing cached.
+ * Caches values derived from rows, each until one of its rows changes, in any process. One instance caches all kinds of values, so
+ * that they share one memory limit. A database in memory has nothing cached.
  */
 export class DependencyCache {
   readonly #database: Database
   readonly #system: Pick<System, 'monotonic'>
-  readonly #values: CachedValues
-  /** These and those of all partitions. */
-  readonly #all: CachedValues[]
+  readonly #values: LRUCache<string, Cached>
+  /** The reading of the log that found the latest change of a subject. */
+  readonly #changed = new Map<string, number>()
+  /** How many readings of the log have found changes. */
+  #readings = 0
+  /** The latest of them after which everything was dropped. */
+  #clearing = 0
   /** The revision of the database up to which the change log has been read. */
   #revision: number | undefined
   /** How far the change log has been read. */
   #position: Position | undefined
-  /** How many readings of the log have found changes. */
-  #readings = 0
   #reading: Promise<void> | undefined
   /** The reading that begins when the present one has ended. */
   #nextReading: Promise<void> | undefined
   readonly #request = new AsyncLocalStorage<Confirmed>()
-  /** What {@link alone} knows of the revision. */
-  #ofTask: number | undefined
 
   constructor(database: Database, maxBytes: Bytes, system: Pick<System, 'monotonic'>) {
     this.#database = database
     this.#system = system
-    this.#values = new CachedValues(maxBytes)
-    this.#all = [this.#values]
+    this.#values = new LRUCache({
+      maxSize: maxBytes,
+      sizeCalculation: ({ bytes }, key) => bytes + 2 * key.length + OVERHEAD,
+    })
   }
 
   /** Number of cached values, and their approximate memory. */
   get load(): { readonly values: number; readonly bytes: Bytes } {
-    return this.#values.load
-  }
-
-  /** Whether the database server has to be asked what has changed. */
-  get asks(): boolean {
-    return this.#database.engine === 'postgres'
+    return { values: this.#values.size, bytes: this.#values.calculatedSize }
   }
 
   /** Runs a request: where the database server has to be asked what has changed, one question is enough for all it reads. */
   during<T>(request: () => T): T {
-    return this.asks ? this.#request.run({}, request) : request()
-  }
-
-  /** Where the server has to be asked, asks for a request that has something else to wait for before it reads. */
-  askAhead(): void {
-    const confirmed = this.asks ? this.#request.getStore() : undefined
-    const revision = this.present
-    if (!confirmed || confirmed.asking || revision === undefined || this.#isConfirmed(revision)) return
-    const forget = (): void => void (confirmed.asking = undefined)
-    confirmed.asking = this.#confirm(revision)
-    // A read gets the error, from this question or from the next one.
-    confirmed.asking.then(forget, forget)
-  }
-
-  /**
-   * Runs a task on a thread that has one at a time. What was committed before it begins is respected; so it asks once what that is, and
-   * not for each value.
-   */
-  async alone<T>(task: () => Promise<T>): Promise<T> {
-    if (this.asks) return await this.during(task)
-    this.#ofTask = this.#database.revision
-    try {
-      return await task()
-    } finally {
-      this.#ofTask = undefined
-    }
-  }
-
-  /** The revision up to which changes must be respected now. */
-  get present(): number | undefined {
-    return this.#ofTask ?? this.#database.revision
+    return this.#database.engine === 'postgres' ? this.#request.run({}, request) : request()
   }
 
   /**
@@ -105,106 +86,64 @@ export class DependencyCache {
    * before the call are respected, or in a request on PostgreSQL those committed before it began and its own.
    * @param key begins with the kind of value, so that kinds do not collide
    */
-  get<T>(key: string, load: () => Promise<Cacheable<T> | undefined>): Awaitable<T | undefined> {
-    return this.#get(this.#values, key, load)
-  }
-
-  /** Values that do not displace the others, in a memory of their own. What has changed is asked once for all. */
-  partition(maxBytes: Bytes): Pick<DependencyCache, 'get'> {
-    const values = new CachedValues(maxBytes)
-    this.#all.push(values)
-    return { get: (key, load) => this.#get(values, key, load) }
-  }
-
-  #get<T>(values: CachedValues, key: string, load: () => Promise<Cacheable<T> | undefined>): Awaitable<T | undefined> {
-    const revision = this.present
-    // Where the server has to be asked, nothing is known to be valid before its answer.
-    const isKnown = revision !== undefined && (this.asks ? this.#isConfirmed(revision) : revision === this.#revision)
-    const kept = isKnown ? values.get(key) : undefined
-    return kept ? (kept.value as T) : this.#getOrLoad(values, key, load)
-  }
-
-  async #getOrLoad<T>(
-    values: CachedValues,
-    key: string,
-    load: () => Promise<Cacheable<T> | undefined>,
-  ): Promise<T | undefined> {
-    const revision = this.present
+  async get<T>(key: string, load: () => Promise<Cacheable<T> | undefined>): Promise<T | undefined> {
+    const { revision } = this.#database
     if (revision === undefined) return (await load())?.value
-    if (!this.asks) {
-      if (revision !== this.#revision) await this.#catchUp()
-    } else {
-      await this.#request.getStore()?.asking
-      if (!this.#isConfirmed(revision)) await this.#confirm(revision)
-    }
-    const kept = values.get(key)
-    if (kept) return kept.value as T
+    if (!this.#isUpToDate(revision)) await this.#catchUp(revision)
+    const cached = this.#values.get(key)
+    if (cached && this.#isUnchanged(cached)) return cached.value as T
     const readings = this.#readings
     const loaded = await load()
-    // A row may have changed while the value was loaded, and the log may have been read since: then the value is only used
-    // for this call.
-    if (loaded && readings === this.#readings) values.keep(key, loaded)
+    // A row may have changed while the value was loaded: then the log will say so, or has said so.
+    if (loaded) this.#values.set(key, { ...loaded, readings })
     return loaded?.value
   }
 
-  /** Reads the change log; concurrent callers share one read. */
-  async #catchUp(): Promise<void> {
-    while (this.present !== this.#revision) {
-      this.#reading ??= this.#readLog().finally(() => (this.#reading = undefined))
-      await this.#reading
-      // The log may reach further than the task must look.
-      if (this.#ofTask !== undefined) this.#ofTask = this.#revision
-    }
+  #isUnchanged({ subjects, readings }: Cached): boolean {
+    return readings >= this.#clearing && subjects.every(subject => (this.#changed.get(subject) ?? 0) <= readings)
   }
 
-  /** Whether the request has asked PostgreSQL what has changed, and this process has committed nothing since. */
-  #isConfirmed(present: number): boolean {
-    const { revision, time } = this.#request.getStore() ?? {}
-    return time !== undefined && revision === present && this.#system.monotonic() - time < CONFIRMED_FOR
+  /** On PostgreSQL, whether this request has asked what has changed, and this process has committed nothing since. */
+  #isUpToDate(revision: number): boolean {
+    if (this.#database.engine !== 'postgres') return revision === this.#revision
+    const confirmed = this.#request.getStore()
+    return (
+      confirmed?.time !== undefined &&
+      confirmed.revision === revision &&
+      this.#system.monotonic() - confirmed.time < CONFIRMED_FOR
+    )
   }
 
-  /** Asks PostgreSQL what has changed (D37.1). */
-  async #confirm(revision: number): Promise<void> {
+  async #catchUp(revision: number): Promise<void> {
     const time = this.#system.monotonic()
     const confirmed = this.#request.getStore()
-    await this.#ask()
+    this.#nextReading ??= this.#readNext()
+    await this.#nextReading
     if (confirmed) Object.assign(confirmed, { revision, time })
   }
 
-  /**
-   * The question is asked at the end of this turn of the event loop, for all who call in it. One at a time: those who call meanwhile
-   * share the next one.
-   */
-  #ask(): Promise<void> {
-    this.#nextReading ??= this.#readNext()
-    return this.#nextReading
-  }
-
+  /** One at a time: all who ask while the log is being read share the next reading. */
   async #readNext(): Promise<void> {
-    await this.#reading
-    await nextTurn()
+    await this.#reading?.catch(() => {})
     this.#nextReading = undefined
-    const reading = this.#readLog()
-    this.#reading = reading.catch(() => {})
-    await reading
+    this.#reading = this.#readLog()
+    await this.#reading
   }
 
   async #readLog(): Promise<void> {
     // Read first, so that a later commit changes the revision again.
     const { revision } = this.#database
     const { position, subjects } = await changesSince(this.#database, this.#position)
-    for (const values of this.#all) dropChanged(values, subjects)
-    if (subjects?.size !== 0) this.#readings++
     this.#position = position
     this.#revision = revision
+    if (subjects?.size === 0) return
+    this.#readings++
+    if (!subjects || this.#changed.size > MAX_CHANGED) {
+      this.#values.clear()
+      this.#changed.clear()
+      this.#clearing = this.#readings
+    } else for (const subject of [...subjects, ANYTHING]) this.#changed.set(subject, this.#readings)
   }
-}
-
-/** @param subjects `undefined` when anything may have changed */
-function dropChanged(values: CachedValues, subjects: Changes['subjects']): void {
-  if (subjects === undefined) return values.clear()
-  for (const subject of subjects) values.drop(subject)
-  if (subjects.size > 0) values.drop(ANYTHING)
 }
 
 /** How far a reader has read the change log: on SQLite the number of a change, on PostgreSQL a snapshot of the transactions. */

@@ -68,38 +68,6 @@ test('a change by another connection counts from the next turn of the event loop
   assert.deepEqual([await get('c'), loads()], ['carl', 2])
 })
 
-test('a task that runs alone respects what was committed before it, and asks once what that is', async () => {
-  let asked = 0
-  const asking: Database = Object.create(other, {
-    revision: {
-      get() {
-        asked++
-        return other.revision
-      },
-    },
-    all: { value: (statement: Parameters<Database['all']>[0]) => other.all(statement) },
-  })
-  const cache = new DependencyCache(asking, 100_000, realSystem)
-  const { get, loads } = namesIn(cache, other)
-  await insertUser(one, 'x1')
-  await insertUser(one, 'x2')
-  const both = () => cache.alone(async () => [await get('x1'), await get('x2'), await get('x1')])
-  assert.deepEqual([await both(), loads()], [['x1', 'x2', 'x1'], 2])
-  asked = 0
-  assert.deepEqual([await both(), loads(), asked], [['x1', 'x2', 'x1'], 2, 1])
-  await rename(one, 'x1', 'eve')
-  await nextTurn()
-  assert.deepEqual([await both(), loads()], [['eve', 'x2', 'eve'], 3])
-  const changedMeanwhile = await cache.alone(async () => {
-    await rename(one, 'x1', 'ellen')
-    await nextTurn()
-    return await get('x1')
-  })
-  assert.equal(changedMeanwhile, 'eve', 'as it was when the task began')
-  await nextTurn()
-  assert.deepEqual(await both(), ['ellen', 'x2', 'ellen'])
-})
-
 test('a value that changed while it was loaded is not kept', async () => {
   const cache = new DependencyCache(one, 100_000, realSystem)
   const { get, loads } = namesIn(cache, one)

@@ -14,9 +14,9 @@ const ANSWER_BYTES: Bytes = 500
  * the thread gets that makes it.
  */
 export class AnswerCache {
-  readonly #cache: Pick<DependencyCache, 'get'>
+  readonly #cache: DependencyCache
 
-  constructor(cache: Pick<DependencyCache, 'get'>) {
+  constructor(cache: DependencyCache) {
     this.#cache = cache
   }
 
