@@ -1,6 +1,5 @@
 import { crc32 } from 'node:zlib'
 import { AddressRanges, isAddressRange } from '../base/address-ranges.ts'
-import { andThen, type Awaitable } from '../base/awaitable.ts'
 import { Conflict, InvalidInput, NotFound, Unauthenticated } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
@@ -105,23 +104,21 @@ export class AccessTokens {
 
   /**
    * @param name the user name that came with the token; absent or empty if any is accepted
-   * @throws {Unauthenticated} `invalid-access-token`, whatever is wrong, by a rejected promise. Does not count for the lockout:
-   * 256 random bits cannot be guessed.
+   * @throws {Unauthenticated} `invalid-access-token`, whatever is wrong. Does not count for the lockout: 256 random bits cannot be
+   * guessed.
    */
-  caller(token: string, client: Client, name = ''): Awaitable<Caller> {
-    if (!hasRightChecksum(token)) return Promise.reject(refused())
-    return andThen(this.#find(token), known => {
-      if (!known) return this.#refuse(client, 'unknown')
-      return andThen(this.#deps.users.find(known.userId), found => {
-        if (this.#deps.system.now() >= known.expires) return this.#refuse(client, 'expired', known)
-        if (known.ranges && !known.ranges.has(client.address)) return this.#refuse(client, 'address', known)
-        if (!found || found.user.disabled || (name !== '' && name !== found.user.name)) {
-          return this.#refuse(client, 'user', known)
-        }
-        this.#noteUse(known, client)
-        return { user: found.user, groups: found.groups, client, grant: known.grant }
-      })
-    })
+  async caller(token: string, client: Client, name = ''): Promise<Caller> {
+    if (!hasRightChecksum(token)) throw refused()
+    const known = await this.#find(token)
+    if (!known) return await this.#refuse(client, 'unknown')
+    const found = await this.#deps.users.find(known.userId)
+    if (this.#deps.system.now() >= known.expires) return await this.#refuse(client, 'expired', known)
+    if (known.ranges && !known.ranges.has(client.address)) return await this.#refuse(client, 'address', known)
+    if (!found || found.user.disabled || (name !== '' && name !== found.user.name)) {
+      return await this.#refuse(client, 'user', known)
+    }
+    this.#noteUse(known, client)
+    return { user: found.user, groups: found.groups, client, grant: known.grant }
   }
 
   /** @returns the token, which cannot be read again @throws {InvalidInput} `invalid-value` @throws {Conflict} */
@@ -200,7 +197,7 @@ export class AccessTokens {
     await Promise.all(this.#writing)
   }
 
-  #find(token: string): Awaitable<Verifiable | undefined> {
+  #find(token: string): Promise<Verifiable | undefined> {
     const digest = digestOf(token)
     return this.#deps.cache.get(`access-token ${digest}`, async () => {
       const row = await this.#deps.database.get<Row>(sql`SELECT ${columns} FROM access_tokens WHERE digest = ${digest}`)

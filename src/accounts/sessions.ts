@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import { andThen, type Awaitable } from '../base/awaitable.ts'
 import type { System } from '../base/system.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import type { EphemeralStore, Kept } from '../stores/ephemeral-store.ts'
@@ -152,20 +151,21 @@ export class Sessions {
   }
 
   /** The live session of a token. The caller must check its user and epoch. */
-  find(token: string): Awaitable<Session | undefined> {
+  async find(token: string): Promise<Session | undefined> {
     if (!TOKEN.test(token)) return undefined
-    return this.#sealer ? this.#findUnder(this.#sealer.idsOf(token), token) : this.#get<Session>(token)
+    return this.#sealer ? await this.#findUnder(this.#sealer.idsOf(token), token) : await this.#get<Session>(token)
   }
 
   /** The session of the token under one of these ids. */
-  #findUnder([id, ...others]: readonly string[], token: string): Awaitable<Session | undefined> {
-    if (id === undefined) return undefined
-    return andThen(this.#store.get<Stored>(sessionKey(id)), stored => {
+  async #findUnder(ids: readonly string[], token: string): Promise<Session | undefined> {
+    for (const id of ids) {
+      const stored = await this.#store.get<Stored>(sessionKey(id))
       const session = stored && 'sealed' in stored ? this.#unsealedBy(token, stored, id) : undefined
-      if (!session) return this.#findUnder(others, token)
+      if (!session) continue
       noteIn(session, this.#notes.of(id))
       return this.#isLive(session) ? session : undefined
-    })
+    }
+    return undefined
   }
 
   /** Absent when the token is not that of the session. */
@@ -187,7 +187,7 @@ export class Sessions {
    * Records the access of a finished request. A successful request extends the session when refreshing is on. Returns the
    * stored session if the browser needs the cookie again, else `undefined`.
    */
-  noteAccess(session: Session, successful: boolean): Awaitable<Session | undefined> {
+  async noteAccess(session: Session, successful: boolean): Promise<Session | undefined> {
     const now = this.#system.now()
     const prolongs = successful && this.#options.refreshOnAccess
     const renews = prolongs && now - session.cookieSent >= session.maxAge * 1000 * COOKIE_RENEWAL
@@ -204,12 +204,14 @@ export class Sessions {
       this.#notes.add(idOf(session), { ...access, cookieSent: session.cookieSent })
     }
     if (waits) return writeLater()
-    // The cookie is sent only when the access has been written.
-    const written = (kept: Stored | undefined): Session | undefined =>
-      renews && !session.endsWithBrowser && kept ? { ...session, ...access } : undefined
-    const kept = this.#change(idOf(session), current => noteIn(current, access))
-    if (!(kept instanceof Promise)) return written(kept)
-    return kept.then(written, error => unlessUnreachable(error) && writeLater())
+    try {
+      const kept = await this.#change(idOf(session), current => noteIn(current, access))
+      // The cookie is sent only when the access has been written.
+      return renews && !session.endsWithBrowser && kept ? { ...session, ...access } : undefined
+    } catch (error) {
+      unlessUnreachable(error)
+      return writeLater()
+    }
   }
 
   /** Notes that the user has just proved again who they are, by a second factor or otherwise. */
@@ -325,12 +327,11 @@ export class Sessions {
    * The live session with this id, including its access that waits to be written. The access is noted in what the store returned: the
    * next reader may get the same object, and notes the same.
    */
-  #get<Found extends Stored = Stored>(id: string): Awaitable<Found | undefined> {
-    return andThen(this.#store.get<Found>(sessionKey(id)), stored => {
-      if (!stored) return undefined
-      noteIn(stored, this.#notes.of(id))
-      return this.#isLive(stored) ? stored : undefined
-    })
+  async #get<Found extends Stored = Stored>(id: string): Promise<Found | undefined> {
+    const stored = await this.#store.get<Found>(sessionKey(id))
+    if (!stored) return undefined
+    noteIn(stored, this.#notes.of(id))
+    return this.#isLive(stored) ? stored : undefined
   }
 
   #isLive({ expires }: Pick<Session, 'expires'>): boolean {
@@ -344,7 +345,7 @@ export class Sessions {
   }
 
   /** A session that was ended meanwhile stays ended. */
-  #change(id: string, change: (current: Stored) => Stored): Awaitable<Stored | undefined> {
+  #change(id: string, change: (current: Stored) => Stored): Promise<Stored | undefined> {
     return this.#store.update<Stored>(sessionKey(id), current => current && this.#kept(change(current)))
   }
 

@@ -1,5 +1,4 @@
 import { type Caller, denied, isAdmin } from '../accounts/caller.ts'
-import type { Awaitable } from '../base/awaitable.ts'
 import { Conflict, NotFound } from '../base/errors.ts'
 import { yieldAfter } from '../base/yielding.ts'
 import type { Bytes } from '../base/units.ts'
@@ -56,12 +55,12 @@ export class Entries {
    * What an entry is and how large, for deciding where a request is answered; `undefined` where there is none.
    * @param small entries up to this size are read where the request has arrived
    */
-  outline(key: EntryKey, small: Bytes): Awaitable<Outline | undefined> {
+  outline(key: EntryKey, small: Bytes): Promise<Outline | undefined> {
     return this.#deps.loader.outline(key, small)
   }
 
   /** Whether many statements of other entries are about this one, for the same decision. @throws {NotFound} */
-  hasManyRelations(key: EntryKey): Awaitable<boolean> {
+  hasManyRelations(key: EntryKey): Promise<boolean> {
     return this.#deps.loader.hasManyRelations(key)
   }
 

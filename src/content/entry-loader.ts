@@ -1,5 +1,4 @@
 import { NotFound } from '../base/errors.ts'
-import { andThen, type Awaitable } from '../base/awaitable.ts'
 import type { Bytes } from '../base/units.ts'
 import { CONTEXTS, type EntryAddress, type EntryKey } from '../model/addresses.ts'
 import type { Entry, EntryHead } from '../model/entry.ts'
@@ -47,44 +46,36 @@ export class EntryLoader {
   }
 
   /** The present entry, including every acknowledged change. @throws {NotFound} */
-  get({ context: contextKey, entry: id }: EntryKey): Awaitable<EntryInContext> {
-    return andThen(this.getContext(contextKey), ({ context, entry: contextEntry }) => {
-      const address = { context: context.id, id }
-      const { database } = this.#deps
-      const found = this.#isCaching
-        ? andThen(this.#loaded(address), loaded => loaded?.entry)
-        : findEntry(database, address)
-      return andThen(found, entry => {
-        if (!entry) throw new NotFound('not-found', `There is no entry "${id}" in context ${context.id}.`)
-        return { entry, contextEntry }
-      })
-    })
+  async get({ context: contextKey, entry: id }: EntryKey): Promise<EntryInContext> {
+    const { context, entry: contextEntry } = await this.getContext(contextKey)
+    const address = { context: context.id, id }
+    const entry = this.#isCaching ? (await this.#loaded(address))?.entry : await findEntry(this.#deps.database, address)
+    if (!entry) throw new NotFound('not-found', `There is no entry "${id}" in context ${context.id}.`)
+    return { entry, contextEntry }
   }
 
   /**
    * What an entry is and how large, before any right has been checked. `undefined` where there is none.
    * @param small an entry up to this size is loaded at once, because the request needs it next; of a larger one, only its outline
    */
-  outline({ context, entry: id }: EntryKey, small: Bytes): Awaitable<Outline | undefined> {
-    const loaded = this.#isCaching ? this.#loaded({ context, id }, small) : undefined
-    return andThen(loaded, known => (known ? outlineOf(known) : findOutline(this.#deps.database, context, id)))
+  async outline({ context, entry: id }: EntryKey, small: Bytes): Promise<Outline | undefined> {
+    const loaded = this.#isCaching ? await this.#loaded({ context, id }, small) : undefined
+    return loaded ? outlineOf(loaded) : await findOutline(this.#deps.database, context, id)
   }
 
   /** For a response with several entries: graphs that exceed the budget are not loaded. */
-  toShow(address: EntryAddress, budget: ResponseBudget): Awaitable<Entry | undefined> {
-    const loaded = this.#isCaching ? this.#loaded(address, MAX_SHARED) : undefined
-    return andThen(loaded, known => {
-      const size = known && storedSizeOf(known.entry)
-      if (size === undefined || size > budget.maxEntry) return findEntryToShow(this.#deps.database, address, budget)
-      budget.spend(size)
-      return known?.entry
-    })
+  async toShow(address: EntryAddress, budget: ResponseBudget): Promise<Entry | undefined> {
+    const loaded = this.#isCaching ? await this.#loaded(address, MAX_SHARED) : undefined
+    const size = loaded && storedSizeOf(loaded.entry)
+    if (size === undefined || size > budget.maxEntry) return await findEntryToShow(this.#deps.database, address, budget)
+    budget.spend(size)
+    return loaded?.entry
   }
 
   /** What other tables hold about an entry. */
-  attached(address: EntryAddress): Awaitable<Attached> {
-    const loaded = this.#isCaching ? this.#loaded(address) : undefined
-    return andThen(loaded, known => known?.attached ?? findAttached(this.#deps.database, address))
+  async attached(address: EntryAddress): Promise<Attached> {
+    const loaded = this.#isCaching ? await this.#loaded(address) : undefined
+    return loaded?.attached ?? (await findAttached(this.#deps.database, address))
   }
 
   /** What rights on an entry depend on. `undefined` where there is no such entry. */
@@ -101,7 +92,7 @@ export class EntryLoader {
     return (this.#caching ??= this.#deps.database.revision !== undefined)
   }
 
-  #loaded({ context, id }: EntryAddress, most?: Bytes): Awaitable<LoadedEntry | undefined> {
+  #loaded({ context, id }: EntryAddress, most?: Bytes): Promise<LoadedEntry | undefined> {
     const subject = `${context}/${id}`
     return this.#deps.cache.get(`entry ${subject}`, async () => {
       const value = await findLoadedEntry(this.#deps.database, { context, id }, most)
@@ -110,7 +101,7 @@ export class EntryLoader {
   }
 
   /** Only the members that rights depend on. */
-  head(address: EntryAddress): Awaitable<EntryHead | undefined> {
+  head(address: EntryAddress): Promise<EntryHead | undefined> {
     const subject = `${address.context}/${address.id}`
     return this.#deps.cache.get(`head ${subject}`, async () => {
       const value = await findEntryHead(this.#deps.database, address)
@@ -119,19 +110,18 @@ export class EntryLoader {
   }
 
   /** Whether many statements of other entries are about this one. @throws {NotFound} */
-  hasManyRelations({ context: contextKey, entry: id }: EntryKey): Awaitable<boolean> {
-    return andThen(this.getContext(contextKey), ({ context }) =>
-      andThen(this.attached({ context: context.id, id }), attached => attached.hasManyRelations),
-    )
+  async hasManyRelations({ context: contextKey, entry: id }: EntryKey): Promise<boolean> {
+    const { context } = await this.getContext(contextKey)
+    return (await this.attached({ context: context.id, id })).hasManyRelations
   }
 
   /** A context, by its id or name. @throws {NotFound} */
-  getContext(key: string): Awaitable<FoundContext> {
-    const found = this.#deps.cache.get(`context ${key}`, async () => {
+  async getContext(key: string): Promise<FoundContext> {
+    const found = await this.#deps.cache.get(`context ${key}`, async () => {
       const value = await getContext(this.#deps.database, key)
       return { value, subjects: [`${CONTEXTS}/${value.context.id}`], bytes: memoryOfHead(value.entry) }
     })
-    return andThen(found, context => context ?? getContext(this.#deps.database, key))
+    return found ?? (await getContext(this.#deps.database, key))
   }
 
   /** The entry of a context itself. @throws {NotFound} */

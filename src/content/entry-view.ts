@@ -1,7 +1,6 @@
 import { type Caller, denied } from '../accounts/caller.ts'
 import { findGroup } from '../accounts/groups.ts'
 import { findUser, type User } from '../accounts/users.ts'
-import { andThen, type Awaitable } from '../base/awaitable.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import { emptyGraph, type Graph, type GraphText, statementsOf } from '../graph/graph.ts'
 import { CONTEXTS, type EntryAddress, PRINCIPALS, type EntryKey } from '../model/addresses.ts'
@@ -101,70 +100,51 @@ export class EntryViews implements Presenter {
   }
 
   /** The entry that an address names, as {@link of} presents it. @throws {NotFound} */
-  read(
+  async read(
     caller: Caller,
     key: EntryKey,
     detailed: boolean,
     paging: Paging = wholeList,
-  ): Awaitable<{ readonly entry: Entry; readonly view: EntryView }> {
-    return andThen(this.#deps.loader.get(key), target =>
-      andThen(this.of(caller, target, detailed, paging), view => ({ entry: target.entry, view })),
-    )
+  ): Promise<{ readonly entry: Entry; readonly view: EntryView }> {
+    const target = await this.#deps.loader.get(key)
+    return { entry: target.entry, view: await this.of(caller, target, detailed, paging) }
   }
 
   /**
    * @param detailed with metadata, relations, rights and resource (`includeAll`).
    * @param paging which members of a list, in which order.
    */
-  of(caller: Caller, target: EntryInContext, detailed: boolean, paging: Paging = wholeList): Awaitable<EntryView> {
+  async of(caller: Caller, target: EntryInContext, detailed: boolean, paging: Paging = wholeList): Promise<EntryView> {
     const access = this.#requireInfo(caller, target)
     const { entry } = target
-    return andThen(this.#surroundingsOf(entry), ({ name, info, relations, sha256 }) => {
-      const showsQuota = entry.context === CONTEXTS && this.#deps.ledger.enforced && access.readsResource
-      const found = showsQuota ? this.#deps.ledger.quotaOf(this.#database, entry.id) : undefined
-      return andThen(found, quota => {
-        if (!detailed) return { entryId: entry.id, info, name, quota }
-        return andThen(this.#ownDetails(caller, { entry, access }, relations), details => {
-          const isShown = entry.entryType === 'Local' && access.readsResource
-          const kind = isShown ? this.#deps.kinds.of(entry) : undefined
-          const shown = kind?.view(caller, target, { presenter: this, paging, sha256 })
-          // Each member by itself: spreading the parts took longer than the rest of the view.
-          const { relations, rights, truncated, metadata, cachedExternalMetadata } = details
-          return andThen(shown, resource => ({
-            entryId: entry.id,
-            info,
-            name,
-            quota,
-            relations,
-            rights,
-            truncated,
-            metadata,
-            cachedExternalMetadata,
-            resource,
-          }))
-        })
-      })
-    })
+    const { name, info, relations, sha256 } = await this.#surroundingsOf(entry)
+    const showsQuota = entry.context === CONTEXTS && this.#deps.ledger.enforced && access.readsResource
+    const quota = showsQuota ? await this.#deps.ledger.quotaOf(this.#database, entry.id) : undefined
+    if (!detailed) return { entryId: entry.id, info, name, quota }
+    const details = await this.#ownDetails(caller, { entry, access }, relations)
+    const isShown = entry.entryType === 'Local' && access.readsResource
+    const kind = isShown ? this.#deps.kinds.of(entry) : undefined
+    const resource = await kind?.view(caller, target, { presenter: this, paging, sha256 })
+    return { entryId: entry.id, info, name, quota, ...details, resource }
   }
 
   /** The details of an entry that is shown alone: all of its relations. */
-  #ownDetails(caller: Caller, shown: Shown, relations: Relations): Awaitable<Partial<EntryView>> {
+  async #ownDetails(caller: Caller, shown: Shown, relations: Relations): Promise<Partial<EntryView>> {
     const budget = ResponseBudget.forOne()
-    return andThen(this.#readable(caller, shown.entry, relations, budget), readable =>
-      this.#details(caller, shown, budget, readable),
-    )
+    const readable = await this.#readable(caller, shown.entry, relations, budget)
+    return await this.#details(caller, shown, budget, readable)
   }
 
   /**
    * The parts of the view that are stored outside the entry's row and are the same for all callers; cached until one of
    * their rows changes.
    */
-  #surroundingsOf(entry: Entry): Awaitable<Surroundings> {
-    return andThen(this.#keptSurroundings(entry, true), kept => kept ?? this.#loadSurroundings(entry))
+  async #surroundingsOf(entry: Entry): Promise<Surroundings> {
+    return (await this.#cachedSurroundings(entry, true)) ?? (await this.#loadSurroundings(entry))
   }
 
   /** @param withMany false: if the entry has many relations, they are not loaded, and the result may be `undefined` */
-  #keptSurroundings(entry: Entry, withMany: boolean): Awaitable<Surroundings | undefined> {
+  #cachedSurroundings(entry: Entry, withMany: boolean): Promise<Surroundings | undefined> {
     const subject = `${entry.context}/${entry.id}`
     // The cache key contains the version of the entry, because a newer version has other surroundings.
     return this.#deps.cache.get(`surroundings ${subject} ${entry.modified}`, async () => {
@@ -191,28 +171,19 @@ export class EntryViews implements Presenter {
   }
 
   /** An entry in a list, group or search result. Its info is empty if the caller may not read it. */
-  #asMember(
+  async #asMember(
     caller: Caller,
     shown: Shown,
     account: Pick<Account, 'homeContext'> | undefined,
     budget: ResponseBudget,
-  ): Awaitable<EntryView> {
-    return andThen(this.#sharedSurroundings(shown.entry, budget), around =>
-      around ? this.#memberWith(around, caller, shown, budget) : this.#memberWithout(caller, shown, account, budget),
-    )
-  }
-
-  #memberWith(around: Surroundings, caller: Caller, shown: Shown, budget: ResponseBudget): Awaitable<EntryView> {
+  ): Promise<EntryView> {
+    const around = await this.#sharedSurroundings(shown.entry, budget)
+    if (!around) return await this.#memberWithout(caller, shown, account, budget)
     const { entry, access } = shown
     const info = this.#readsInfo(access) ? around.info : emptyGraph
-    return andThen(this.#readable(caller, entry, around.relations, budget), relations =>
-      andThen(this.#details(caller, shown, budget, relations), details => ({
-        entryId: entry.id,
-        name: around.name,
-        info,
-        ...details,
-      })),
-    )
+    const relations = await this.#readable(caller, entry, around.relations, budget)
+    const details = await this.#details(caller, shown, budget, relations)
+    return { entryId: entry.id, name: around.name, info, ...details }
   }
 
   async #memberWithout(
@@ -227,13 +198,12 @@ export class EntryViews implements Presenter {
   }
 
   /** The surroundings of an entry in a response with several; `undefined` if those of many such entries would exceed the budget. */
-  #sharedSurroundings(entry: Entry, budget: ResponseBudget): Awaitable<Surroundings | undefined> {
+  async #sharedSurroundings(entry: Entry, budget: ResponseBudget): Promise<Surroundings | undefined> {
     if (entry.isAbridged || budget.rowsLeft(MAX_REVISIONS, REVISION_BYTES) < MAX_REVISIONS) return undefined
-    return andThen(this.#keptSurroundings(entry, false), surroundings => {
-      if (!surroundings || surroundings.hasManyRelations) return undefined
-      if (surroundings.hasRevisions) budget.spend(surroundings.info.length)
-      return surroundings
-    })
+    const surroundings = await this.#cachedSurroundings(entry, false)
+    if (!surroundings || surroundings.hasManyRelations) return undefined
+    if (surroundings.hasRevisions) budget.spend(surroundings.info.length)
+    return surroundings
   }
 
   async #infoOf(
@@ -248,24 +218,23 @@ export class EntryViews implements Presenter {
     return describeInfo(entry, { homeContext: account?.homeContext, revisions })
   }
 
-  #details(
+  async #details(
     caller: Caller,
     { entry, access }: Shown,
     budget: ResponseBudget,
     known?: Graph,
-  ): Awaitable<Partial<EntryView>> {
+  ): Promise<Partial<EntryView>> {
     const { rights, readsMetadata } = access
     if (entry.isAbridged) return { rights, truncated: true }
-    return andThen(known ?? this.#readableNow(caller, entry, budget), relations => {
-      const showsCached = readsMetadata && hasExternalMetadata(entry)
-      const found = showsCached ? findCachedMetadata(this.#database, caller, entry, budget) : undefined
-      return andThen(found, cached => ({
-        relations,
-        rights,
-        metadata: readsMetadata && entry.entryType !== 'Reference' ? metadataText(entry) : undefined,
-        cachedExternalMetadata: cached?.graph,
-      }))
-    })
+    const relations = known ?? (await this.#readableNow(caller, entry, budget))
+    const showsCached = readsMetadata && hasExternalMetadata(entry)
+    const cached = showsCached ? await findCachedMetadata(this.#database, caller, entry, budget) : undefined
+    return {
+      relations,
+      rights,
+      metadata: readsMetadata && entry.entryType !== 'Reference' ? metadataText(entry) : undefined,
+      cachedExternalMetadata: cached?.graph,
+    }
   }
 
   async #readableNow(caller: Caller, entry: Entry, budget: ResponseBudget): Promise<Graph> {
@@ -274,17 +243,15 @@ export class EntryViews implements Presenter {
   }
 
   /** The relations that the caller may read and that fit. */
-  #readable(caller: Caller, entry: Entry, relations: Relations, budget: ResponseBudget): Awaitable<Graph> {
+  async #readable(caller: Caller, entry: Entry, relations: Relations, budget: ResponseBudget): Promise<Graph> {
     if (relations.rows.length === 0 && relations.memberships.length === 0) return emptyGraph
     const find = (address: EntryAddress): Promise<AccessTarget | undefined> => this.#deps.loader.target(address)
-    const found = readableRelations(find, caller, entry, relations, {
+    const readable = await readableRelations(find, caller, entry, relations, {
       publicInfo: this.#publicInfo,
       most: budget.rowsLeft(MAX_RELATIONS, RELATION_BYTES),
     })
-    return found.then(readable => {
-      for (const _ of statementsOf(readable)) budget.spend(RELATION_BYTES)
-      return readable
-    })
+    for (const _ of statementsOf(readable)) budget.spend(RELATION_BYTES)
+    return readable
   }
 
   /** A member of a list, without its own resource: a response has one level of children. */
@@ -301,18 +268,15 @@ export class EntryViews implements Presenter {
     }
   }
 
-  #contextName(entry: Entry): Awaitable<string | undefined> {
-    if (entry.context !== CONTEXTS) return undefined
-    return findContext(this.#database, entry.id).then(found => found?.name)
+  async #contextName(entry: Entry): Promise<string | undefined> {
+    return entry.context === CONTEXTS ? (await findContext(this.#database, entry.id))?.name : undefined
   }
 
   /** An entry in a list of search results, without its resource (W3.10.2). */
-  hit(caller: Caller, hit: Hit, budget: ResponseBudget): Awaitable<EntryView> {
-    return andThen(this.#accountOf(hit.entry), account =>
-      andThen(this.#asMember(caller, hit, account, budget), member =>
-        account ? { ...member, name: member.name ?? account.name, disabled: account.disabled || undefined } : member,
-      ),
-    )
+  async hit(caller: Caller, hit: Hit, budget: ResponseBudget): Promise<EntryView> {
+    const account = await this.#accountOf(hit.entry)
+    const member = await this.#asMember(caller, hit, account, budget)
+    return account ? { ...member, name: member.name ?? account.name, disabled: account.disabled || undefined } : member
   }
 
   /** A member of a group. */
@@ -326,8 +290,8 @@ export class EntryViews implements Presenter {
     }
   }
 
-  #accountOf(entry: Entry): Awaitable<Account | undefined> {
+  async #accountOf(entry: Entry): Promise<Account | undefined> {
     if (entry.context !== PRINCIPALS || entry.entryType !== 'Local') return undefined
-    return findUser(this.#database, entry.id).then(user => user ?? findGroup(this.#database, entry.id))
+    return (await findUser(this.#database, entry.id)) ?? (await findGroup(this.#database, entry.id))
   }
 }

@@ -1,4 +1,3 @@
-import { andThen, type Awaitable } from '../base/awaitable.ts'
 import { type Caller, denied } from '../accounts/caller.ts'
 import { NotFound, WrongMethod } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
@@ -48,13 +47,12 @@ export class Metadata {
     this.#deps = deps
   }
 
-  read(caller: Caller, key: EntryKey, { revision, traversal }: MetadataRequest): Awaitable<ReadMetadata> {
-    return andThen(this.#getReadable(caller, key), ({ entry }) => {
-      if (entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
-      if (revision !== undefined) return this.#readRevision(entry, revision)
-      if (traversal) return this.#readLinked(caller, entry, traversal)
-      return { entry, graph: metadataText(entry), modified: entry.modified }
-    })
+  async read(caller: Caller, key: EntryKey, { revision, traversal }: MetadataRequest): Promise<ReadMetadata> {
+    const { entry } = await this.#getReadable(caller, key)
+    if (entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
+    if (revision !== undefined) return await this.#readRevision(entry, revision)
+    if (traversal) return await this.#readLinked(caller, entry, traversal)
+    return { entry, graph: metadataText(entry), modified: entry.modified }
   }
 
   async #readRevision(entry: Entry, revision: number): Promise<ReadMetadata> {
@@ -95,11 +93,10 @@ export class Metadata {
     return liveSourceOf(entry) ? { entry, graph } : { entry, graph, modified: entry.modified }
   }
 
-  #getReadable(caller: Caller, key: EntryKey): Awaitable<EntryInContext> {
-    return andThen(this.#deps.loader.get(key), target => {
-      requireRight(caller, 'readmetadata', target, 'read the metadata of this entry')
-      return target
-    })
+  async #getReadable(caller: Caller, key: EntryKey): Promise<EntryInContext> {
+    const target = await this.#deps.loader.get(key)
+    requireRight(caller, 'readmetadata', target, 'read the metadata of this entry')
+    return target
   }
 
   async put(

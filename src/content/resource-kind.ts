@@ -1,6 +1,5 @@
 import type { Caller } from '../accounts/caller.ts'
 import type { User } from '../accounts/users.ts'
-import type { Awaitable } from '../base/awaitable.ts'
 import { Forbidden } from '../base/errors.ts'
 import type { FileRecord } from '../files/file-records.ts'
 import type { Incoming } from '../files/files.ts'
@@ -36,7 +35,7 @@ export interface ResourceKind {
   /** How such entries are named; absent when they have no name. */
   readonly naming?: Naming
   /** The resource inside the JSON of the entry (W2.6). The caller may read it. */
-  readonly view: (caller: Caller, target: EntryInContext, how: Presentation) => Awaitable<ResourceView | undefined>
+  readonly view: (caller: Caller, target: EntryInContext, how: Presentation) => Promise<ResourceView | undefined>
   /** The resource on its own. The caller may read it. */
   readonly content: (caller: Caller, target: EntryInContext, presenter: Presenter) => Promise<ResourceContent>
   /** Replaces the resource. Checks the right itself. @throws {WrongMethod} for kinds that clients cannot write */

@@ -1,7 +1,6 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { type Caller, guestFrom, isGuest, shareOf } from '../accounts/caller.ts'
 import type { Client } from '../accounts/sessions.ts'
-import { andThen, type Awaitable } from '../base/awaitable.ts'
 import { InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { announcesBody, Bodies, drainUnreadBody, holdForLateListener, isLateListener } from './protocol/body.ts'
@@ -66,53 +65,44 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
 
   app.addHook('onRequest', (request, reply, done) => beginInOrder(request.raw, reply.raw, done))
   app.addHook('onRequest', (_request, _reply, done) => deps.cache.during(done))
-  app.addHook('onRequest', (request, reply, done) => {
+  app.addHook('onRequest', async (request, reply) => {
     const isContent = isForContent(deps, request)
     const cookies = isContent
       ? RequestCookies.none
       : RequestCookies.parse(request.headers.cookie, options.cookie.hostPrefix)
     beginExchange(deps, request, reply, { cookies, addresses })
     requireFewFields(request, reply)
-    if (isContent) return done()
+    if (isContent) return
     reply.headers(cors.headers(request.headers.origin))
     if (announcesBody(request.raw)) drainUnreadBody(request.raw, reply.raw)
     removeCodingFromTags(request.raw)
     requireHost(request)
     if (cors.isPreflight(request.method, request.headers)) {
-      return void reply.status(204).headers(cors.preflightHeaders()).send()
+      return await reply.status(204).headers(cors.preflightHeaders()).send()
     }
     request.parameters = parametersOf(request)
     // `ignoreAuth` (I4): from here on the request has no `auth_token`, on any route.
     if (request.parameters.has('ignoreAuth')) request.cookies = request.cookies.withoutAuth()
     request.callback = options.jsonp ? callbackOf(request) : undefined
     const isKnown = request.route.ignoresCaller !== true && request.callback === undefined
-    const caller = isKnown ? recogniseCaller(deps, request, reply) : request.caller
-    return orDone(
-      andThen(caller, known => admit(deps, cors, request, known)),
-      () => done(),
-    )
+    const caller = isKnown ? await recogniseCaller(deps, request, reply) : request.caller
+    await admit(deps, cors, request, caller)
   })
   let closing = false
   app.addHook('preClose', async () => {
     closing = true
   })
-  app.addHook('onSend', (request, reply, payload, done) => {
+  app.addHook('onSend', async (request, reply, payload) => {
     // An idle kept-alive connection would delay the end of the service, or be cut off by it.
     if (closing || deps.readiness.isDraining) reply.header('connection', 'close')
     setCacheHeaders(request, reply)
     if (options.cspReportUrl !== undefined) addReports(reply, options.cspReportUrl)
-    const noted = noteAccess(deps, request, reply)
-    const body =
-      noted || isLateListener(request.raw) ? bodyAfter(noted, request, reply, payload) : bodyOf(request, reply, payload)
-    if (body instanceof Promise) {
-      return body.then((sent: unknown) => {
-        memory.add(request, reply, sent)
-        return sent
-      })
-    }
+    await noteAccess(deps, request, reply)
+    if (isLateListener(request.raw)) await holdForLateListener(request.raw)
+    const text = asScript(reply, payload, request.callback)
+    const body = isCompressible(request) ? await compress(request, reply, text) : text
     memory.add(request, reply, body)
-    done(null, body)
-    return undefined
+    return body
   })
 
   // Handlers read bodies themselves, after they have checked the caller, so Fastify parses no body beforehand.
@@ -231,42 +221,17 @@ function beginExchange(
 }
 
 /** The steps after the caller has been recognised. */
-function admit(deps: Services, cors: Cors, request: FastifyRequest, caller: Caller): Awaitable<void> {
+async function admit(deps: Services, cors: Cors, request: FastifyRequest, caller: Caller): Promise<void> {
   request.caller = caller
   if (announcesBody(request.raw)) deps.bodies.belongs(request.raw, shareOf(caller))
   requireTokenScope(request)
   const { ignoresCaller, fromElsewhere, beforeFactor } = request.route
-  return andThen(beforeFactor === true ? undefined : deps.factorPolicy.requirePresent(caller), () => {
-    // A browser adds cookies and Basic credentials to other sites' requests; and a login sets a cookie.
-    const matters = fromElsewhere !== true && (ignoresCaller === true || !isGuest(caller))
-    const isAllowed = (origin: string): boolean => origin === deps.base.origin || cors.trusts(origin)
-    if (matters) refuseCrossSite(request.method, request.headers, isAllowed)
-    if (addsData(request)) deps.requireSpace()
-  })
-}
-
-/** The body as it is sent. */
-function bodyOf(request: FastifyRequest, reply: FastifyReply, payload: unknown): Awaitable<unknown> {
-  const text = asScript(reply, payload, request.callback)
-  return isCompressible(request) ? compress(request, reply, text) : text
-}
-
-async function bodyAfter(
-  noted: Awaitable<void>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  payload: unknown,
-): Promise<unknown> {
-  await noted
-  if (isLateListener(request.raw)) await holdForLateListener(request.raw)
-  return await bodyOf(request, reply, payload)
-}
-
-/** Ends a step: the framework waits for a promise, and is called at once where there is nothing to wait for. */
-function orDone(result: Awaitable<unknown>, done: () => void): Promise<unknown> | undefined {
-  if (result instanceof Promise) return result
-  done()
-  return undefined
+  if (beforeFactor !== true) await deps.factorPolicy.requirePresent(caller)
+  // A browser adds cookies and Basic credentials to other sites' requests; and a login sets a cookie.
+  const matters = fromElsewhere !== true && (ignoresCaller === true || !isGuest(caller))
+  const isAllowed = (origin: string): boolean => origin === deps.base.origin || cors.trusts(origin)
+  if (matters) refuseCrossSite(request.method, request.headers, isAllowed)
+  if (addsData(request)) deps.requireSpace()
 }
 
 function clientOf(request: FastifyRequest, addresses: ClientAddresses): Client {

@@ -3,9 +3,8 @@ import { LRUCache } from 'lru-cache'
 import { type Caller, hasScope, isGuest, type TokenScope } from '../accounts/caller.ts'
 import { type AccessTokens, looksLikeToken, TOKEN_PREFIX } from '../accounts/access-tokens.ts'
 import type { Credentials } from '../accounts/basic-credentials.ts'
-import { type Client, isCurrent, type Session, type Sessions } from '../accounts/sessions.ts'
+import { type Client, isCurrent, type Sessions } from '../accounts/sessions.ts'
 import { normaliseName, type User } from '../accounts/users.ts'
-import { andThen, type Awaitable } from '../base/awaitable.ts'
 import { Forbidden, Unauthenticated } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { entryUri, PRINCIPALS } from '../model/addresses.ts'
@@ -27,56 +26,52 @@ type CallerServices = Uses<'basic' | 'sessions' | 'users'>
  * cleared in the answer (D2.7).
  * @throws {Unauthenticated} `invalid-token` where the settings ask for it
  */
-export function recogniseCaller(
+export async function recogniseCaller(
   deps: CallerServices & Uses<'accessTokens' | 'cookie' | 'options'>,
   request: FastifyRequest,
   reply: FastifyReply,
-): Awaitable<Caller> {
+): Promise<Caller> {
   // Until it is recognised, a request is the guest's.
   const guest = request.caller
   const { accessTokens } = deps
   const token = accessTokens && accessTokenIn(request.headers.authorization)
-  if (token) return callerByAccessToken(accessTokens, token, request, reply)
-  if (deps.basic && request.headers.authorization !== undefined) return callerByBasic(deps, request, reply)
+  if (token) return await callerByAccessToken(accessTokens, token, request, reply)
+  if (deps.basic && request.headers.authorization !== undefined) return await callerByBasic(deps, request, reply)
   if (!request.cookies.hasAuthToken) return guest
-  return andThen(callerByCookie(deps, request), caller => {
-    if (caller) return caller
-    setCookie(reply, deps.cookie.clear())
-    if (deps.options.invalidTokenIsError) {
-      throw new Unauthenticated('invalid-token', 'The auth_token is unknown or expired. Sign in again.')
-    }
-    return guest
-  })
+  const caller = await callerByCookie(deps, request)
+  if (caller) return caller
+  setCookie(reply, deps.cookie.clear())
+  if (deps.options.invalidTokenIsError) {
+    throw new Unauthenticated('invalid-token', 'The auth_token is unknown or expired. Sign in again.')
+  }
+  return guest
 }
 
 /** The caller by the first token of the request that a live login has. */
-export function callerByCookie(
+export async function callerByCookie(
   deps: Uses<'sessions' | 'users'>,
   { cookies, caller: { client } }: FastifyRequest,
-): Awaitable<Caller | undefined> {
-  const tokens = cookies.authTokens
-  const tryFrom = (at: number): Awaitable<Caller | undefined> => {
-    const token = at < MAX_TOKENS ? tokens[at] : undefined
-    if (token === undefined) return undefined
-    return andThen(callerOf(deps, token, client), caller => caller ?? tryFrom(at + 1))
+): Promise<Caller | undefined> {
+  for (const token of cookies.authTokens.slice(0, MAX_TOKENS)) {
+    const caller = await callerOf(deps, token, client)
+    if (caller) return caller
   }
-  return tryFrom(0)
+  return undefined
 }
 
-const callerOf = (
+async function callerOf(
   { sessions, users }: Uses<'sessions' | 'users'>,
   token: string,
   client: Client,
-): Awaitable<Caller | undefined> => {
-  return andThen(sessions.find(token), session => {
-    if (!session) return undefined
-    return andThen(users.find(session.userId), known => {
-      // The epoch in the user's row decides about revocation, whatever the session store contains (D3.5).
-      if (known && !known.user.disabled && isCurrent(session, known.user))
-        return { user: known.user, groups: known.groups, client, session }
-      return sessions.end(token).then(() => undefined)
-    })
-  })
+): Promise<Caller | undefined> {
+  const session = await sessions.find(token)
+  if (!session) return undefined
+  const known = await users.find(session.userId)
+  // The epoch in the user's row decides about revocation, whatever the session store contains (D3.5).
+  if (known && !known.user.disabled && isCurrent(session, known.user))
+    return { user: known.user, groups: known.groups, client, session }
+  await sessions.end(token)
+  return undefined
 }
 
 interface PresentedToken {
@@ -100,20 +95,20 @@ function accessTokenIn(header: string | undefined): PresentedToken | undefined {
 }
 
 /** @throws {Unauthenticated} `invalid-access-token`; the session cookie of the request, if any, does not count */
-function callerByAccessToken(
+async function callerByAccessToken(
   accessTokens: AccessTokens,
   { scheme, text, name }: PresentedToken,
   request: FastifyRequest,
   reply: FastifyReply,
-): Awaitable<Caller> {
-  const caller = accessTokens.caller(text, request.caller.client, name)
-  if (!(caller instanceof Promise)) return caller
-  return caller.catch((error: unknown) => {
+): Promise<Caller> {
+  try {
+    return await accessTokens.caller(text, request.caller.client, name)
+  } catch (error) {
     if (!(error instanceof Unauthenticated)) throw error
     if (scheme === 'basic') challenge(request, reply)
     else reply.header('www-authenticate', 'Bearer realm="Stowage", error="invalid_token"')
     throw error
-  })
+  }
 }
 
 /** @throws {Unauthenticated} for credentials that are wrong, malformed or of another scheme (D4.2) */
@@ -147,23 +142,19 @@ export function challenge(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /** Once the answer is known: a successful request prolongs the session, and the cookie with it (D2.5, D2.6). */
-export function noteAccess(
+export async function noteAccess(
   { sessions, cookie, log }: Uses<'sessions' | 'cookie' | 'log'>,
   request: FastifyRequest,
   reply: FastifyReply,
-): Awaitable<void> {
+): Promise<void> {
   const { session } = request.caller
-  if (!session) return undefined
-  const renew = (renewed: Session | undefined): void => {
-    if (renewed && !setsAuthCookie(reply)) setCookie(reply, cookie.set(renewed.token, sessions.cookieMaxAge(renewed)))
-  }
-  // The request has succeeded; the next one prolongs the session.
-  const fail = (error: unknown): void => log.error({ err: error }, 'recording an access failed')
+  if (!session) return
   try {
-    const noted = sessions.noteAccess(session, reply.statusCode < 400)
-    return noted instanceof Promise ? noted.then(renew).catch(fail) : renew(noted)
+    const renewed = await sessions.noteAccess(session, reply.statusCode < 400)
+    if (renewed && !setsAuthCookie(reply)) setCookie(reply, cookie.set(renewed.token, sessions.cookieMaxAge(renewed)))
   } catch (error) {
-    return fail(error)
+    // The request has succeeded; the next one prolongs the session.
+    log.error({ err: error }, 'recording an access failed')
   }
 }
 

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { shareOf } from '../accounts/caller.ts'
-import { andThen, type Awaitable } from '../base/awaitable.ts'
 import { yieldAfter } from '../base/yielding.ts'
 import { InvalidInput, NotAcceptable, UnsupportedType } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
@@ -98,36 +97,36 @@ export const embeddedFormat = custom(
 const PIECE = 65_536
 
 /** Sends a graph with absolute IRIs. */
-export function sendGraph(
+export async function sendGraph(
   reply: FastifyReply,
   { mediaType, contentType, syntax }: Representation,
   graph: Graph,
-): Awaitable<unknown> {
+): Promise<unknown> {
   if (mediaType === JSON_TYPE) return graph
   // The whole before the first byte: what cannot be written is a refusal, not half an answer.
-  return andThen(joined(syntax.write(graph)[Symbol.iterator]()), text => reply.type(contentType).send(text))
-}
-
-/** The pieces as one text: at once if it is short, else with other requests between. */
-function joined(pieces: Iterator<string>, begun = ''): Awaitable<string> {
-  let text = begun
-  for (let next = pieces.next(); next.done !== true; next = pieces.next()) {
-    text += next.value
-    if (text.length - begun.length >= PIECE) return nextTurn().then(() => joined(pieces, text))
+  let [text, piece] = ['', '']
+  for (const part of syntax.write(graph)) {
+    piece += part
+    if (piece.length < PIECE) continue
+    text += piece
+    piece = ''
+    await nextTurn()
   }
-  return text
+  reply.type(contentType)
+  return text + piece
 }
 
 /** Sends a graph with relative IRIs; a stored text as RDF/JSON without parsing it. */
-export function sendStoredGraph(
+export async function sendStoredGraph(
   base: BaseAddress,
   reply: FastifyReply,
   representation: Representation,
   graph: ShownGraph,
-): Awaitable<unknown> {
+): Promise<unknown> {
   const { contentType, syntax } = representation
-  if (syntax.name !== 'json') return sendGraph(reply, representation, absoluteGraphOf(base, graph))
-  return reply.type(contentType).send(graphJson(base, graph))
+  if (syntax.name !== 'json') return await sendGraph(reply, representation, absoluteGraphOf(base, graph))
+  reply.type(contentType)
+  return graphJson(base, graph)
 }
 
 /** The syntax that the type of the body names. @throws {UnsupportedType} */

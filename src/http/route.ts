@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller, TokenScope } from '../accounts/caller.ts'
-import type { Awaitable } from '../base/awaitable.ts'
 import type { RequestCookies } from './protocol/cookies.ts'
 import type { Parameters } from './protocol/query.ts'
 
@@ -12,7 +11,7 @@ export interface Route {
   readonly method: Method
   readonly url: string
   /** Returns the body of a JSON answer, or `undefined` after it has sent the reply itself. */
-  readonly handle: (request: FastifyRequest, reply: FastifyReply) => Awaitable<unknown>
+  readonly handle: (request: FastifyRequest, reply: FastifyReply) => unknown
   /** A login or logout: invalid credentials in the request must not prevent it (D2.4). */
   readonly ignoresCaller?: true
   /**

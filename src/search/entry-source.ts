@@ -1,4 +1,3 @@
-import type { Awaitable } from '../base/awaitable.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { Entry, EntryHead } from '../model/entry.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
@@ -12,6 +11,6 @@ export interface EntrySource {
 /** Where the search reads its hits, to check each against its access list. `content/` implements it. */
 export interface HitSource {
   /** Without its graphs if they exceed the budget. */
-  toShow(address: EntryAddress, budget: ResponseBudget): Awaitable<Entry | undefined>
-  head(address: EntryAddress): Awaitable<EntryHead | undefined>
+  toShow(address: EntryAddress, budget: ResponseBudget): Promise<Entry | undefined>
+  head(address: EntryAddress): Promise<EntryHead | undefined>
 }

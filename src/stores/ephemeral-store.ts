@@ -1,4 +1,3 @@
-import type { Awaitable } from '../base/awaitable.ts'
 import type { Milliseconds } from '../base/units.ts'
 
 /** A value and its lifetime from now on; without `ttl` the value keeps the remaining lifetime. */
@@ -20,17 +19,17 @@ export interface Capacity {
  * Stores data that may be lost: sessions, lockout counters, login flows, used assertion ids. Keys are short texts that begin
  * with their kind (`session:…`). Values are plain data. Another reader may get the same object, so only
  * `change` may mutate them; `Sessions` also notes in them what every reader would note.
- * Every operation is atomic, on all nodes that share the store. Stores in memory return a value at once where the type permits it.
+ * Every operation is atomic, on all nodes that share the store.
  */
 export interface EphemeralStore {
-  get<T>(key: string): Awaitable<T | undefined>
+  get<T>(key: string): Promise<T | undefined>
   /** Returns false and changes nothing when the key is present: of many callers exactly one gets true. */
   add<T>(key: string, value: T, ttl: Milliseconds): Promise<boolean>
   /**
    * Replaces the value by the result of `change`; `undefined` deletes the key. Resolves to the stored value.
    * `change` may run again, and may change the value that it gets; in memory, who has read the value sees that change.
    */
-  update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Awaitable<T | undefined>
+  update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Promise<T | undefined>
   /** Updates the present keys among these, each like `update`, in few round trips. */
   updateAll<T>(keys: readonly string[], change: (key: string, old: T) => Kept<T>): Promise<void>
   /** Gets and deletes in one step. */

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Awaitable } from '../base/awaitable.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Capacity, EphemeralStore, Kept } from './ephemeral-store.ts'
@@ -36,7 +35,7 @@ export class MemoryEphemeralStore implements EphemeralStore {
     return this.#maps().reduce((sum, entries) => sum + entries.size, 0)
   }
 
-  get<T>(key: string): Awaitable<T | undefined> {
+  async get<T>(key: string): Promise<T | undefined> {
     return this.#map(key).get(key, this.#now()) as T | undefined
   }
 
@@ -49,7 +48,7 @@ export class MemoryEphemeralStore implements EphemeralStore {
     return true
   }
 
-  update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Awaitable<T | undefined> {
+  async update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Promise<T | undefined> {
     const entries = this.#map(key)
     const now = this.#now()
     const kept = change(entries.get(key, now) as T | undefined)

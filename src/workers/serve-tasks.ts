@@ -1,5 +1,4 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Awaitable } from '../base/awaitable.ts'
 import { memoryOf } from './moved.ts'
 import { threadNumber } from './task-clock.ts'
 
@@ -30,7 +29,7 @@ export type TaskOutcome = { readonly number: number } & ({ readonly result: unkn
 export const dataOfThread = <Data>(): Data => (workerData as ThreadData).data as Data
 
 /** Makes this thread one of a pool: it does the work of one task after the other, in the order in which they come. */
-export function serveTasks<Task, Result>(work: (task: Task) => Awaitable<Result>): void {
+export function serveTasks<Task, Result>(work: (task: Task) => Result | Promise<Result>): void {
   const { board } = workerData as ThreadData
   Atomics.store(board, THREAD, threadNumber())
   let last = Promise.resolve()

@@ -34,15 +34,6 @@ test('a token has 256 bits from the secure source, in URL-safe characters, and n
   for (const token of tokens) assert.match(token, /^[A-Za-z0-9_-]{43}$/)
 })
 
-test('a session in memory is found, and its use noted, without a promise (D34.5)', async () => {
-  const { sessions } = open()
-  const session = await sessions.open(bob, client)
-  assert.deepEqual(sessions.find(session.token), session)
-  assert.ok(!(sessions.noteAccess(session, true) instanceof Promise))
-  await sessions.end(session.token)
-  assert.equal(sessions.find(session.token), undefined)
-})
-
 test('what the store returns unchanged is unsealed once, and shows every access and every proof (D37.6)', async () => {
   const { sessions, system } = open({ writeDelay: 60 * SECOND })
   const { token } = await sessions.open(bob, client)

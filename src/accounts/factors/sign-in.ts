@@ -1,4 +1,3 @@
-import { andThen, type Awaitable } from '../../base/awaitable.ts'
 import { Forbidden, Unauthenticated } from '../../base/errors.ts'
 import type { Database } from '../../stores/database.ts'
 import type { Audit } from '../audit.ts'
@@ -169,26 +168,24 @@ export class FactorPolicy {
   }
 
   /** Whether the caller must add a second factor before anything else. */
-  isMissing(caller: Pick<Caller, 'user' | 'groups' | 'session'>): Awaitable<boolean> {
+  async isMissing(caller: Pick<Caller, 'user' | 'groups' | 'session'>): Promise<boolean> {
     const { user, session } = caller
     // Not `hasSecondFactor` of the session: the user may have removed the factor since.
     if (isGuest(caller) || user.hasSecondFactor || session?.hasProviderFactor === true) return false
-    return this.#isRequired(caller)
+    return await this.#isRequired(caller)
   }
 
   /** @throws {Forbidden} `second-factor-missing` */
-  requirePresent(caller: Caller): Awaitable<void> {
-    return andThen(this.isMissing(caller), isMissing => {
-      if (!isMissing) return
+  async requirePresent(caller: Caller): Promise<void> {
+    if (await this.isMissing(caller))
       throw new Forbidden('second-factor-missing', 'This account must have a second factor. Add one first.')
-    })
   }
 
-  #isRequired({ user, groups }: Pick<Caller, 'user' | 'groups'>): Awaitable<boolean> {
+  async #isRequired({ user, groups }: Pick<Caller, 'user' | 'groups'>): Promise<boolean> {
     if (this.#requirement === 'off') return false
     if (this.#requirement === 'all') return true
     if (this.#requirement === 'admins' && (user.id === ADMIN || groups.has(ADMINS))) return true
-    return this.#groups.length > 0 && this.#isInNamedGroup(groups)
+    return await this.#isInNamedGroup(groups)
   }
 
   async #isInNamedGroup(groups: ReadonlySet<string>): Promise<boolean> {

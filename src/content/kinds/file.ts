@@ -35,7 +35,7 @@ export class FileKind implements ResourceKind {
     this.#deps = deps
   }
 
-  view(_caller: Caller, _target: EntryInContext, { sha256 }: Presentation): ResourceView {
+  async view(_caller: Caller, _target: EntryInContext, { sha256 }: Presentation): Promise<ResourceView> {
     return { form: 'value', value: sha256 === undefined ? {} : { sha256 } }
   }
 

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Caller, requireAdmin, requireSignedIn, type TokenScope } from '../../accounts/caller.ts'
-import type { Awaitable } from '../../base/awaitable.ts'
 import type { ErrorCode } from '../../base/error-codes.ts'
 import type { Bodies } from '../protocol/body.ts'
 import type { Method, Route } from '../route.ts'
@@ -119,7 +118,7 @@ interface Declared<D, U extends string, Q extends Query, B> {
   readonly onContentOrigin?: true
   readonly tokenScopes?: readonly TokenScope[]
   /** Returns the body of a JSON response, or `undefined` after it has sent the reply itself. */
-  readonly handle: (deps: D, exchange: Exchange<U, Q, B>) => Awaitable<unknown>
+  readonly handle: (deps: D, exchange: Exchange<U, Q, B>) => unknown
 }
 
 /** A route without its services: `bind` passes it those that it uses. */

@@ -3,7 +3,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import type { Awaitable } from '../../base/awaitable.ts'
 import type { Bytes } from '../../base/units.ts'
 import type { RepeatedPart } from './repeated-part.ts'
 
@@ -139,7 +138,7 @@ let running = 0
  * to a body, its compressed size reveals the secrets in it (BREACH). Streams, that is files and archives,
  * stay as they are.
  */
-export function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown): Awaitable<unknown> {
+export async function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
   addVary(reply, 'Accept-Encoding')
   const repeated = typeof payload === 'string' ? reply.repeatedPart : undefined
   const coding = acceptedCoding(request, repeated ? ['gzip', 'br'] : codings)
@@ -150,7 +149,7 @@ export function compress(request: FastifyRequest, reply: FastifyReply, payload: 
   if (!isWhole || !isKnown || !textTypes.test(String(reply.getHeader('content-type')))) return payload
   const bytes = Buffer.byteLength(payload)
   if (bytes < MIN_BYTES || bytes > MAX_BYTES || running >= MAX_AT_ONCE) return payload
-  return compressed(reply, payload, coding, repeated)
+  return await compressed(reply, payload, coding, repeated)
 }
 
 async function compressed(

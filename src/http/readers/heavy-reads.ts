@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import { andThen, type Awaitable } from '../../base/awaitable.ts'
 import type { Bytes } from '../../base/units.ts'
 import type { Outline } from '../../content/outline.ts'
 import type { EntryKey } from '../../model/addresses.ts'
@@ -7,7 +6,7 @@ import { holdsContent, isList } from '../../model/entry.ts'
 import type { Services } from '../services.ts'
 import { pathPart } from '../route.ts'
 
-type Rule = (request: FastifyRequest, entries: Services['entries']) => Awaitable<boolean>
+type Rule = (request: FastifyRequest, entries: Services['entries']) => boolean | Promise<boolean>
 
 /** A smaller response takes less time than involving another thread. */
 const MAX_LIGHT: Bytes = 32_768
@@ -16,12 +15,11 @@ const always: Rule = () => true
 
 /** Decides by the entry that the address names. If the entry does not exist, the request is refused at once. */
 const byEntry =
-  (isHeavy: (entry: Outline, ...asked: Parameters<Rule>) => Awaitable<boolean>): Rule =>
-  (request, entries) =>
-    andThen(
-      entries.outline(keyOf(request), MAX_LIGHT),
-      entry => entry !== undefined && isHeavy(entry, request, entries),
-    )
+  (isHeavy: (entry: Outline, ...asked: Parameters<Rule>) => boolean | Promise<boolean>): Rule =>
+  async (request, entries) => {
+    const entry = await entries.outline(keyOf(request), MAX_LIGHT)
+    return entry !== undefined && (await isHeavy(entry, request, entries))
+  }
 
 const keyOf = (request: FastifyRequest): EntryKey => ({
   context: pathPart(request, 'context'),

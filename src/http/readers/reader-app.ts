@@ -91,15 +91,10 @@ export function createReaderApp(
     done()
   })
   // Taken here, because the response that Fastify would fill copies it four times.
-  app.addHook('onSend', (request, reply, payload, done) => {
-    const take = (sent: unknown): void => {
-      body = sent as string | Buffer
-      done(null, '')
-    }
-    if (typeof payload !== 'string') return done(null, payload)
-    // A promise is only made where the body is compressed.
-    const sent = isCompressible(request) ? compress(request, reply, payload) : payload
-    return sent instanceof Promise ? void sent.then(take, done) : take(sent)
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (typeof payload !== 'string') return payload
+    body = isCompressible(request) ? ((await compress(request, reply, payload)) as string | Buffer) : payload
+    return ''
   })
   app.setErrorHandler(async (error, _request, reply) => {
     failure = error

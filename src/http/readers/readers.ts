@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { shareOf } from '../../accounts/caller.ts'
-import { andThen } from '../../base/awaitable.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import { refusalFrom } from '../../base/refusals.ts'
 import { TaskLimitExceeded } from '../../workers/worker-pool.ts'
@@ -18,8 +17,8 @@ type Handle = Route['handle']
 export function withReaders({ method, url, handle }: Route, { readers, entries }: Uses<'readers' | 'entries'>): Handle {
   const isHeavy = method === 'GET' ? heavyReads[url] : undefined
   if (!isHeavy || !readers) return handle
-  return (request, reply) =>
-    andThen(isHeavy(request, entries), heavy => (heavy ? handOn(readers, request, reply) : handle(request, reply)))
+  return async (request, reply) =>
+    (await isHeavy(request, entries)) ? await handOn(readers, request, reply) : await handle(request, reply)
 }
 
 async function handOn(readers: Readers, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {

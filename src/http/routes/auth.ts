@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isAdmin } from '../../accounts/caller.ts'
 import type { Client, Session } from '../../accounts/sessions.ts'
 import { findPrincipalNamed, normaliseName } from '../../accounts/users.ts'
-import { andThen } from '../../base/awaitable.ts'
 import { NotFound, Unauthenticated } from '../../base/errors.ts'
 import { contextsOfCaller } from '../../content/context-list.ts'
 import { contextAccesses } from '../../search/contexts-of-caller.ts'
@@ -63,14 +62,16 @@ export const authRoutes = [
       'Without a login that is the guest, with `id` `_guest`. `isAdmin` is present for administrators only, `secondFactor` for users who must add one first.',
     beforeFactor: true,
     answers: { 200: json('The user information.', CurrentUser) },
-    handle: ({ sessions, base, factorPolicy }: Uses<'sessions' | 'base' | 'factorPolicy'>, { request, caller }) =>
-      andThen(factorPolicy.isMissing(caller), isMissing => {
-        const known = { user: caller.user, expires: expiryOf(caller, sessions) }
-        const described = describeCaller(known, request.headers['accept-language'], base)
-        if (isMissing) described['secondFactor'] = 'missing'
-        if (isAdmin(caller)) described['isAdmin'] = true
-        return described
-      }),
+    handle: async (
+      { sessions, base, factorPolicy }: Uses<'sessions' | 'base' | 'factorPolicy'>,
+      { request, caller },
+    ) => {
+      const known = { user: caller.user, expires: expiryOf(caller, sessions) }
+      const described = describeCaller(known, request.headers['accept-language'], base)
+      if (await factorPolicy.isMissing(caller)) described['secondFactor'] = 'missing'
+      if (isAdmin(caller)) described['isAdmin'] = true
+      return described
+    },
   }),
   route({
     id: 'listContextsOfCaller',

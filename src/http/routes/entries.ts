@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { andThen } from '../../base/awaitable.ts'
 import { entryUri } from '../../model/addresses.ts'
 import type { Entry } from '../../model/entry.ts'
 import {
@@ -57,26 +56,25 @@ export const entryRoutes = [
     refusals: { 401: [], 403: ['not-allowed'], 404: [], 406: ['not-acceptable'] },
     conditional: 'read',
     compressible: true,
-    handle: (deps: Uses<'base' | 'views'>, { request, reply, caller, params, query }) => {
+    handle: async (deps: Uses<'base' | 'views'>, { request, reply, caller, params, query }) => {
       const representation = representationFor(request, reply)
       const form = embeddedGraphs(request)
       if (!isPlainJson(representation)) {
         // In a syntax of RDF an entry is its info (W3.3.1).
-        return andThen(deps.views.read(caller, params, false), ({ entry, view }) => {
-          if (isFresh(request, reply, entry, representation)) return reply.status(304).send()
-          return sendStoredGraph(deps.base, reply, representation, view.info)
-        })
+        const { entry, view } = await deps.views.read(caller, params, false)
+        if (isFresh(request, reply, entry, representation)) return reply.status(304).send()
+        return await sendStoredGraph(deps.base, reply, representation, view.info)
       }
-      return andThen(deps.views.read(caller, params, query.includeAll, pagingOf(query)), ({ entry, view }) => {
-        const isCurrent = isFresh(request, reply, entry)
-        // Rights and the fill level change without the entry, so a 304 could keep an outdated view.
-        const isTheSameForAll = !query.includeAll && view.quota === undefined
-        if (isCurrent && isTheSameForAll) return reply.status(304).send()
-        if (form !== asRdfJson) return describeEntry(view, deps.base, form)
-        const { resource } = view
-        if (resource?.form === 'list') reply.repeatedPart = repeatedPartOf(resource.page)
-        return reply.type('application/json; charset=utf-8').send(entryJson(view, deps.base))
-      })
+      const { entry, view } = await deps.views.read(caller, params, query.includeAll, pagingOf(query))
+      const isCurrent = isFresh(request, reply, entry)
+      // Rights and the fill level change without the entry, so a 304 could keep an outdated view.
+      const isTheSameForAll = !query.includeAll && view.quota === undefined
+      if (isCurrent && isTheSameForAll) return reply.status(304).send()
+      if (form !== asRdfJson) return describeEntry(view, deps.base, form)
+      const { resource } = view
+      if (resource?.form === 'list') reply.repeatedPart = repeatedPartOf(resource.page)
+      reply.type('application/json; charset=utf-8')
+      return entryJson(view, deps.base)
     },
   }),
   route({

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { andThen, type Awaitable } from '../../base/awaitable.ts'
 import { NotSupported, WrongMethod } from '../../base/errors.ts'
 import { fileNameOf } from '../../content/file-description.ts'
 import type { ReadMetadata } from '../../content/metadata.ts'
@@ -56,13 +55,12 @@ export const metadataRoutes = [
     refusals: { 401: [], 403: [], 404: ['not-found'], 406: ['not-acceptable'], 501: ['not-available'] },
     conditional: 'read',
     compressible: true,
-    handle: (deps: MetadataServices, { request, reply, caller, params, query: { rev, ...query } }) => {
+    handle: async (deps: MetadataServices, { request, reply, caller, params, query: { rev, ...query } }) => {
       const representation = representationFor(request, reply)
       const traversal = rev === undefined ? readLinkTraversal(query, deps.base) : undefined
-      return andThen(deps.metadata.read(caller, params, { revision: rev, traversal }), found => {
-        if (request.parameters.has('graphQuery')) throw new NotSupported('not-available', 'SPARQL is not available.')
-        return sendMetadata(deps, request, reply, { representation, found })
-      })
+      const found = await deps.metadata.read(caller, params, { revision: rev, traversal })
+      if (request.parameters.has('graphQuery')) throw new NotSupported('not-available', 'SPARQL is not available.')
+      return await sendMetadata(deps, request, reply, { representation, found })
     },
   }),
   route({
@@ -172,18 +170,18 @@ type MetadataServices = Uses<'base' | 'metadata'>
 type ChangeServices = MetadataServices & Uses<'bodies' | 'graphs'>
 
 /** Without validators when the graph also changes with other entries. */
-function sendMetadata(
+async function sendMetadata(
   { base }: Uses<'base'>,
   request: FastifyRequest,
   reply: FastifyReply,
   { representation, found }: { readonly representation: Representation; readonly found: ReadMetadata },
-): Awaitable<unknown> {
+): Promise<unknown> {
   const { entry, graph, modified } = found
   if (modified !== undefined && isFresh(request, reply, { modified }, representation)) {
     return reply.status(304).send()
   }
   nameFile(request, reply, entry, representation)
-  return sendStoredGraph(base, reply, representation, graph)
+  return await sendStoredGraph(base, reply, representation, graph)
 }
 
 /** Revisions are read only. @throws {WrongMethod} */
