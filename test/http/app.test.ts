@@ -24,7 +24,7 @@ function newApp(options: Partial<HttpOptions> = {}, base = 'https://store.exampl
   const rooms = {
     system,
     contentOrigin,
-    cache: {},
+    cache: { during: (request: () => unknown) => request() },
     sso: {},
     ledger: { enforced: false },
     readiness: {
