@@ -1,6 +1,14 @@
 import type { Caller } from '../accounts/caller.ts'
 import type { Milliseconds } from '../base/units.ts'
-import { emptyGraph, type Graph, graphOf, type Statement, statementsOf, type Term } from '../graph/graph.ts'
+import {
+  type Graph,
+  graphOf,
+  type GraphText,
+  parseGraph,
+  type Statement,
+  statementsOf,
+  type Term,
+} from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
 import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
 import { findContext } from './contexts.ts'
@@ -23,7 +31,7 @@ export function liveSourceOf({ externalMetadata }: Entry): EntryAddress | undefi
 }
 
 export interface CachedMetadata {
-  readonly graph: Graph
+  readonly graph: GraphText
   /** Time of the last change. */
   readonly modified: Milliseconds
 }
@@ -39,7 +47,7 @@ export async function findCachedMetadata(
   budget = ResponseBudget.forOne(),
 ): Promise<CachedMetadata | undefined> {
   const source = liveSourceOf(entry)
-  if (!source) return { graph: entry.cachedExternalMetadata ?? emptyGraph, modified: entry.cached ?? entry.modified }
+  if (!source) return { graph: entry.cachedExternalMetadata ?? '{}', modified: entry.cached ?? entry.modified }
   const context = await findContext(queries, decodeSafely(source.context))
   const contextEntry = context && (await findEntryHead(queries, { context: CONTEXTS, id: context.id }))
   const found = context && (await findEntryToShow(queries, { context: context.id, id: source.id }, budget))
@@ -57,12 +65,13 @@ function decodeSafely(text: string): string {
 }
 
 /** Merges two graphs; blank nodes of the second stay separate from those of the first. */
-export function mergeGraphs(first: Graph, second: Graph): Graph {
+export function mergeGraphs(first: GraphText, second: GraphText | undefined): Graph {
+  if (second === undefined) return parseGraph(first)
   const apart = (value: string): string => (value.startsWith('_:') ? `_:c-${value.slice(2)}` : value)
   const object = (term: Term): Term => (term.type === 'bnode' ? { ...term, value: apart(term.value) } : term)
-  const moved = [...statementsOf(second)].map(
+  const moved = [...statementsOf(parseGraph(second))].map(
     (statement): Statement => ({ ...statement, subject: apart(statement.subject), object: object(statement.object) }),
   )
-  const own = [...statementsOf(first)]
+  const own = [...statementsOf(parseGraph(first))]
   return graphOf([...own, ...moved])
 }

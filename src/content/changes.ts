@@ -2,14 +2,12 @@ import type { Audit, AuditEntry } from '../accounts/audit.ts'
 import { type Caller, type RequireFresh, requireNoToken } from '../accounts/caller.ts'
 import { presentCaller } from '../accounts/present-caller.ts'
 import { NotFound } from '../base/errors.ts'
-import { yieldAfter } from '../base/yielding.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { GraphText } from '../graph/graph.ts'
 import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
-import type { Entry, EntryHead } from '../model/entry.ts'
+import { type Entry, type EntryHead, withModification } from '../model/entry.ts'
 import { type AccessCheck, decidesAboutAccounts, type EntryInContext } from '../model/rights.ts'
-import { haveSameGraphs, metadataText, statementsText, withModification } from '../model/stored-graphs.ts'
 import {
   moveInIndex,
   removeContextFromIndex,
@@ -142,7 +140,7 @@ export class Changes {
 }
 
 /** A stored graph with other addresses. */
-type Rename = (metadata: GraphText) => Promise<GraphText>
+type Rename = (metadata: GraphText) => GraphText
 
 /** Writes entries inside one transaction, together with everything that depends on them. */
 export interface EntryWriter {
@@ -232,12 +230,10 @@ class Transaction implements EntryWriter {
 
   async update(before: Entry, after: Entry, by = this.caller.user.id): Promise<Entry> {
     const written = withModification(after, by, this.now)
-    // Each text is made once, and a long one takes as long as its row.
-    for (const text of [statementsText(written), metadataText(written)]) await yieldAfter(text)
     await updateEntryRow(this.tx, written)
     await renewRelations(this.tx, before, written)
     if (this.#keepsRevisions) await addRevision(this.tx, before, written, by)
-    await this.#unindexed.add(written, changedPart(before, written, haveSameGraphs(before, written)))
+    await this.#unindexed.add(written, changedPart(before, written))
     this.#recordAccess(before, written)
     return written
   }

@@ -1,16 +1,14 @@
 import { type Caller, denied, isGuest } from '../accounts/caller.ts'
 import { InvalidInput } from '../base/errors.ts'
-import { type Graph, graphOf, type Statement, statementsOf, uri } from '../graph/graph.ts'
+import { graphOf, type GraphText, graphText, parseGraph, type Statement, statementsOf, uri } from '../graph/graph.ts'
 import { dc, dct, store } from '../graph/vocabulary.ts'
 import type { Queries } from '../stores/database.ts'
 import { type Acl, aclSlots, type Entry, type EntryHead, isList, resourceOf } from '../model/entry.ts'
 import { CONTEXTS, entryUri, PRINCIPALS, principalUri, resourceUri } from '../model/addresses.ts'
 import { findAddress, type FoundContext, getContext } from './contexts.ts'
-import { yieldAfter } from '../base/yielding.ts'
 import { findEntry, findEntryHead } from './entry-records.ts'
 import { withStatement } from './info.ts'
 import { may, requireRight } from '../model/rights.ts'
-import { metadataText } from '../model/stored-graphs.ts'
 
 /** The place of a new entry: its context, and the list that it is added to, if any. */
 export interface Place {
@@ -88,8 +86,6 @@ const notTaken = new Set<string>([dct.title, dct.description, dc.title, dc.descr
 export interface Template {
   readonly about: string
   readonly statements: readonly Statement[]
-  /** Characters of its metadata. */
-  readonly length: number
 }
 
 /** @throws {InvalidInput} unless the URI denotes an entry in this context */
@@ -103,19 +99,14 @@ export async function readTemplate(
   const entry = address?.context === context ? await findEntry(queries, address) : undefined
   if (!entry) throw new InvalidInput('invalid-value', '`template` is not an entry of this context.')
   requireRight(caller, 'readmetadata', { entry, contextEntry }, 'read the metadata of the template')
-  const { length } = metadataText(entry)
-  await yieldAfter({ length })
-  const { metadata } = entry
-  await yieldAfter({ length })
-  const statements = [...statementsOf(metadata)].filter(({ predicate }) => !notTaken.has(predicate))
-  await yieldAfter({ length })
-  return { about: resourceOf(entry), statements, length }
+  const statements = [...statementsOf(parseGraph(entry.metadata))].filter(({ predicate }) => !notTaken.has(predicate))
+  return { about: resourceOf(entry), statements }
 }
 
 /** The metadata of a new entry together with those of its template, whose subject becomes the new entry's resource. */
-export function fromTemplate(metadata: Graph, resource: string, { about, statements }: Template): Graph {
+export function fromTemplate(metadata: GraphText, resource: string, { about, statements }: Template): GraphText {
   const moved = statements.map(statement =>
     statement.subject === about ? { ...statement, subject: resource } : statement,
   )
-  return graphOf([...statementsOf(metadata), ...moved])
+  return graphText(graphOf([...statementsOf(parseGraph(metadata)), ...moved]))
 }

@@ -15,7 +15,6 @@ import { findContext, type FoundContext, nextId, requireContextName } from './co
 import { fromTemplate, inheriting, type Place, placeFor, readTemplate, requireList } from './creation-place.ts'
 import { type CreationBody, type CreationRequest, NEW_ID } from './creation-request.ts'
 import type { EntryLoader } from './entry-loader.ts'
-import { yieldAfter } from '../base/yielding.ts'
 import { isIdFree } from './entry-records.ts'
 import { describeFile, requireHoldsFile } from './file-description.ts'
 import { readInfo } from './info.ts'
@@ -137,9 +136,7 @@ export class Creation {
     const inherited = inheriting(caller, entry, place)
     if (request.templateUri === undefined || entry.entryType === 'Reference') return inherited
     const template = await readTemplate(tx, caller, place, request.templateUri)
-    const metadata = fromTemplate(entry.metadata, resourceOf(entry), template)
-    await yieldAfter(template)
-    return { ...inherited, metadata }
+    return { ...inherited, metadata: fromTemplate(entry.metadata, resourceOf(entry), template) }
   }
 
   /** A group together with a context that its members may write to (W3.9); resolves to the group's entry. */

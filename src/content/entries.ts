@@ -1,10 +1,8 @@
 import { type Caller, denied, isAdmin } from '../accounts/caller.ts'
 import { Conflict, NotFound } from '../base/errors.ts'
-import { yieldAfter } from '../base/yielding.ts'
 import type { Bytes } from '../base/units.ts'
 import type { Files } from '../files/files.ts'
 import type { Graph } from '../graph/graph.ts'
-import { countStatements } from '../graph/graph-size.ts'
 import { CONTEXTS, type EntryKey, PRINCIPALS } from '../model/addresses.ts'
 import { type Acl, type Entry, type EntryHead, isList } from '../model/entry.ts'
 import { type EntryInContext, may, requireRight, requires, type Right } from '../model/rights.ts'
@@ -82,8 +80,6 @@ export class Entries {
       { check, precondition },
       async (entry, writer, { contextEntry }) => {
         const asked = readInfo(info, entry)
-        // Reading a large one takes fifty milliseconds, and so does writing it.
-        await yieldAfter({ length: countStatements(info) * CHARACTERS })
         await applyHomeContext(writer.tx, entry, asked)
         const changed = withInfo(entry, asked)
         requireOwner(caller, entry, changed)
@@ -156,9 +152,6 @@ export class Entries {
     if (entry.context !== CONTEXTS && !takesMembers) await collected
   }
 }
-
-/** Of a statement, about. */
-const CHARACTERS = 100
 
 function requireReadable(caller: Caller, target: EntryInContext, right: Right, what: string): Entry {
   requireRight(caller, right, target, what)

@@ -4,13 +4,11 @@ import { CONTEXTS, type EntryAddress, type EntryKey } from '../model/addresses.t
 import type { Entry, EntryHead } from '../model/entry.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
 import type { AccessTarget, EntryInContext } from '../model/rights.ts'
-import { memoryOfEntry, storedSizeOf } from '../model/stored-graphs.ts'
 import type { Database } from '../stores/database.ts'
 import { type DependencyCache, memoryOf } from '../stores/dependency-cache.ts'
 import { type FoundContext, getContext } from './contexts.ts'
 import {
   type Attached,
-  ATTACHED_BYTES,
   findAttached,
   findEntry,
   findEntryHead,
@@ -66,7 +64,7 @@ export class EntryLoader {
   /** For a response with several entries: graphs that exceed the budget are not loaded. */
   async toShow(address: EntryAddress, budget: ResponseBudget): Promise<Entry | undefined> {
     const loaded = this.#isCaching ? await this.#loaded(address, MAX_SHARED) : undefined
-    const size = loaded && storedSizeOf(loaded.entry)
+    const size = loaded?.size
     if (size === undefined || size > budget.maxEntry) return await findEntryToShow(this.#deps.database, address, budget)
     budget.spend(size)
     return loaded?.entry
@@ -96,7 +94,7 @@ export class EntryLoader {
     const subject = `${context}/${id}`
     return this.#deps.cache.get(`entry ${subject}`, async () => {
       const value = await findLoadedEntry(this.#deps.database, { context, id }, most)
-      return value && { value, subjects: [subject], bytes: memoryOfEntry(value.entry) + ATTACHED_BYTES }
+      return value && { value, subjects: [subject], bytes: value.bytes }
     })
   }
 
@@ -131,9 +129,9 @@ export class EntryLoader {
   }
 }
 
-const outlineOf = ({ entry, attached }: LoadedEntry): Outline => ({
+const outlineOf = ({ entry, attached, size }: LoadedEntry): Outline => ({
   entryType: entry.entryType,
   graphType: entry.graphType,
-  size: storedSizeOf(entry),
+  size,
   hasManyRelations: attached.hasManyRelations,
 })

@@ -9,8 +9,7 @@ import {
 import type { EntryAddress } from '../model/addresses.ts'
 import { listed, portionsOf, type Sql, sql } from '../stores/sql.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
-import type { Graph, GraphText } from '../graph/graph.ts'
-import { withStoredGraphs } from '../model/stored-graphs.ts'
+import { type GraphText, parseGraph } from '../graph/graph.ts'
 import type { EntrySource } from '../search/entry-source.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
 import type { Queries } from '../stores/database.ts'
@@ -72,21 +71,15 @@ export const headFromRow = (row: HeadRow): EntryHead => ({
   cached: row.cached ?? undefined,
 })
 
-/** The entry of a row. Its graphs are parsed when they are read. */
-export function entryFromRow(row: EntryRow): Entry {
-  const { acl, statements, metadata, cached_external_metadata: cachedExternalMetadata, content } = row
-  // Not `{ ...head }`: with such a copy the engine would keep a description of its members for each entry.
-  const entry = Object.assign(headFromRow(row), { content: content ?? undefined })
-  const texts = [acl, statements, metadata, cachedExternalMetadata ?? '', content ?? '']
-  const size = texts.reduce((sum, text) => sum + text.length, 0)
-  const bytes = texts.reduce((sum, text) => sum + memoryOf(text), HEAD_BYTES)
-  return withStoredGraphs(entry, { statements, metadata, cachedExternalMetadata }, { size, bytes })
-}
+export const entryFromRow = (row: EntryRow): Entry => ({
+  ...headFromRow(row),
+  statements: parseGraph(row.statements),
+  metadata: row.metadata,
+  cachedExternalMetadata: row.cached_external_metadata ?? undefined,
+  content: row.content ?? undefined,
+})
 
 export const at = ({ context, id }: EntryAddress): Sql => sql`context = ${context} AND id = ${id}`
-
-/** The head of an entry, without its access list. */
-const HEAD_BYTES: Bytes = 600
 
 /** Titles in metadata larger than this are ignored when a list is sorted. */
 const MAX_SORTED_METADATA: Bytes = 65_536
@@ -123,6 +116,26 @@ export async function storedBytesOf(queries: Queries, { context, id }: EntryAddr
 export interface LoadedEntry {
   readonly entry: Entry
   readonly attached: Attached
+  /** Of its graphs, its text and its access list, in characters. */
+  readonly size: number
+  /** Approximate memory. */
+  readonly bytes: Bytes
+}
+
+/** Memory of an entry without its texts, with what other tables hold about it. */
+const LOADED_BYTES: Bytes = 720
+/** A parsed graph takes more memory than its text. */
+const PARSED = 6
+
+function loadedFromRow(row: EntryRow & AttachedRow): LoadedEntry {
+  const { acl, statements, metadata, cached_external_metadata: cached, content } = row
+  const texts = [acl, statements, metadata, cached ?? '', content ?? '']
+  return {
+    entry: entryFromRow(row),
+    attached: attachedFromRow(row),
+    size: texts.reduce((sum, text) => sum + text.length, 0),
+    bytes: texts.reduce((sum, text) => sum + memoryOf(text), LOADED_BYTES + (PARSED - 1) * memoryOf(statements)),
+  }
 }
 
 /** Both by one statement. @param most of a larger entry nothing is read */
@@ -135,7 +148,7 @@ export async function findLoadedEntry(
   const row = await queries.get<EntryRow & AttachedRow>(
     sql`SELECT ${columns}, ${attachedTo(address)} FROM entries WHERE ${at(address)} ${isSmall}`,
   )
-  return row && { entry: entryFromRow(row), attached: attachedFromRow(row) }
+  return row && loadedFromRow(row)
 }
 
 /** For a response with several entries: graphs that exceed the budget are not loaded. */
@@ -157,7 +170,7 @@ export async function findEntryToShow(
 const abridged = (head: EntryHead): Entry => ({
   ...head,
   statements: {},
-  metadata: {},
+  metadata: '{}',
   cachedExternalMetadata: undefined,
   content: undefined,
   isAbridged: true,
@@ -244,9 +257,6 @@ export interface Attached {
   readonly hasRevisions: boolean
 }
 
-/** Its memory, with that of a {@link LoadedEntry}. */
-export const ATTACHED_BYTES: Bytes = 120
-
 const MANY_RELATIONS = 200
 
 interface AttachedRow {
@@ -306,7 +316,7 @@ export async function sortableEntriesInList(queries: Queries, list: EntryAddress
       CASE WHEN octet_length(e.metadata) <= ${MAX_SORTED_METADATA} THEN e.metadata ELSE '{}' END AS metadata
     FROM list_members m JOIN entries e ON e.context = m.context AND e.id = m.member
     WHERE m.context = ${list.context} AND m.list = ${list.id} ORDER BY m.position`)
-  return rows.map(row => ({ ...abridged(headFromRow(row)), metadata: JSON.parse(row.metadata) as Graph }))
+  return rows.map(row => ({ ...abridged(headFromRow(row)), metadata: row.metadata }))
 }
 
 /** An entry in the trash keeps its id, so that it can come back. */

@@ -1,15 +1,21 @@
-import { setImmediate } from 'node:timers/promises'
 import { GUEST } from '../accounts/principals.ts'
-import { type GraphText, RELATIVE, type Statement } from '../graph/graph.ts'
+import {
+  emptyGraph,
+  type Graph,
+  type GraphText,
+  graphText,
+  parseGraph,
+  RELATIVE,
+  type Statement,
+  statementsOf,
+} from '../graph/graph.ts'
 import { addressIn, type EntryAddress } from '../model/addresses.ts'
 import { type Entry, type EntryHead, resourceOf } from '../model/entry.ts'
-import { cachedMetadataText, metadataText, statementsText, storedStatements } from '../model/stored-graphs.ts'
 import type { Queries } from '../stores/database.ts'
 import { deleteRows } from '../stores/deletion.ts'
-import { rowsInPortions } from '../stores/row-portions.ts'
 import { listed, name, portionsOf, sql, type Sql } from '../stores/sql.ts'
 import { at, columns } from './entry-records.ts'
-import { findRevisionText, revisionColumns, type RevisionNote, revisionsInPortions } from './revisions.ts'
+import { findRevision, revisionColumns, type RevisionNote, revisionsInPortions } from './revisions.ts'
 
 /**
  * Writes the rows of entries, of their statements about other entries, and of their revisions. Only `changes.ts` imports this
@@ -22,7 +28,7 @@ export async function insertEntryRow(tx: Queries, entry: Entry): Promise<void> {
     ${entry.context}, ${entry.id}, ${entry.entryType}, ${entry.graphType}, ${entry.resourceType},
     ${entry.externalResource ?? null}, ${entry.externalMetadata ?? null}, ${entry.created}, ${entry.modified},
     ${entry.creator ?? null}, ${JSON.stringify(entry.contributors)}, ${JSON.stringify(entry.acl)},
-    ${statementsText(entry)}, ${metadataText(entry)}, ${cachedMetadataText(entry) ?? null},
+    ${graphText(entry.statements)}, ${entry.metadata}, ${entry.cachedExternalMetadata ?? null},
     ${entry.cached ?? null}, ${entry.content ?? null})`)
 }
 
@@ -32,8 +38,8 @@ export async function updateEntryRow(tx: Queries, entry: Entry): Promise<void> {
       entry_type = ${entry.entryType}, graph_type = ${entry.graphType}, resource_type = ${entry.resourceType},
       resource_uri = ${entry.externalResource ?? null}, external_metadata = ${entry.externalMetadata ?? null},
       modified = ${entry.modified}, contributors = ${JSON.stringify(entry.contributors)},
-      acl = ${JSON.stringify(entry.acl)}, statements = ${statementsText(entry)},
-      metadata = ${metadataText(entry)}, cached_external_metadata = ${cachedMetadataText(entry) ?? null},
+      acl = ${JSON.stringify(entry.acl)}, statements = ${graphText(entry.statements)},
+      metadata = ${entry.metadata}, cached_external_metadata = ${entry.cachedExternalMetadata ?? null},
       cached = ${entry.cached ?? null}, content = ${entry.content ?? null}
     WHERE ${at(entry)}`)
 }
@@ -76,33 +82,18 @@ interface Relation {
 
 const isRelative = (iri: string): boolean => iri.startsWith(RELATIVE)
 
-/** How many statements are searched for relations at once: a graph can have a hundred thousand. */
-const STATEMENTS_TOGETHER = 1000
+/** The statements of this entry whose object is another entry, with the part (info or metadata) they occur in (W2.9). */
+function relationsOf(entry: Entry): Relation[] {
+  const metadata = isRelative(resourceOf(entry)) ? parseGraph(entry.metadata) : emptyGraph
+  return [...relationsIn('info', entry.statements), ...relationsIn('metadata', metadata)]
+}
 
-/**
- * Yields the statements of this entry whose object is another entry, with the part (info or metadata) they occur in (W2.9), in portions
- * between which other requests have their turn.
- */
-async function* relationsIn(
-  entry: Entry,
-  parts: readonly Part[] = ['info', 'metadata'],
-): AsyncGenerator<readonly Relation[]> {
-  let [found, searched]: [Relation[], number] = [[], 0]
-  for (const part of parts) {
-    if (part === 'metadata' && !isRelative(resourceOf(entry))) continue
-    for (const statement of storedStatements(entry, part === 'info' ? 'statements' : 'metadata')) {
-      if (++searched % STATEMENTS_TOGETHER === 0) {
-        yield found
-        found = []
-        await setImmediate()
-      }
-      if (!isRelative(statement.subject)) continue
-      const { object } = statement
-      const target = object.type === 'uri' ? addressIn(object.value) : undefined
-      if (target) found.push({ part, statement, target })
-    }
+function* relationsIn(part: Part, graph: Graph): Generator<Relation> {
+  for (const statement of statementsOf(graph)) {
+    const { subject, object } = statement
+    const target = isRelative(subject) && object.type === 'uri' ? addressIn(object.value) : undefined
+    if (target) yield { part, statement, target }
   }
-  yield found
 }
 
 /** Rows per statement: engines limit the number of values. */
@@ -112,24 +103,21 @@ const MAX_SINGLE_DELETIONS = 8
 
 /** Stores the statements of a new entry about others. The others need not exist yet. */
 export async function addRelations(tx: Queries, entry: Entry): Promise<void> {
-  await insertRelations(tx, entry, relationsIn(entry))
+  await insertRelations(tx, entry, relationsOf(entry))
 }
 
 async function insertRelations(
   tx: Queries,
   { context, id }: EntryAddress,
-  relations: AsyncIterable<readonly Relation[]>,
-  isWanted: (relation: Relation) => boolean = () => true,
+  relations: readonly Relation[],
 ): Promise<void> {
-  for await (const found of relations) {
-    for (const some of portionsOf(found.filter(isWanted), ROWS)) {
-      const rows = some.map(
-        ({ part, target, statement: { subject, predicate, object } }) =>
-          sql`(${target.context}, ${target.id}, ${context}, ${id}, ${part}, ${subject}, ${predicate}, ${object.value})`,
-      )
-      await tx.run(sql`INSERT INTO relations
-        (target_context, target, source_context, source, part, subject, predicate, object) VALUES ${listed(rows)}`)
-    }
+  for (const some of portionsOf(relations, ROWS)) {
+    const rows = some.map(
+      ({ part, target, statement: { subject, predicate, object } }) =>
+        sql`(${target.context}, ${target.id}, ${context}, ${id}, ${part}, ${subject}, ${predicate}, ${object.value})`,
+    )
+    await tx.run(sql`INSERT INTO relations
+      (target_context, target, source_context, source, part, subject, predicate, object) VALUES ${listed(rows)}`)
   }
 }
 
@@ -137,7 +125,7 @@ const from = ({ context, id }: EntryAddress): Sql => sql`source_context = ${cont
 
 /** Deletes the statements of a deleted entry about others. Statements of others about it remain with them. */
 export async function dropRelations(tx: Queries, address: EntryAddress): Promise<void> {
-  await deleteRows(tx, name('relations'), from(address))
+  await tx.run(sql`DELETE FROM relations WHERE ${from(address)}`)
 }
 
 /** Deletes the relations of all entries, before they are built again. */
@@ -149,43 +137,29 @@ export async function dropRelationsOf(tx: Queries, context: string): Promise<voi
   await deleteRows(tx, name('relations'), sql`source_context = ${context}`)
 }
 
-/** What distinguishes the relations of one part of an entry: for a relation, and for its row. */
-const keyOf = ({ statement: { subject, predicate, object } }: Relation): string =>
-  [subject, predicate, object.value].join('\n')
-const keyOfRow = sql`subject || '\n' || predicate || '\n' || object`
+const keyOf = ({ part, statement: { subject, predicate, object } }: Relation): string =>
+  [part, subject, predicate, object.value].join('\n')
 
-/**
- * Updates the relations of a changed entry, in its transaction: deletes the removed ones and inserts the new ones. They are compared
- * with the stored rows, so that the former graphs are not parsed for it; and read from the new graphs twice instead of being
- * collected, because there can be a hundred thousand.
- */
+/** Updates the relations of a changed entry, in its transaction: deletes the removed ones and inserts the new ones. */
 export async function renewRelations(tx: Queries, before: Entry, after: Entry): Promise<void> {
-  if (statementsText(before) !== statementsText(after)) await renewPart(tx, after, 'info')
-  const isSame = metadataText(before) === metadataText(after) && before.externalResource === after.externalResource
-  if (!isSame) await renewPart(tx, after, 'metadata')
-}
-
-async function renewPart(tx: Queries, after: Entry, part: Part): Promise<void> {
-  const ofPart = sql`${from(after)} AND part = ${part}`
-  const isKept = new Map<string, boolean>()
-  for await (const rows of rowsInPortions<{ key: string }>(tx, sql`${keyOfRow} AS key`, name('relations'), ofPart)) {
-    for (const { key } of rows) isKept.set(key, false)
-  }
-  // There is nothing to compare with, and the keys of a hundred thousand relations take memory and time.
-  if (isKept.size === 0) return await insertRelations(tx, after, relationsIn(after, [part]))
-  for await (const relations of relationsIn(after, [part])) {
-    for (const relation of relations) {
-      const key = keyOf(relation)
-      if (isKept.has(key)) isKept.set(key, true)
-    }
-  }
-  const gone = [...isKept].filter(([, kept]) => !kept)
+  const [former, present] = [before, after].map(entry => new Map(relationsOf(entry).map(one => [keyOf(one), one])))
+  if (!former || !present) return
+  const gone = [...former].filter(([key]) => !present.has(key))
   if (gone.length > MAX_SINGLE_DELETIONS) {
-    await deleteRows(tx, name('relations'), ofPart)
-    return await insertRelations(tx, after, relationsIn(after, [part]))
+    await dropRelations(tx, after)
+    return await insertRelations(tx, after, [...present.values()])
   }
-  for (const [key] of gone) await tx.run(sql`DELETE FROM relations WHERE ${ofPart} AND ${keyOfRow} = ${key}`)
-  await insertRelations(tx, after, relationsIn(after, [part]), relation => !isKept.has(keyOf(relation)))
+  for (const [, { part, statement }] of gone) {
+    const { subject, predicate, object } = statement
+    await tx.run(sql`DELETE FROM relations WHERE ${from(after)} AND part = ${part} AND subject = ${subject}
+      AND predicate = ${predicate} AND object = ${object.value}`)
+  }
+  const added = [...present].filter(([key]) => !former.has(key))
+  await insertRelations(
+    tx,
+    after,
+    added.map(([, relation]) => relation),
+  )
 }
 
 /**
@@ -194,7 +168,7 @@ async function renewPart(tx: Queries, after: Entry, part: Part): Promise<void> {
  */
 export async function addRevision(tx: Queries, before: Entry | undefined, after: Entry, by: string): Promise<void> {
   if (after.entryType === 'Reference') return
-  const [present, next] = [before ? metadataText(before) : '{}', metadataText(after)]
+  const [present, next] = [before?.metadata ?? '{}', after.metadata]
   if (present === next) return
   // A new entry has none. Compared by the engine: each revision can have several megabytes.
   const latest =
@@ -244,11 +218,11 @@ export async function moveRevisions(
   tx: Queries,
   from: EntryAddress,
   to: EntryAddress,
-  rename: (metadata: GraphText) => Promise<GraphText>,
+  rename: (metadata: GraphText) => GraphText,
 ): Promise<void> {
   for (let number = 1; ; number++) {
-    const revision = await findRevisionText(tx, from, number)
+    const revision = await findRevision(tx, from, number)
     if (!revision) return
-    await insertRevision(tx, to, revision, await rename(revision.metadata))
+    await insertRevision(tx, to, revision, rename(revision.metadata))
   }
 }

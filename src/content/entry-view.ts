@@ -17,7 +17,6 @@ import { describeInfo } from './info.ts'
 import { type Paging, wholeList } from '../model/list-order.ts'
 import { countListMembers } from './list-records.ts'
 import { isList } from '../model/entry.ts'
-import { metadataText } from '../model/stored-graphs.ts'
 import { loadRelations, readableRelations, type Relations } from './relations.ts'
 import type { EntryView, Kinds, Presenter } from './resource-kind.ts'
 import type { Revisions } from './revisions.ts'
@@ -232,7 +231,7 @@ export class EntryViews implements Presenter {
     return {
       relations,
       rights,
-      metadata: readsMetadata && entry.entryType !== 'Reference' ? metadataText(entry) : undefined,
+      metadata: readsMetadata && entry.entryType !== 'Reference' ? entry.metadata : undefined,
       cachedExternalMetadata: cached?.graph,
     }
   }

@@ -1,8 +1,7 @@
 import { InvalidInput, WrongMethod } from '../base/errors.ts'
-import { type Graph, literal, objectsOf } from '../graph/graph.ts'
+import { type Graph, literal, objectsOf, parseGraph } from '../graph/graph.ts'
 import { dct, rdfs, xsd } from '../graph/vocabulary.ts'
 import { type Entry, holdsFile, resourceOf } from '../model/entry.ts'
-import { statementsText } from '../model/stored-graphs.ts'
 import { withStatement } from './info.ts'
 
 /** What `info` states about the file of an entry: media type, size, name. */
@@ -39,9 +38,7 @@ export function mediaTypeOf(entry: Entry): string {
 
 /** The file name for downloads: the label without folder names (RFC 6266 4.3), else the entry's id. */
 export function fileNameOf(entry: Entry): string {
-  // Most entries have no label. Their statements are not parsed to find that out.
-  const hasLabel = statementsText(entry).includes(rdfs.label)
-  const label = (hasLabel ? objectsOf(entry.statements, resourceOf(entry), rdfs.label)[0]?.value : undefined) ?? ''
+  const label = objectsOf(entry.statements, resourceOf(entry), rdfs.label)[0]?.value ?? ''
   const name = label.slice(Math.max(label.lastIndexOf('/'), label.lastIndexOf('\\')) + 1)
   return name === '' || name === '.' || name === '..' ? entry.id : name
 }
@@ -53,6 +50,7 @@ export const isMediaType = (text: string): boolean =>
 /** The name that people see: the label that an upload writes, or the title; the id if the entry has neither. */
 export function displayName(entry: Entry): string {
   const about = resourceOf(entry)
-  const label = objectsOf(entry.statements, about, rdfs.label)[0] ?? objectsOf(entry.metadata, about, dct.title)[0]
+  const label =
+    objectsOf(entry.statements, about, rdfs.label)[0] ?? objectsOf(parseGraph(entry.metadata), about, dct.title)[0]
   return label?.value ?? entry.id
 }

@@ -2,8 +2,11 @@ import { InvalidInput, TooLarge } from '../base/errors.ts'
 import {
   type Graph,
   graphOf,
+  type GraphText,
+  graphText,
   literal,
   objectsOf,
+  parseGraph,
   selectStatements,
   type Statement,
   statementsOf,
@@ -32,7 +35,6 @@ import {
   relationsUri,
   revisionUri,
 } from '../model/addresses.ts'
-import { infoObjects, withMembers } from '../model/stored-graphs.ts'
 import type { RevisionNote } from './revisions.ts'
 import { setHomeContext } from '../accounts/groups.ts'
 import type { Queries } from '../stores/database.ts'
@@ -242,7 +244,7 @@ export const withSubjectMoved = (graph: Graph, from: string, to: string): Graph 
 
 /** The service records where an entry was created; a new `info` does not change that (W2.3). */
 const keepingOrigin = (entry: Entry, statements: Graph): Graph => {
-  const [origin] = infoObjects(entry, entryUri(entry), store.originallyCreatedIn)
+  const [origin] = objectsOf(entry.statements, entryUri(entry), store.originallyCreatedIn)
   return origin === undefined
     ? statements
     : withStatement(statements, entryUri(entry), store.originallyCreatedIn, origin)
@@ -252,14 +254,15 @@ const keepingOrigin = (entry: Entry, statements: Graph): Graph => {
 export function withInfo(entry: Entry, asked: InfoRequest): Entry {
   const isLocal = entry.entryType === 'Local'
   const becomesLinkReference = asked.entryType === 'LinkReference' && !isLocal
-  const changed = withMembers(entry, {
+  const changed: Entry = {
+    ...entry,
     entryType: becomesLinkReference ? 'LinkReference' : entry.entryType,
     graphType: isLocal ? entry.graphType : (asked.graphType ?? 'None'),
     resourceType: isLocal ? entry.resourceType : (asked.resourceType ?? 'InformationResource'),
     externalResource: isLocal ? undefined : (asked.externalResource ?? entry.externalResource),
     acl: asked.acl,
     statements: keepingOrigin(entry, asked.statements),
-  })
+  }
   const hasExternal = changed.entryType === 'LinkReference' || changed.entryType === 'Reference'
   const external = asked.externalMetadata ?? entry.externalMetadata
   // A Link may become a LinkReference before its external metadata are known, because clients do so.
@@ -268,12 +271,15 @@ export function withInfo(entry: Entry, asked: InfoRequest): Entry {
   }
   const from = resourceOf(entry)
   const to = resourceOf(changed)
-  const { metadata, cachedExternalMetadata: cached } = from === to ? {} : entry
-  return withMembers(changed, {
+  const moved = (text: GraphText): GraphText =>
+    from === to ? text : graphText(withSubjectMoved(parseGraph(text), from, to))
+  const { metadata, cachedExternalMetadata: cached } = entry
+  return {
+    ...changed,
     externalMetadata: hasExternal ? external : undefined,
-    ...(metadata && { metadata: withSubjectMoved(metadata, from, to) }),
-    ...(cached && { cachedExternalMetadata: withSubjectMoved(cached, from, to) }),
-  })
+    metadata: moved(metadata),
+    cachedExternalMetadata: cached === undefined ? undefined : moved(cached),
+  }
 }
 
 /** Clients send the home context of a user or group as a statement of `info`. */

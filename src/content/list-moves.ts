@@ -1,13 +1,11 @@
 import type { Caller } from '../accounts/caller.ts'
 import { Conflict, InvalidInput, NotFound, TooLarge, WrongMethod } from '../base/errors.ts'
 import type { Bytes } from '../base/units.ts'
-import { yieldAfter } from '../base/yielding.ts'
 import { findFile, moveFile } from '../files/file-records.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
-import { type Graph, type GraphText, graphText, type RenamedIris, renamedText, renameIris } from '../graph/graph.ts'
-import { parseGraphInSteps } from '../graph/graph-text.ts'
+import { type GraphText, graphText, mapIris, parseGraph } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
-import { type Entry, holdsGraph, isList, isOwnAcl } from '../model/entry.ts'
+import { type Entry, holdsGraph, isList, isOwnAcl, withModification } from '../model/entry.ts'
 import {
   cachedMetadataUri,
   CONTEXTS,
@@ -29,13 +27,6 @@ import { membersBelow } from './members-below.ts'
 import { appendToList, forgetList, leaveList, listHolding, listMembers, replaceListMembers } from './list-records.ts'
 import type { Read } from './values.ts'
 import { type EntryInContext, requireRight } from '../model/rights.ts'
-import {
-  cachedMetadataText,
-  metadataText,
-  statementsText,
-  withMembers,
-  withModification,
-} from '../model/stored-graphs.ts'
 
 interface Dependencies {
   readonly loader: EntryLoader
@@ -129,14 +120,14 @@ export class ListMoves {
 
     const addresses = new Map<string, EntryAddress>()
     for (const { id } of entries) addresses.set(id, { context, id: await nextId(tx, context) })
-    const newUris = urisAfter(root.context, addresses)
+    const rename = renamingAfter(root.context, addresses)
     let first: Entry | undefined
     for (const { id } of entries) {
       const [entry, address] = [await findEntry(tx, { context: root.context, id }), addresses.get(id)]
       if (!entry || !address) continue
-      const moved = change({ ...(await withUris(entry, newUris)), ...address })
+      const moved = change({ ...withUris(entry, rename), ...address })
       first ??= moved
-      await writer.move(entry, moved, text => textWithUris(text, newUris))
+      await writer.move(entry, moved, text => renamedText(text, rename))
       writer.record(accessChange(entry, moved))
       await moveFile(tx, entry, address)
     }
@@ -197,42 +188,28 @@ function requireMovable(from: string, to: string): void {
   throw new InvalidInput('invalid-type', 'Entries of system contexts cannot be moved to another context, nor to them.')
 }
 
-/** The new form of each URI of the moved entries. */
-interface Renamed {
-  readonly iris: RenamedIris
-  readonly isNew: (iri: string) => boolean
-}
+type Rename = (iri: string) => string
 
-function urisAfter(context: string, addresses: ReadonlyMap<string, EntryAddress>): Renamed {
+/** Replaces the URIs of moved entries. */
+function renamingAfter(context: string, addresses: ReadonlyMap<string, EntryAddress>): Rename {
   const kinds = [entryUri, resourceUri, metadataUri, relationsUri, cachedMetadataUri]
   const iris = new Map(
     [...addresses].flatMap(([id, address]) => kinds.map(kind => [kind({ context, id }), kind(address)] as const)),
   )
-  const forms = new Set(iris.values())
-  return { iris, isNew: iri => forms.has(iri) }
+  return iri => iris.get(iri) ?? iri
 }
 
-/** A stored graph with the new addresses of the moved entries. Others have their turn between the steps, which are long for a large one. */
-async function textWithUris(text: GraphText, { iris, isNew }: Renamed): Promise<GraphText> {
-  const renamed = renamedText(text, iris, isNew)
-  await yieldAfter(text)
-  if (renamed !== undefined) return renamed
-  const before = await parseGraphInSteps(text)
-  const after = renameIris(before, iri => iris.get(iri) ?? iri)
-  await yieldAfter(text)
-  return graphText(after)
-}
+const renamedText = (text: GraphText, rename: Rename): GraphText => graphText(mapIris(parseGraph(text), rename))
 
 /** The entry with the new addresses of the moved entries in its statements. */
-async function withUris(entry: Entry, uris: Renamed): Promise<Entry> {
-  const renamed = async (text: GraphText): Promise<Graph> => await parseGraphInSteps(await textWithUris(text, uris))
-  const { externalResource, content } = entry
-  const cached = cachedMetadataText(entry)
-  return withMembers(entry, {
-    externalResource: externalResource && (uris.iris.get(externalResource) ?? externalResource),
-    statements: await renamed(statementsText(entry)),
-    metadata: await renamed(metadataText(entry)),
-    cachedExternalMetadata: cached === undefined ? undefined : await renamed(cached),
-    content: holdsGraph(entry) && content !== undefined ? await textWithUris(content, uris) : content,
-  })
+function withUris(entry: Entry, rename: Rename): Entry {
+  const { externalResource, cachedExternalMetadata: cached, content } = entry
+  return {
+    ...entry,
+    externalResource: externalResource && rename(externalResource),
+    statements: mapIris(entry.statements, rename),
+    metadata: renamedText(entry.metadata, rename),
+    cachedExternalMetadata: cached === undefined ? undefined : renamedText(cached, rename),
+    content: holdsGraph(entry) && content !== undefined ? renamedText(content, rename) : content,
+  }
 }

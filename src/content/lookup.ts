@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Caller } from '../accounts/caller.ts'
-import { emptyGraph, type Graph, graphOf, type Statement, statementsOf, type Term } from '../graph/graph.ts'
+import { type Graph, graphOf, parseGraph, type Statement, statementsOf, type Term } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
 import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
 import { findCachedMetadata, hasExternalMetadata, mergeGraphs } from './cached-metadata.ts'
@@ -56,8 +56,9 @@ export async function metadataIn(
 ): Promise<Graph | undefined> {
   const isCached = scope !== 'local' && hasExternalMetadata(entry)
   const cached = isCached ? (await findCachedMetadata(queries, caller, entry))?.graph : undefined
-  if (scope === 'external' || entry.entryType === 'Reference') return cached
-  return mergeGraphs(entry.metadata, cached ?? emptyGraph)
+  if (scope === 'external' || entry.entryType === 'Reference')
+    return cached === undefined ? undefined : parseGraph(cached)
+  return mergeGraphs(entry.metadata, cached)
 }
 
 async function* entriesAbout(queries: Queries, uri: string, context: string | undefined): AsyncGenerator<EntryHead> {

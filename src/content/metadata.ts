@@ -2,14 +2,13 @@ import { type Caller, denied } from '../accounts/caller.ts'
 import { NotFound, WrongMethod } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
-import { emptyGraph, type Graph } from '../graph/graph.ts'
+import { type Graph, type GraphText, graphText } from '../graph/graph.ts'
 import type { Entry } from '../model/entry.ts'
 import { type EntryInContext, requireRight, requires } from '../model/rights.ts'
 import type { Database } from '../stores/database.ts'
 import { findCachedMetadata, hasExternalMetadata, liveSourceOf, mergeGraphs } from './cached-metadata.ts'
 import type { Changes, Conditions, Precondition } from './changes.ts'
 import type { EntryKey } from '../model/addresses.ts'
-import { metadataText, withMembers } from '../model/stored-graphs.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { findEntry } from './entry-records.ts'
 import { linkedMetadata, type LinkTraversal, type Lookup, lookUp, metadataIn } from './lookup.ts'
@@ -52,7 +51,7 @@ export class Metadata {
     if (entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
     if (revision !== undefined) return await this.#readRevision(entry, revision)
     if (traversal) return await this.#readLinked(caller, entry, traversal)
-    return { entry, graph: metadataText(entry), modified: entry.modified }
+    return { entry, graph: entry.metadata, modified: entry.modified }
   }
 
   async #readRevision(entry: Entry, revision: number): Promise<ReadMetadata> {
@@ -79,7 +78,7 @@ export class Metadata {
   async readMerged(caller: Caller, key: EntryKey): Promise<ReadMetadata> {
     const { entry } = await this.#getReadable(caller, key)
     const cached = hasExternalMetadata(entry) ? await findCachedMetadata(this.#deps.database, caller, entry) : undefined
-    const graph = mergeGraphs(entry.metadata, cached?.graph ?? emptyGraph)
+    const graph = mergeGraphs(entry.metadata, cached?.graph)
     return liveSourceOf(entry) ? { entry, graph } : { entry, graph, modified: entry.modified }
   }
 
@@ -108,9 +107,10 @@ export class Metadata {
     const target = await this.#deps.loader.get(key)
     if (target.entry.entryType === 'Reference') throw new WrongMethod('Writing local metadata', ['GET', 'HEAD'])
     const check = requires('writemetadata', 'change the metadata of this entry')
-    return await this.#replace(caller, target, { check, precondition }, read, (entry, metadata) =>
-      withMembers(entry, { metadata }),
-    )
+    return await this.#replace(caller, target, { check, precondition }, read, (entry, metadata) => ({
+      ...entry,
+      metadata,
+    }))
   }
 
   /** Replaces the copy of metadata stored elsewhere (W3.6). */
@@ -125,12 +125,11 @@ export class Metadata {
       throw new WrongMethod('Writing cached external metadata', ['GET', 'HEAD'])
     }
     const check = requires('writemetadata', 'change the cached metadata of this entry')
-    return await this.#replace(caller, target, { check, precondition }, read, (entry, cachedExternalMetadata) =>
-      withMembers(entry, {
-        cachedExternalMetadata,
-        cached: Math.max(this.#deps.system.now(), (entry.cached ?? entry.modified) + 1),
-      }),
-    )
+    return await this.#replace(caller, target, { check, precondition }, read, (entry, cachedExternalMetadata) => ({
+      ...entry,
+      cachedExternalMetadata,
+      cached: Math.max(this.#deps.system.now(), (entry.cached ?? entry.modified) + 1),
+    }))
   }
 
   /** Reads the graph once the right has been checked, and writes the entry with it. */
@@ -139,10 +138,10 @@ export class Metadata {
     target: EntryInContext,
     conditions: Conditions,
     read: (entry: Entry) => Promise<Graph>,
-    withGraph: (entry: Entry, graph: Graph) => Entry,
+    withGraph: (entry: Entry, graph: GraphText) => Entry,
   ): Promise<Entry> {
     conditions.check(caller, target)
-    const graph = await read(target.entry)
+    const graph = graphText(await read(target.entry))
     return await this.#deps.changes.change(caller, target, conditions, entry => withGraph(entry, graph))
   }
 }

@@ -2,7 +2,7 @@ import type { AuditEntry } from '../accounts/audit.ts'
 import { insertGroup } from '../accounts/groups.ts'
 import type { Client } from '../accounts/sessions.ts'
 import { findUserByName, insertUser, type User } from '../accounts/users.ts'
-import { literal, objectsOf, type Term, uri } from '../graph/graph.ts'
+import { type Graph, graphText, literal, objectsOf, parseGraph, type Term, uri } from '../graph/graph.ts'
 import { foaf } from '../graph/vocabulary.ts'
 import { PRINCIPALS } from '../model/addresses.ts'
 import { type Entry, groupAcl, newEntry, resourceOf, userAcl } from '../model/entry.ts'
@@ -25,8 +25,9 @@ export async function personalDataOf(queries: Queries, userId: string): Promise<
 }
 
 function personalDataIn(entry: Entry): PersonalData {
-  const [name] = objectsOf(entry.metadata, resourceOf(entry), foaf.name)
-  const [mbox] = objectsOf(entry.metadata, resourceOf(entry), foaf.mbox)
+  const metadata = parseGraph(entry.metadata)
+  const [name] = objectsOf(metadata, resourceOf(entry), foaf.name)
+  const [mbox] = objectsOf(metadata, resourceOf(entry), foaf.mbox)
   return {
     ...(name ? { name: name.value } : {}),
     ...(mbox ? { email: mbox.value.replace(/^mailto:/i, '') } : {}),
@@ -82,11 +83,11 @@ export class Provisioner {
   async setPersonalData(userId: string, { name, email }: PersonalData): Promise<void> {
     const entry = await findEntry(this.tx, { context: PRINCIPALS, id: userId })
     if (!entry) return
-    const say = (metadata: Entry['metadata'], predicate: string, term: Term | undefined): Entry['metadata'] =>
+    const say = (metadata: Graph, predicate: string, term: Term | undefined): Graph =>
       term === undefined ? metadata : withStatement(metadata, resourceOf(entry), predicate, term)
-    const named = say(entry.metadata, foaf.name, name === undefined ? undefined : literal(name))
+    const named = say(parseGraph(entry.metadata), foaf.name, name === undefined ? undefined : literal(name))
     const metadata = say(named, foaf.mbox, email === undefined ? undefined : uri(`mailto:${email}`))
-    await this.#writer.update(entry, { ...entry, metadata }, userId)
+    await this.#writer.update(entry, { ...entry, metadata: graphText(metadata) }, userId)
   }
 
   /** Writes a row of the audit trail in this transaction. */

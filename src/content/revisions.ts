@@ -1,10 +1,9 @@
 import type { Bytes, Milliseconds } from '../base/units.ts'
-import type { Graph } from '../graph/graph.ts'
+import type { GraphText } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
 import { name, type Sql, sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
-import { metadataText } from '../model/stored-graphs.ts'
 
 /** What `info` contains about a revision (W2.8). */
 export interface RevisionNote {
@@ -21,13 +20,7 @@ export interface Revision {
   readonly number: number
   readonly time: Milliseconds
   readonly author: string
-  readonly metadata: Graph
-}
-
-interface RevisionRow {
-  number: number
-  time: number
-  author: string
+  readonly metadata: GraphText
 }
 
 /**
@@ -49,9 +42,11 @@ export class Revisions {
   async list(queries: Queries, entry: Entry, most: number): Promise<RevisionNote[]> {
     if (!this.#enabled || entry.entryType === 'Reference') return []
     const of = sql`context = ${entry.context} AND entry = ${entry.id}`
-    const latestFirst = await queries.all<RevisionRow & { present: unknown }>(sql`SELECT number, time, author,
+    const latestFirst = await queries.all<
+      Omit<Revision, 'metadata'> & { present: unknown }
+    >(sql`SELECT number, time, author,
         CASE WHEN number = (SELECT max(number) FROM metadata_revisions WHERE ${of})
-          THEN metadata = ${metadataText(entry)} ELSE FALSE END AS present
+          THEN metadata = ${entry.metadata} ELSE FALSE END AS present
       FROM metadata_revisions WHERE ${of} ORDER BY number DESC LIMIT ${most}`)
     return latestFirst.reverse().map(({ present, ...revision }) => ({ ...revision, isPresent: Boolean(present) }))
   }
@@ -93,19 +88,9 @@ export async function revisionsInPortions(
 /** Works whether or not revisions are on. */
 export async function findRevision(
   queries: Queries,
-  address: EntryAddress,
-  number: number,
-): Promise<Revision | undefined> {
-  const row = await findRevisionText(queries, address, number)
-  return row && { ...row, metadata: JSON.parse(row.metadata) as Graph }
-}
-
-/** The same, with the metadata as text. */
-export async function findRevisionText(
-  queries: Queries,
   { context, id }: EntryAddress,
   number: number,
-): Promise<(RevisionRow & { readonly metadata: string }) | undefined> {
+): Promise<Revision | undefined> {
   return await queries.get(sql`SELECT number, time, author, metadata FROM metadata_revisions
     WHERE context = ${context} AND entry = ${id} AND number = ${number}`)
 }

@@ -1,8 +1,7 @@
 import type { Caller } from '../accounts/caller.ts'
 import { NotFound } from '../base/errors.ts'
 import { Yielding } from '../base/yielding.ts'
-import type { Statement } from '../graph/graph.ts'
-import { statementsIn } from '../graph/graph-text.ts'
+import { parseGraph, type Statement, statementsOf } from '../graph/graph.ts'
 import { rdf } from '../graph/vocabulary.ts'
 import type { Database } from '../stores/database.ts'
 import type { EntryLoader } from './entry-loader.ts'
@@ -38,7 +37,6 @@ const keywordPredicates = new Set([
   'http://www.w3.org/ns/dcat#keyword',
 ])
 
-// The object of most statements is never parsed: do not ask for it before the predicate.
 const isKeyword = (statement: Statement): boolean =>
   keywordPredicates.has(statement.predicate) && statement.object.type === 'literal'
 
@@ -105,7 +103,7 @@ export class Statistics {
         await yielding.after(found?.metadata.length ?? 0)
         if (!found || !may(caller, 'readmetadata', { entry: found.entry, contextEntry })) continue
         read++
-        for (const statement of statementsIn(found.metadata)) {
+        for (const statement of statementsOf(parseGraph(found.metadata))) {
           for (const [name, lang] of namesOf(statement)) names.add(name, read, lang)
           usage.add(statement, read)
         }

@@ -1,6 +1,6 @@
 import { InvalidInput } from '../base/errors.ts'
 import { isObject, MAX_JSON_COST, parseJson, requireParsable } from '../base/json.ts'
-import { type Graph, parseRdfJson, relativeText } from './graph.ts'
+import { type Graph, parseRdfJson, relativeGraph } from './graph.ts'
 import { type GraphLimits, requireGraphSize } from './graph-size.ts'
 import type { Syntax } from './syntaxes.ts'
 
@@ -12,7 +12,7 @@ export interface GraphMembers {
 }
 
 /**
- * The text of a JSON object that has only these members, in pieces: its graphs in RDF/JSON, checked, and with relative IRIs.
+ * The text of a JSON object that has only these members: its graphs in RDF/JSON, checked, and with relative IRIs.
  * @param syntax of the graphs: RDF/JSON and JSON-LD are values, or texts like those of any other syntax
  * @param relativeTo IRIs that begin with this become relative
  * @throws {InvalidInput} `invalid-json`, `invalid-graph` @throws {TooLarge} `graph-too-large`, `body-too-large`
@@ -23,7 +23,7 @@ export async function graphMembersText(
   syntax: Syntax,
   relativeTo: string,
   limits: GraphLimits,
-): Promise<Iterable<string>> {
+): Promise<string> {
   const body = parseJson(text)
   if (!isObject(body)) throw new InvalidInput('invalid-json', 'The body of a creation is a JSON object.')
   const graphs: Record<string, Graph> = {}
@@ -34,22 +34,10 @@ export async function graphMembersText(
       syntax.name === 'json'
         ? parseRdfJson(value)
         : await syntax.read(typeof value === 'string' ? value : JSON.stringify(value), base, limits.maxStatements)
-    graphs[member] = requireGraphSize(graph, limits)
+    graphs[member] = relativeGraph(relativeTo, requireGraphSize(graph, limits))
   }
   const rest = Object.fromEntries(others.map(member => [member, body[member]]))
-  const restText = JSON.stringify(rest)
-  // Whoever asks for this text parses it in one step.
-  requireParsable(restText, { maxCost: MAX_JSON_COST })
-  return joined(graphs, relativeTo, restText)
-}
-
-/** @param rest the text of an object with the other members */
-function* joined(graphs: Readonly<Record<string, Graph>>, relativeTo: string, rest: string): Generator<string> {
-  let separator = '{'
-  for (const [member, graph] of Object.entries(graphs)) {
-    yield `${separator}${JSON.stringify(member)}:`
-    yield* relativeText(relativeTo, graph)
-    separator = ','
-  }
-  yield separator === ',' && rest === '{}' ? '}' : separator + rest.slice(1)
+  // The thread that asks for this text parses it in one step.
+  requireParsable(JSON.stringify(rest), { maxCost: MAX_JSON_COST })
+  return JSON.stringify({ ...graphs, ...rest })
 }

@@ -1,12 +1,10 @@
 import { InvalidInput } from '../base/errors.ts'
-import { notePassing } from '../base/passing-bytes.ts'
 import { decodeUtf8 } from '../base/text.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { refusalFrom } from '../base/refusals.ts'
 import { threadModule } from '../workers/thread-module.ts'
 import { TaskLimitExceeded, type TaskPool, WorkerPool } from '../workers/worker-pool.ts'
-import { type Graph, type GraphText, relativeGraph } from './graph.ts'
-import { parseGraphInSteps } from './graph-text.ts'
+import { type Graph, type GraphText, parseGraph, relativeGraph } from './graph.ts'
 import { defaultGraphLimits, type GraphLimits, requireGraphSize } from './graph-size.ts'
 import type { GraphMembers } from './graph-members.ts'
 import type { ReadOutcome, ReadTask } from './read-worker.ts'
@@ -89,9 +87,7 @@ export class GraphReader {
       const graph = await this.#readShort(syntax, text, base)
       return relativeTo === undefined ? graph : relativeGraph(relativeTo, graph)
     }
-    const stored = await this.#readLong({ ...this.#task(syntax, text, base), relativeTo }, options)
-    notePassing(stored.length)
-    return await parseGraphInSteps(stored)
+    return parseGraph(await this.#readLong({ ...this.#task(syntax, text, base), relativeTo }, options))
   }
 
   /**
@@ -100,12 +96,8 @@ export class GraphReader {
    * @throws {InvalidInput} `invalid-json`, `invalid-graph` @throws {TooLarge} @throws {Overloaded}
    */
   async readMembers(syntax: Syntax, text: string, members: GraphMembers, options: ReadingOptions): Promise<string> {
-    const read = await this.#readLong(
-      { ...this.#task(syntax, text, ''), members, relativeTo: options.relativeTo },
-      options,
-    )
-    notePassing(read.length)
-    return read
+    const { relativeTo } = options
+    return await this.#readLong({ ...this.#task(syntax, text, ''), members, relativeTo }, options)
   }
 
   /** Checks whether {@link read} would read the graph, and throws what it would throw. */
@@ -123,11 +115,10 @@ export class GraphReader {
     return this.requireSize(await syntax.read(decoded, base, this.#limits.maxStatements))
   }
 
-  /** A function of its own, so that nothing refers to the bytes of the text any longer. */
   async #readLong(task: ReadTask, reading: Reading): Promise<GraphText> {
     const { graph } = await this.#run(task, reading)
-    if (!graph) throw new Error('the thread has returned no graph')
-    return decodeUtf8(graph)
+    if (graph === undefined) throw new Error('the thread has returned no graph')
+    return graph
   }
 
   #task({ mediaTypes: [mediaType = ''] }: Syntax, text: string | Uint8Array<ArrayBuffer>, base: string): ReadTask {

@@ -1,6 +1,6 @@
 import { TooLarge } from '../base/errors.ts'
 import type { Bytes } from '../base/units.ts'
-import { type Graph, membersOf } from './graph.ts'
+import type { Graph } from './graph.ts'
 
 /** Limits of one graph in any syntax: 2 MB of Turtle can contain 300,000 statements, 8 MB of JSON cannot. */
 export interface GraphLimits {
@@ -24,20 +24,12 @@ export const tooManyStatements = (limit: number): TooLarge => tooLarge(`more tha
 const tooLarge = (what: string, limit: number): TooLarge =>
   new TooLarge('graph-too-large', `The graph has ${what}.`, { extra: { limit } })
 
-/** Without looking at what they say. */
-export function countStatements(graph: Graph): number {
-  let count = 0
-  for (const [, predicates] of membersOf(graph))
-    for (const [, objects] of membersOf(predicates)) count += objects.length
-  return count
-}
-
 /** How many statements, and about how many bytes of RDF/JSON. */
 function sizeOf(graph: Graph): { readonly statements: number; readonly bytes: Bytes } {
   let [statements, bytes] = [0, 0]
-  for (const [subject, predicates] of membersOf(graph)) {
+  for (const [subject, predicates] of Object.entries(graph)) {
     bytes += Buffer.byteLength(subject)
-    for (const [predicate, objects] of membersOf(predicates)) {
+    for (const [predicate, objects] of Object.entries(predicates)) {
       bytes += Buffer.byteLength(predicate)
       statements += objects.length
       for (const { value, lang = '', datatype = '' } of objects) {

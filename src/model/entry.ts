@@ -1,5 +1,5 @@
 import type { Milliseconds } from '../base/units.ts'
-import type { Graph } from '../graph/graph.ts'
+import { type Graph, type GraphText, graphText } from '../graph/graph.ts'
 import { type EntryAddress, principalUri, resourceUri } from './addresses.ts'
 import { GUEST, USERS } from '../accounts/principals.ts'
 
@@ -32,10 +32,6 @@ export const resourceTypes = [
 ] as const
 export type ResourceType = (typeof resourceTypes)[number]
 
-/**
- * An entry. Graphs and IRIs are in their stored (relative) form. The `info` that clients see is not stored: `info.ts` builds
- * it from these members and parses it into them.
- */
 /** An entry without its large parts: graphs and text. */
 export interface EntryHead extends EntryAddress {
   readonly entryType: EntryType
@@ -56,11 +52,15 @@ export interface EntryHead extends EntryAddress {
   readonly cached: Milliseconds | undefined
 }
 
+/**
+ * An entry. Graphs and IRIs are in their stored (relative) form. The `info` that clients see is not stored: `info.ts` builds
+ * it from these members and parses it into them.
+ */
 export interface Entry extends EntryHead {
   /** The other statements of `info`: format, label, status and any that clients add. */
   readonly statements: Graph
-  readonly metadata: Graph
-  readonly cachedExternalMetadata: Graph | undefined
+  readonly metadata: GraphText
+  readonly cachedExternalMetadata: GraphText | undefined
   /** The resource of a String (its text), Graph or Pipeline (RDF/JSON). */
   readonly content: string | undefined
   /** Graphs and text have not been loaded, because they are too large for the response. For display only. */
@@ -106,7 +106,7 @@ export interface NewEntry extends EntryAddress {
 }
 
 /** A new entry has its creator as its only contributor (W2.5). */
-export const newEntry = ({ by, now, ...given }: NewEntry): Entry => ({
+export const newEntry = ({ by, now, metadata = {}, cachedExternalMetadata, ...given }: NewEntry): Entry => ({
   entryType: 'Local',
   graphType: 'None',
   resourceType: 'InformationResource',
@@ -118,11 +118,18 @@ export const newEntry = ({ by, now, ...given }: NewEntry): Entry => ({
   contributors: by === undefined ? [] : [by],
   acl: {},
   statements: {},
-  metadata: {},
-  cachedExternalMetadata: undefined,
-  cached: given.cachedExternalMetadata === undefined ? undefined : now,
+  metadata: graphText(metadata),
+  cachedExternalMetadata: cachedExternalMetadata && graphText(cachedExternalMetadata),
+  cached: cachedExternalMetadata === undefined ? undefined : now,
   content: undefined,
   ...given,
+})
+
+/** The entry after a change by a user: `modified` is later than before, and the user is among the contributors. */
+export const withModification = <T extends EntryHead>(entry: T, by: string, now: Milliseconds): T => ({
+  ...entry,
+  modified: Math.max(now, entry.modified + 1),
+  contributors: entry.contributors.includes(by) ? entry.contributors : [...entry.contributors, by],
 })
 
 /** The five lists of principals an entry may carry (W2.4). */

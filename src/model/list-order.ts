@@ -1,4 +1,4 @@
-import { objectsOf } from '../graph/graph.ts'
+import { objectsOf, parseGraph } from '../graph/graph.ts'
 import { dc, dct } from '../graph/vocabulary.ts'
 import { type Entry, type GraphType, resourceOf } from './entry.ts'
 import type { MemberIds } from './member-ids.ts'
@@ -86,7 +86,8 @@ function comparison({ sort, descending, language }: Order): ((a: Sortable, b: So
 /** The title that a person with this language sees. */
 export function titleOf(entry: Entry, language: string | undefined): string | undefined {
   const about = resourceOf(entry)
-  const titles = [...objectsOf(entry.metadata, about, dct.title), ...objectsOf(entry.metadata, about, dc.title)]
+  const metadata = parseGraph(entry.metadata)
+  const titles = [...objectsOf(metadata, about, dct.title), ...objectsOf(metadata, about, dc.title)]
   const fitting = language === undefined ? undefined : titles.find(({ lang }) => speaks(lang, language))
   return (fitting ?? titles[0])?.value
 }

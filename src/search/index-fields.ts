@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { infoObjects } from '../model/stored-graphs.ts'
 import { LRUCache } from 'lru-cache'
-import { type Graph, objectsOf, RELATIVE, statementsOf, type Term } from '../graph/graph.ts'
+import { type Graph, objectsOf, parseGraph, RELATIVE, statementsOf, type Term } from '../graph/graph.ts'
 import { dct, rdf, rdfs, store, xsd } from '../graph/vocabulary.ts'
 import { type Acl, type AclSlot, type Entry, type EntryHead, resourceOf } from '../model/entry.ts'
 import { CONTEXTS, entryUri, metadataUri, principalUri, resourceUri } from '../model/addresses.ts'
@@ -118,15 +117,12 @@ export function infoFieldsOf(entry: Entry, surroundings: IndexSurroundings = {})
   return index.fields()
 }
 
-/**
- * What of an entry a change has to replace in the index.
- * @param hasSameGraphs whether the metadata and the copy of external metadata are as before; those of `before` are not read, because they
- * may not have been parsed
- */
-export function changedPart(before: Entry, after: Entry, hasSameGraphs: boolean): Exclude<IndexPart, 'head'> {
+/** What of an entry a change has to replace in the index. */
+export function changedPart(before: Entry, after: Entry): Exclude<IndexPart, 'head'> {
   const r = resourceOf(after)
   const isSame =
-    hasSameGraphs &&
+    before.metadata === after.metadata &&
+    before.cachedExternalMetadata === after.cachedExternalMetadata &&
     before.entryType === after.entryType &&
     before.graphType === after.graphType &&
     before.resourceType === after.resourceType &&
@@ -137,7 +133,10 @@ export function changedPart(before: Entry, after: Entry, hasSameGraphs: boolean)
 }
 
 function haveSameObjects(one: Entry, other: Entry, [subject, predicate]: readonly [string, string]): boolean {
-  const [objects, others] = [infoObjects(one, subject, predicate), infoObjects(other, subject, predicate)]
+  const [objects, others] = [
+    objectsOf(one.statements, subject, predicate),
+    objectsOf(other.statements, subject, predicate),
+  ]
   return objects.length === others.length && objects.every(({ value }, at) => value === others[at]?.value)
 }
 
@@ -145,8 +144,9 @@ function haveSameObjects(one: Entry, other: Entry, [subject, predicate]: readonl
 export async function indexFieldsOf(entry: Entry, surroundings: IndexSurroundings = {}): Promise<IndexFields> {
   const index = new Index()
   describeInfo(index, entry, surroundings)
-  describeEntry(index, entry)
-  for (const graph of metadataOf(entry)) {
+  const metadata = parseGraph(entry.metadata)
+  describeEntry(index, entry, metadata)
+  for (const graph of metadataOf(entry, metadata)) {
     describeResource(index, graph, resourceOf(entry))
     await describeStatements(index, graph)
   }
@@ -154,10 +154,10 @@ export async function indexFieldsOf(entry: Entry, surroundings: IndexSurrounding
 }
 
 /** Local metadata, the copy of external metadata for a Reference, or both for a LinkReference. */
-function metadataOf(entry: Entry): Graph[] {
-  const external = entry.cachedExternalMetadata ? [entry.cachedExternalMetadata] : []
-  if (entry.entryType === 'Reference') return external
-  return entry.entryType === 'LinkReference' ? [entry.metadata, ...external] : [entry.metadata]
+function metadataOf({ entryType, cachedExternalMetadata: cached }: Entry, metadata: Graph): Graph[] {
+  const external = cached === undefined ? [] : [parseGraph(cached)]
+  if (entryType === 'Reference') return external
+  return entryType === 'LinkReference' ? [metadata, ...external] : [metadata]
 }
 
 /** A list of files shows and sorts them: by name, format and size. */
@@ -165,7 +165,7 @@ const isListed = ({ entryType, graphType }: EntryHead): boolean =>
   entryType === 'Local' && (graphType === 'None' || graphType === 'List')
 
 /** A file has a file name, a folder a title. */
-function nameOf({ statements, metadata, id }: Entry, r: string): string {
+function nameOf({ statements, id }: Entry, metadata: Graph, r: string): string {
   const [label] = objectsOf(statements, r, rdfs.label)
   const [title] = [`${DCT}title`, `${DC}title`].flatMap(predicate => [...objectsOf(metadata, r, predicate)])
   return label?.value ?? title?.value ?? id
@@ -197,7 +197,7 @@ function describeInfo(index: Index, entry: Entry, { userName, contextName }: Ind
 }
 
 /** The rest of what does not depend on the statements of the graphs: {@link changedPart} compares what it reads. */
-function describeEntry(index: Index, entry: Entry): void {
+function describeEntry(index: Index, entry: Entry, metadata: Graph): void {
   const r = resourceOf(entry)
   index.string('uri', entryUri(entry))
   index.string('resource', r)
@@ -210,7 +210,7 @@ function describeEntry(index: Index, entry: Entry): void {
   for (const type of objectsOf(entry.statements, r, rdf.type)) index.string('rdfType', type.value)
   index.number('created', entry.created)
   if (entry.creator !== undefined) index.string('creator', principalUri(entry.creator))
-  if (isListed(entry)) index.ngram('name', nameOf(entry, r))
+  if (isListed(entry)) index.ngram('name', nameOf(entry, metadata, r))
 }
 
 function describeResource(index: Index, graph: Graph, r: string): void {

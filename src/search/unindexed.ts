@@ -1,6 +1,5 @@
 import type { EntryAddress } from '../model/addresses.ts'
 import type { Entry, EntryHead } from '../model/entry.ts'
-import { metadataText, withMembers } from '../model/stored-graphs.ts'
 import type { Queries } from '../stores/database.ts'
 import type { IndexPart } from './index-fields.ts'
 import { type Changed, indexChanges } from './index-records.ts'
@@ -24,7 +23,7 @@ export class Unindexed {
   async add(entry: Entry, part: Exclude<IndexPart, 'head'> = 'all'): Promise<void> {
     const isAll = this.#changes.get(keyOf(entry))?.part === 'all'
     this.#changes.set(keyOf(entry), { entry, part: isAll ? 'all' : part })
-    this.#length += metadataText(entry).length
+    this.#length += entry.metadata.length
     if (this.#length > MAX_LENGTH && this.#changes.size > 1) await this.finish()
     else await this.#limit()
   }
@@ -34,7 +33,7 @@ export class Unindexed {
     const waiting = this.#changes.get(keyOf(head))
     const change: Changed =
       waiting && waiting.part !== 'head'
-        ? { ...waiting, entry: withMembers(waiting.entry, { acl, contributors, modified }) }
+        ? { ...waiting, entry: { ...waiting.entry, acl, contributors, modified } }
         : { entry: head, part: 'head' }
     this.#changes.set(keyOf(head), change)
     await this.#limit()

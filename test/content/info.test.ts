@@ -4,12 +4,9 @@ import * as fc from 'fast-check'
 import { InvalidInput } from '../../src/base/errors.ts'
 import { type Acl, aclSlots, type Entry, type NewEntry, newEntry } from '../../src/model/entry.ts'
 import { CONTEXTS, PRINCIPALS, principalUri } from '../../src/model/addresses.ts'
-import { entryFromRow } from '../../src/content/entry-records.ts'
 import { describeInfo, readInfo, withInfo, withStatement, withSubjectMoved } from '../../src/content/info.ts'
-import { type Graph, graphOf, literal, objectsOf, selectStatements, statementsOf, uri } from '../../src/graph/graph.ts'
+import { type Graph, graphOf, literal, objectsOf, statementsOf, uri } from '../../src/graph/graph.ts'
 import { dct, rdf, store } from '../../src/graph/vocabulary.ts'
-import { haveSameGraphs, metadataText, statementsText, withModification } from '../../src/model/stored-graphs.ts'
-import { changedPart } from '../../src/search/index-fields.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 9, 24, 5, 700)
 const entryOf = (given: Partial<NewEntry> = {}): Entry =>
@@ -67,40 +64,9 @@ test('info that is sent back unchanged changes nothing: ACL, free statements, ty
   )
 })
 
-const rowOf = (statements: string, metadata: string): Parameters<typeof entryFromRow>[0] => ({
-  context: '3',
-  id: '7',
-  entry_type: 'Local',
-  graph_type: 'None',
-  resource_type: 'InformationResource',
-  resource_uri: null,
-  external_metadata: null,
-  created: NOW,
-  modified: NOW,
-  creator: '17',
-  contributors: '["17"]',
-  acl: '{}',
-  cached: null,
-  statements,
-  metadata,
-  cached_external_metadata: null,
-  content: null,
-})
-
-test('a change of the info parses no present graph, and keeps the new one as it was read (D40.12)', () => {
-  // Parsing them would fail.
-  const entry = entryFromRow(rowOf('no info', 'no metadata'))
-  const info = graphOf([{ subject: 'urn:a', predicate: 'urn:p', object: uri('urn:b') }])
-  const changed = withModification(withInfo(entry, readInfo(info, entry)), '8', NOW)
-  assert.equal(changed.statements, info)
-  assert.deepEqual([statementsText(changed), metadataText(changed)], [JSON.stringify(info), 'no metadata'])
-  assert.equal(changedPart(entry, changed, haveSameGraphs(entry, changed)), 'info')
-  assert.equal(metadataText(withModification(changed, '8', NOW)), 'no metadata', 'a copy of a copy')
-})
-
-test('where an entry was created stays in its info, whatever is sent (W2.3, D40.12)', () => {
+test('where an entry was created stays in its info, whatever is sent (W2.3)', () => {
   const origin = { './3/entry/7': { [store.originallyCreatedIn]: [uri('./3/resource/1')] } }
-  const entry = entryFromRow(rowOf(JSON.stringify(origin), '{}'))
+  const entry: Entry = { ...newEntry({ context: '3', id: '7', by: '17', now: NOW }), statements: origin }
   const sent = graphOf([
     { subject: './3/entry/7', predicate: store.originallyCreatedIn, object: uri('./3/resource/2') },
     { subject: './3/entry/7', predicate: 'urn:p', object: uri('urn:b') },
@@ -109,22 +75,6 @@ test('where an entry was created stays in its info, whatever is sent (W2.3, D40.
   assert.deepEqual(changed.statements, {
     './3/entry/7': { ...origin['./3/entry/7'], 'urn:p': [uri('urn:b')] },
   })
-})
-
-test('the wanted statements of a graph are exactly those, and the graph itself if all are (D40.12)', () => {
-  fc.assert(
-    fc.property(free, fc.array(fc.boolean(), { minLength: 1 }), (graph, choices) => {
-      let at = 0
-      const expected = [...statementsOf(graph)].filter((_, n) => choices[n % choices.length])
-      const selected = selectStatements(graph, () => choices[at++ % choices.length] ?? false)
-      assert.deepEqual(selected, graphOf(expected))
-    }),
-  )
-  const graph = graphOf([{ subject: 'urn:a', predicate: 'urn:p', object: uri('urn:b') }])
-  assert.equal(
-    selectStatements(graph, () => true),
-    graph,
-  )
 })
 
 const asStatements = (graph: Graph): string[] => [...statementsOf(graph)].map(item => JSON.stringify(item)).sort()

@@ -16,8 +16,8 @@ import {
   resourceOf,
   resourceTypes,
   userAcl,
+  withModification,
 } from '../../src/model/entry.ts'
-import { withModification } from '../../src/model/stored-graphs.ts'
 
 const place = { context: '3', id: '1', by: undefined, now: 5 }
 
@@ -32,7 +32,7 @@ test('a new entry is local and without a type, was created now, and has its crea
     by: '7',
   })
   assert.deepEqual([created, modified, creator, contributors, content], [5, 5, '7', ['7'], undefined])
-  assert.deepEqual([acl, statements, metadata], [{}, {}, {}])
+  assert.deepEqual([acl, statements, metadata], [{}, {}, '{}'])
   assert.deepEqual(
     [rest.entryType, rest.graphType, rest.resourceType, rest.externalResource, rest.externalMetadata],
     ['Local', 'None', 'InformationResource', undefined, undefined],

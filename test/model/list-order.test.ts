@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Graph, literal, type Term } from '../../src/graph/graph.ts'
+import { type Graph, graphText, literal, type Term } from '../../src/graph/graph.ts'
 import { dc, dct } from '../../src/graph/vocabulary.ts'
 import { newEntry, resourceOf } from '../../src/model/entry.ts'
 import {
@@ -82,7 +82,7 @@ test('of several titles the one in the language counts, otherwise the first; the
   const entry = newEntry({ context: '3', id: '1', by: undefined, now: 5 })
   const about = resourceOf(entry)
   const inLanguage = (value: string, lang: string): Term => ({ type: 'literal', value, lang })
-  const title = (metadata: Graph, language?: string) => titleOf({ ...entry, metadata }, language)
+  const title = (metadata: Graph, language?: string) => titleOf({ ...entry, metadata: graphText(metadata) }, language)
   const some = [literal('plain'), inLanguage('Titel', 'de-AT'), inLanguage('Titre', 'FR'), inLanguage('Title', 'en')]
   const metadata = { [about]: { [dct.title]: some, [dc.title]: [literal('old'), inLanguage('Rubrik', 'sv')] } }
   for (const [language, expected] of [

@@ -161,7 +161,7 @@ async function replaceContent(
       case 'revision': {
         const { number, time, author, metadata } = item.revision
         const known = { number, time, author: principals.idOf(author) ?? GUEST }
-        await writer.insertRevision({ context, id: item.entryId }, known, JSON.stringify(metadata))
+        await writer.insertRevision({ context, id: item.entryId }, known, metadata)
         break
       }
     }

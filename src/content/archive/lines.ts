@@ -1,4 +1,4 @@
-import type { Graph } from '../../graph/graph.ts'
+import { parseGraph } from '../../graph/graph.ts'
 import { type Acl, aclSlots, type Entry, type EntryHead, holdsGraph } from '../../model/entry.ts'
 import type { Membership } from '../list-records.ts'
 import type { Revision } from '../revisions.ts'
@@ -19,10 +19,10 @@ export function describeEntry(entry: Entry, beside: Beside, form: IriForms): Ent
   return {
     ...describeHead(entry, beside, form),
     info: form.absoluteGraph(statements),
-    metadata: form.absoluteGraph(metadata),
-    cachedExternalMetadata: cached && form.absoluteGraph(cached),
+    metadata: form.absoluteGraph(parseGraph(metadata)),
+    cachedExternalMetadata: cached === undefined ? undefined : form.absoluteGraph(parseGraph(cached)),
     text: isGraph ? undefined : content,
-    graph: isGraph ? form.absoluteGraph(JSON.parse(content ?? '{}') as Graph) : undefined,
+    graph: isGraph ? form.absoluteGraph(parseGraph(content ?? '{}')) : undefined,
   }
 }
 
@@ -61,5 +61,5 @@ export const describeRevision = (id: string, revision: Revision, form: IriForms)
   number: revision.number,
   time: isoTime(revision.time),
   author: revision.author,
-  metadata: form.absoluteGraph(revision.metadata),
+  metadata: form.absoluteGraph(parseGraph(revision.metadata)),
 })

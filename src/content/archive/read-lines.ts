@@ -1,6 +1,6 @@
 import { InvalidInput } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import { type Graph, isAbsoluteIri, parseRdfJson, renameIris, toRelative } from '../../graph/graph.ts'
+import { type Graph, graphText, isAbsoluteIri, mapIris, parseRdfJson, toRelative } from '../../graph/graph.ts'
 import {
   type Acl,
   aclSlots,
@@ -124,7 +124,7 @@ export class LineReader {
         number: requireNumber(json['number'], 'number'),
         time: requireTime(json['time'], 'time'),
         author: requireId(json['author'], 'author'),
-        metadata: this.#graph(json['metadata']),
+        metadata: graphText(this.#graph(json['metadata'])),
       },
     }
   }
@@ -132,7 +132,7 @@ export class LineReader {
   #entry(json: Json, address: EntryAddress): Entry {
     const optional = <T>(name: string, read: (value: unknown, name: string) => T): T | undefined =>
       json[name] === undefined ? undefined : read(json[name], name)
-    const graph = optional('graph', value => JSON.stringify(this.#graph(value)))
+    const graph = optional('graph', value => graphText(this.#graph(value)))
     const text = optional('text', requireText)
     if (graph !== undefined && text !== undefined) throw wrong(`the entry "${address.id}" has both a text and a graph`)
     return {
@@ -148,8 +148,8 @@ export class LineReader {
       contributors: requireArray(json['contributors'], 'contributors').map(id => requireId(id, 'contributors')),
       acl: this.#acl(json['acl']),
       statements: this.#graph(json['info']),
-      metadata: this.#graph(json['metadata']),
-      cachedExternalMetadata: optional('cachedExternalMetadata', value => this.#graph(value)),
+      metadata: graphText(this.#graph(json['metadata'])),
+      cachedExternalMetadata: optional('cachedExternalMetadata', value => graphText(this.#graph(value))),
       cached: optional('cached', requireTime),
       content: text ?? graph,
     }
@@ -178,7 +178,7 @@ export class LineReader {
   }
 
   #graph(value: unknown): Graph {
-    return renameIris(parseRdfJson(value), this.#rename)
+    return mapIris(parseRdfJson(value), this.#rename)
   }
 }
 
@@ -194,8 +194,7 @@ function requireConsistent(entry: Entry): void {
   if (hasExternalMetadata(entry) !== (entry.externalMetadata !== undefined)) {
     throw wrong(`the entry "${id}" has metadata elsewhere without their address, or the other way round`)
   }
-  if (entryType === 'Reference' && Object.keys(metadata).length > 0)
-    throw wrong(`the Reference "${id}" has metadata here`)
+  if (entryType === 'Reference' && metadata !== '{}') throw wrong(`the Reference "${id}" has metadata here`)
   if (content !== undefined && !holdsContent(entry)) throw wrong(`the entry "${id}" cannot hold a text or graph`)
 }
 

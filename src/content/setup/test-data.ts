@@ -2,7 +2,7 @@ import { insertGroup, setHomeContext, setMembers } from '../../accounts/groups.t
 import { insertUser } from '../../accounts/users.ts'
 import { ADMIN } from '../../accounts/principals.ts'
 import type { Ledger } from '../../files/quota-ledger.ts'
-import { emptyGraph, type Graph, literal, type Term } from '../../graph/graph.ts'
+import { emptyGraph, type Graph, graphText, literal, type Term } from '../../graph/graph.ts'
 import { dct } from '../../graph/vocabulary.ts'
 import { type Acl, everybody, groupAcl, type NewEntry, newEntry, resourceOf, userAcl } from '../../model/entry.ts'
 import { CONTEXTS, metadataUri, PRINCIPALS, principalUri } from '../../model/addresses.ts'
@@ -75,7 +75,7 @@ export async function insertTestData(writer: EntryWriter, ledger: Ledger, hashes
   const insert = async (context: string, { said, ...described }: Described): Promise<string> => {
     const id = await nextId(tx, context)
     const bare = newEntry({ context, id, by: ADMIN, now, ...described })
-    const entry = { ...bare, metadata: said === undefined ? emptyGraph : { [resourceOf(bare)]: said } }
+    const entry = { ...bare, metadata: graphText(said === undefined ? emptyGraph : { [resourceOf(bare)]: said }) }
     await writer.insert(entry)
     return id
   }

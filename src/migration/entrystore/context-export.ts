@@ -23,7 +23,7 @@ import { describeEntry, describeRevision } from '../../content/archive/lines.ts'
 import { bytesOf } from '../../content/archive/archive-reader.ts'
 import { type RandomAccess, readZip, type ZipPart } from '../../files/zip-reader.ts'
 import { writeZip, type ZipMember } from '../../files/zip-writer.ts'
-import { type Graph, renameIris } from '../../graph/graph.ts'
+import { mapIris } from '../../graph/graph.ts'
 import { CONTEXTS, isId } from '../../model/addresses.ts'
 import { newBlobKey } from '../../stores/blob-store.ts'
 import { FolderBlobStore } from '../../stores/folder-blob-store.ts'
@@ -258,7 +258,7 @@ class Translation {
         }
         summary.revisions++
         lines.push({
-          revision: describeRevision(id, { number, time, author, metadata: JSON.parse(metadata) as Graph }, form),
+          revision: describeRevision(id, { number, time, author, metadata }, form),
         })
       }
       if (lines.length >= 500) yield* flush()
@@ -295,7 +295,7 @@ function formOf(base: string): IriForms {
     href: base,
     toAbsolute,
     toRelative: iri => iri,
-    absoluteGraph: graph => renameIris(graph, toAbsolute),
+    absoluteGraph: graph => mapIris(graph, toAbsolute),
   }
 }
 

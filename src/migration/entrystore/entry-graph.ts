@@ -142,7 +142,7 @@ class EntryReading {
         creator[0] === undefined || contributors.includes(creator[0]) ? contributors : [creator[0], ...contributors],
       acl: this.#accessList(),
       statements: graphOf(isLocal ? this.#rest.map(statement => this.#ofOwnResource(statement)) : this.#rest),
-      metadata: {},
+      metadata: '{}',
       cachedExternalMetadata: undefined,
       cached: cached.length > 0 ? Math.max(...cached) : undefined,
       content: undefined,

@@ -16,9 +16,8 @@ export const entryRow = (entry: Entry): Row => ({
   contributors: JSON.stringify(entry.contributors),
   acl: JSON.stringify(entry.acl),
   statements: JSON.stringify(entry.statements),
-  metadata: JSON.stringify(entry.metadata),
-  cached_external_metadata:
-    entry.cachedExternalMetadata === undefined ? null : JSON.stringify(entry.cachedExternalMetadata),
+  metadata: entry.metadata,
+  cached_external_metadata: entry.cachedExternalMetadata ?? null,
   cached: entry.cached ?? null,
   content: entry.content ?? null,
 })

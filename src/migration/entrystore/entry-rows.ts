@@ -1,5 +1,5 @@
 import { withStatement } from '../../content/info.ts'
-import { graphOf, literal, objectsOf, type Statement } from '../../graph/graph.ts'
+import { graphOf, graphText, literal, objectsOf, type Statement } from '../../graph/graph.ts'
 import { dct, rdf, xsd } from '../../graph/vocabulary.ts'
 import { aclSlots, type Entry, holdsFile, resourceOf } from '../../model/entry.ts'
 import { CONTEXTS, type EntryAddress, PRINCIPALS, resourceUri } from '../../model/addresses.ts'
@@ -93,11 +93,11 @@ export class EntryRows {
   #withMetadata(entry: Entry): Entry {
     const { context, id, entryType } = entry
     const isReference = entryType === 'Reference'
-    const metadata = isReference ? {} : this.#imported(`${context}/metadata/${id}`)
+    const metadata = isReference ? '{}' : graphText(this.#imported(`${context}/metadata/${id}`))
     if (!isReference && entryType !== 'LinkReference') return { ...entry, metadata, cached: undefined }
     const cached = this.#imported(`${context}/cached-external-metadata/${id}`)
     const isThere = Object.keys(cached).length > 0
-    return { ...entry, metadata, cachedExternalMetadata: isThere ? cached : undefined }
+    return { ...entry, metadata, cachedExternalMetadata: isThere ? graphText(cached) : undefined }
   }
 
   #imported(name: string) {

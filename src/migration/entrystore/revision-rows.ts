@@ -1,6 +1,6 @@
 import { GUEST } from '../../accounts/principals.ts'
 import type { Graph } from '../../graph/graph.ts'
-import { graphOf } from '../../graph/graph.ts'
+import { graphOf, graphText } from '../../graph/graph.ts'
 import type { Entry } from '../../model/entry.ts'
 import { placeOf, type RevisionNote } from './entry-graph.ts'
 import type { QuadTable } from './quad-table.ts'
@@ -36,7 +36,7 @@ export async function addRevisions(entry: Entry, notes: readonly RevisionNote[],
       number: index + 1,
       time: note.time ?? entry.modified,
       author: note.author ?? GUEST,
-      metadata: JSON.stringify(isPresent ? entry.metadata : kept),
+      metadata: isPresent ? entry.metadata : graphText(kept),
     })
   }
 }
