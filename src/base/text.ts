@@ -25,26 +25,3 @@ export function isBlankUtf8(bytes: Uint8Array): boolean {
   while (at < bytes.length && SPACES.has(bytes[at])) at++
   return at === bytes.length
 }
-
-const encoder = new TextEncoder()
-
-/**
- * Writes a text in UTF-8 into memory whose present content is no longer needed. Returns the bytes of the text, in other memory if they do
- * not fit.
- */
-export function encodeInto(memory: Uint8Array<ArrayBuffer>, pieces: Iterable<string>): Uint8Array<ArrayBuffer> {
-  let size = 0
-  for (const piece of pieces) {
-    let rest = piece
-    for (;;) {
-      const { read, written } = encoder.encodeInto(rest, memory.subarray(size))
-      size += written
-      if (read === rest.length) break
-      rest = rest.slice(read)
-      const larger = new Uint8Array(Math.max(2 * memory.length, size + 3 * rest.length))
-      larger.set(memory.subarray(0, size))
-      memory = larger
-    }
-  }
-  return memory.subarray(0, size)
-}

@@ -1,7 +1,6 @@
-import * as fc from 'fast-check'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { decodeUtf8, encodeInto, isBlankUtf8 } from '../../src/base/text.ts'
+import { decodeUtf8, isBlankUtf8 } from '../../src/base/text.ts'
 import { InvalidInput } from '../../src/base/errors.ts'
 
 test('bytes are blank if their text is empty or ASCII white space, with or without a byte order mark', () => {
@@ -14,17 +13,4 @@ test('bytes are blank if their text is empty or ASCII white space, with or witho
 test('text is decoded from UTF-8 only', () => {
   assert.equal(decodeUtf8(Buffer.from('Grüße 😀')), 'Grüße 😀')
   assert.throws(() => decodeUtf8(new Uint8Array([0x61, 0xc3])), { constructor: InvalidInput, code: 'bad-request' })
-})
-
-test('text is encoded in pieces, in the given memory if it fits', () => {
-  const piece = fc.string({ unit: fc.constantFrom('a', 'ü', '→', '😀'), maxLength: 20 })
-  fc.assert(
-    fc.property(fc.array(piece), fc.nat(100), (pieces, size) => {
-      const [memory, expected] = [new Uint8Array(size), Buffer.from(pieces.join(''))]
-      const bytes = encodeInto(memory, pieces)
-      assert.deepEqual(Buffer.from(bytes), expected)
-      assert.equal(bytes.buffer === memory.buffer, expected.length <= size)
-    }),
-    { seed: 35 },
-  )
 })
