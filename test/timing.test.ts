@@ -10,7 +10,6 @@ const TIMING =
 
 /** Files that may use time, and why no test depends on the speed of the machine because of it. */
 const allowed: Readonly<Record<string, string>> = {
-  'http/response-memory.test.ts': 'stands in for a socket, whose method has this name, and calls its function itself',
   'proof/crash.ts': 'reports how long each start took and asserts nothing about it',
   'proof/fuzz-http.ts': 'ends a request that hangs',
   'proof/fuzz.ts': 'reports the longest stall of the event loop and asserts nothing about it',

@@ -1,7 +1,6 @@
 import type { Bytes } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
 import type { BaseAddress } from '../http/base-address.ts'
-import type { BodyMemoryLimits } from '../http/protocol/body.ts'
 import type { CookieOptions } from '../http/protocol/cookies.ts'
 import type { HttpOptions } from '../http/services.ts'
 import type { Machine } from './machine.ts'
@@ -18,18 +17,8 @@ export function cookieOptions(settings: Settings, basePath: string): CookieOptio
   }
 }
 
-/** For bodies of requests: at least two of the maximum size for one caller. */
-const REQUESTS_OF_ONE: Bytes = 64 * 2 ** 20
-/** For responses that wait for their clients. The first one of a caller may have any size. */
-const RESPONSES_OF_ONE: Bytes = 32 * 2 ** 20
-/** For either of them. */
-const MEMORY_OF_ALL: Bytes = 256 * 2 ** 20
-
-/** @param maxJson there is memory for four bodies of this size in any case */
-const memoryLimits = (ofOne: Bytes, maxJson: Bytes): BodyMemoryLimits => ({
-  ofOne,
-  ofAll: Math.max(4 * maxJson, MEMORY_OF_ALL),
-})
+/** For bodies that are read as a whole. */
+const BODY_MEMORY: Bytes = 128 * 2 ** 20
 
 /** The settings of the HTTP room. */
 export function httpOptions(
@@ -52,9 +41,8 @@ export function httpOptions(
       idleTimeout: settings['service.http.body.idle-timeout'],
       minimumRate: settings['service.http.body.minimum-rate'],
       maxJson,
-      memory: memoryLimits(Math.max(REQUESTS_OF_ONE, 2 * maxJson), maxJson),
+      memory: Math.max(BODY_MEMORY, 4 * maxJson),
     },
-    responseMemory: memoryLimits(Math.max(RESPONSES_OF_ONE, maxJson), maxJson),
     cors: {
       enabled: settings['service.cors'],
       origins: settings['service.cors.origins.<n>'],

@@ -14,43 +14,21 @@ export async function yieldAfter(text: { readonly length: number }): Promise<voi
   if (text.length > MAX_CHARACTERS) await setImmediate()
 }
 
-/** Lets a limited number of steps begin in each turn of the event loop. The others wait, in order of arrival. */
-export class Turns {
-  readonly #atOnce: number
-  #waiting: (() => void)[] = []
+const waiting: (() => void)[] = []
 
-  /** @param atOnce so many begin in one turn */
-  constructor(atOnce: number) {
-    this.#atOnce = atOnce
-  }
-
-  /** Resolves in a later turn. */
-  take(): Promise<void> {
-    return new Promise(begin => {
-      if (this.#waiting.push(begin) === 1) this.#plan()
-    })
-  }
-
-  #plan(): void {
-    onImmediate(() => {
-      for (const begin of this.#waiting.splice(0, this.#atOnce)) begin()
-      if (this.#waiting.length > 0) this.#plan()
-    })
-  }
+function beginNext(): void {
+  waiting.shift()?.()
+  if (waiting.length > 0) onImmediate(beginNext)
 }
-
-const turns = new Turns(1)
 
 /**
  * Waits until this thread may begin with a step of some milliseconds: one in each turn of its event loop. Of many that have come at the same
  * moment, none would take long, and yet a request that comes then would wait for all of them.
  */
-export const takeTurn = (): Promise<void> => turns.take()
-
-/** {@link takeTurn} for work on a text, if the text is long. */
-export async function takeTurnFor(text: { readonly length: number }): Promise<void> {
-  if (text.length > MAX_CHARACTERS) await takeTurn()
-}
+export const takeTurn = (): Promise<void> =>
+  new Promise(begin => {
+    if (waiting.push(begin) === 1) onImmediate(beginNext)
+  })
 
 /** Lets other requests run now and then during work of many steps. Counts characters and steps, not time, so it always does the same. */
 export class Yielding {

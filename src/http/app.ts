@@ -1,9 +1,9 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { type Caller, guestFrom, isGuest, shareOf } from '../accounts/caller.ts'
+import { guestFrom, isGuest } from '../accounts/caller.ts'
 import type { Client } from '../accounts/sessions.ts'
 import { InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
-import { announcesBody, Bodies, drainUnreadBody, holdForLateListener, isLateListener } from './protocol/body.ts'
+import { announcesBody, Bodies, dropUnreadBody, holdForLateListener, isLateListener } from './protocol/body.ts'
 import { allowedMethods, KnownAddresses } from './allowed-methods.ts'
 import { noteAccess, recogniseCaller, requireTokenScope } from './caller.ts'
 import { originConstraint, onlyAt } from './content-origin.ts'
@@ -14,8 +14,7 @@ import { asScript, callbackOf, Cors, refuseCrossSite } from './protocol/cross-si
 import { answerMalformed } from './malformed.ts'
 import { sendProblem } from './problem.ts'
 import { noSchemas } from './protocol/no-schemas.ts'
-import { answerInOrder, beginInOrder } from './protocol/pipelines.ts'
-import { ResponseMemory } from './protocol/response-memory.ts'
+import { answerInOrder, beginInOrder, isAnswering } from './protocol/pipelines.ts'
 import { Parameters } from './protocol/query.ts'
 import { withReaders } from './readers/readers.ts'
 import type { Route } from './route.ts'
@@ -48,11 +47,6 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     cookie: new AuthCookie(options.cookie),
   }
   const addresses = new ClientAddresses(options.trustedProxies, options.clientAddressHeader)
-  const memory = new ResponseMemory({
-    limits: options.responseMemory,
-    idleTimeout: options.body.idleTimeout,
-    ownerOf: ({ caller }) => shareOf(caller),
-  })
   const app = createFastify(deps, addresses)
   const cors = new Cors(options.cors)
 
@@ -61,7 +55,6 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
   app.decorateRequest('cookies', undefined as never)
   app.decorateRequest('parameters', undefined as never)
   app.decorateRequest('callback', undefined)
-  app.decorateReply('repeatedPart', undefined)
 
   app.addHook('onRequest', (request, reply, done) => beginInOrder(request.raw, reply.raw, done))
   app.addHook('onRequest', (_request, _reply, done) => deps.cache.during(done))
@@ -74,19 +67,18 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     requireFewFields(request, reply)
     if (isContent) return
     reply.headers(cors.headers(request.headers.origin))
-    if (announcesBody(request.raw)) drainUnreadBody(request.raw, reply.raw)
     removeCodingFromTags(request.raw)
     requireHost(request)
     if (cors.isPreflight(request.method, request.headers)) {
-      return await reply.status(204).headers(cors.preflightHeaders()).send()
+      return void (await reply.status(204).headers(cors.preflightHeaders()).send())
     }
     request.parameters = parametersOf(request)
     // `ignoreAuth` (I4): from here on the request has no `auth_token`, on any route.
     if (request.parameters.has('ignoreAuth')) request.cookies = request.cookies.withoutAuth()
     request.callback = options.jsonp ? callbackOf(request) : undefined
     const isKnown = request.route.ignoresCaller !== true && request.callback === undefined
-    const caller = isKnown ? await recogniseCaller(deps, request, reply) : request.caller
-    await admit(deps, cors, request, caller)
+    if (isKnown) request.caller = await recogniseCaller(deps, request, reply)
+    await admit(deps, cors, request)
   })
   let closing = false
   app.addHook('preClose', async () => {
@@ -98,11 +90,10 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     setCacheHeaders(request, reply)
     if (options.cspReportUrl !== undefined) addReports(reply, options.cspReportUrl)
     await noteAccess(deps, request, reply)
-    if (isLateListener(request.raw)) await holdForLateListener(request.raw)
+    if (isLateListener(request.raw)) await holdForLateListener(request.raw, reply.raw)
+    else if (announcesBody(request.raw)) void dropUnreadBody(request.raw, reply.raw)
     const text = asScript(reply, payload, request.callback)
-    const body = isCompressible(request) ? await compress(request, reply, text) : text
-    memory.add(request, reply, body)
-    return body
+    return isCompressible(request) ? await compress(request, reply, text) : text
   })
 
   // Handlers read bodies themselves, after they have checked the caller, so Fastify parses no body beforehand.
@@ -142,6 +133,7 @@ function createFastify(deps: Services, addresses: ClientAddresses): FastifyInsta
     forceCloseConnections: 'idle',
     // Bodies have time limits of their own (`body.ts`); a total limit would cut long uploads off.
     requestTimeout: 0,
+    connectionTimeout: deps.options.body.idleTimeout,
     keepAliveTimeout: KEEP_ALIVE,
     // A missing `Host` is refused by a step of our own, so that the refusal looks like all others.
     http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT, requireHostHeader: false },
@@ -157,6 +149,10 @@ function createFastify(deps: Services, addresses: ClientAddresses): FastifyInsta
   })
   // One more than a request may have; Node drops the others.
   app.server.maxHeadersCount = MAX_FIELDS + 1
+  // A client that takes nothing of a response loses its connection, a slow handler does not.
+  app.server.on('timeout', socket => {
+    if (socket.writableLength > 0 || !isAnswering(socket)) socket.destroy()
+  })
   app.server.maxConnections = MAX_CONNECTIONS
   app.server.maxRequestsPerSocket = MAX_REQUESTS_PER_CONNECTION
   // A client that sent `Expect: 100-continue` gets the permission when a handler reads the body, or the error response (D7.4).
@@ -221,9 +217,8 @@ function beginExchange(
 }
 
 /** The steps after the caller has been recognised. */
-async function admit(deps: Services, cors: Cors, request: FastifyRequest, caller: Caller): Promise<void> {
-  request.caller = caller
-  if (announcesBody(request.raw)) deps.bodies.belongs(request.raw, shareOf(caller))
+async function admit(deps: Services, cors: Cors, request: FastifyRequest): Promise<void> {
+  const { caller } = request
   requireTokenScope(request)
   const { ignoresCaller, fromElsewhere, beforeFactor } = request.route
   if (beforeFactor !== true) await deps.factorPolicy.requirePresent(caller)

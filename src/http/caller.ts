@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { LRUCache } from 'lru-cache'
 import { type Caller, hasScope, isGuest, type TokenScope } from '../accounts/caller.ts'
 import { type AccessTokens, looksLikeToken, TOKEN_PREFIX } from '../accounts/access-tokens.ts'
 import type { Credentials } from '../accounts/basic-credentials.ts'
@@ -206,16 +205,9 @@ export function describeCaller(
 export const expiryOf = ({ session }: Caller, sessions: Sessions): Milliseconds | undefined =>
   session && sessions.expiryAfterAccess(session)
 
-/** `Sun Nov 22 10:00:00 UTC 2026` (D3.1). Sessions that are used in the same second mostly end in the same second. */
+/** `Sun Nov 22 10:00:00 UTC 2026` (D3.1). */
 function localeTime(time: Milliseconds): string {
-  return localeSeconds.memo(Math.floor(time / 1000))
+  // From `Sun, 22 Nov 2026 10:00:00 GMT`.
+  const text = new Date(time).toUTCString()
+  return `${text.slice(0, 3)} ${text.slice(8, 11)} ${text.slice(5, 7)} ${text.slice(17, 25)} UTC ${text.slice(12, 16)}`
 }
-
-const localeSeconds = new LRUCache<number, string>({
-  max: 10,
-  memoMethod: second => {
-    // From `Sun, 22 Nov 2026 10:00:00 GMT`.
-    const text = new Date(second * 1000).toUTCString()
-    return `${text.slice(0, 3)} ${text.slice(8, 11)} ${text.slice(5, 7)} ${text.slice(17, 25)} UTC ${text.slice(12, 16)}`
-  },
-})

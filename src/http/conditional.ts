@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { PreconditionFailed } from '../base/errors.ts'
-import { LRUCache } from 'lru-cache'
 import type { Milliseconds } from '../base/units.ts'
 import type { Entry } from '../model/entry.ts'
 import type { FileRecord } from '../files/file-records.ts'
@@ -37,15 +36,9 @@ export const fileValidators = (entry: Entry, file: FileRecord | undefined): Vali
 })
 
 export function validatorHeaders({ etag, modified }: Validators): Record<string, string> {
-  const lastModified = httpDates.memo(Math.floor(modified / 1000))
+  const lastModified = new Date(modified).toUTCString()
   return etag === undefined ? { 'last-modified': lastModified } : { 'last-modified': lastModified, etag }
 }
-
-/** By second. The same few entries are read again and again. */
-const httpDates = new LRUCache<number, string>({
-  max: 1000,
-  memoMethod: second => new Date(second * 1000).toUTCString(),
-})
 
 /** How far a client's clock, cut to seconds, may lie behind ours before its copy counts as old (W3.0.6). */
 const SLACK: Milliseconds = 1000

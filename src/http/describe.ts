@@ -1,8 +1,6 @@
 import type { EntryView, ResourceView, ShownGraph } from '../content/resource-kind.ts'
 import { emptyGraph, type Graph } from '../graph/graph.ts'
-import type { ListPage } from '../model/list-order.ts'
 import type { BaseAddress } from './base-address.ts'
-import { RepeatedPart } from './protocol/repeated-part.ts'
 
 /** The form of a graph inside JSON. */
 export type GraphForm = (graph: Graph) => unknown
@@ -92,10 +90,6 @@ function resourceJson(view: ResourceView, base: BaseAddress): string {
   const shown = children.map(child => entryJson(child, base, notOfMembers)).join(',')
   return `{"children":[${shown}],${JSON.stringify(numbers).slice(1, -1)},"allUnsorted":${allUnsorted.json}}`
 }
-
-/** What the page of a long list has in common with all other pages of it: the ids of all members. */
-export const repeatedPartOf = ({ allUnsorted }: ListPage<unknown>): RepeatedPart | undefined =>
-  RepeatedPart.of(allUnsorted, allUnsorted.json)
 
 function describeMember(view: EntryView, base: BaseAddress, form: GraphForm): Record<string, unknown> {
   const members = Object.entries(describeEntry(view, base, form))

@@ -46,7 +46,7 @@ import type { DependencyCache } from '../stores/dependency-cache.ts'
 import type { ForwardingHeader } from './protocol/client-address.ts'
 import type { BaseAddress } from './base-address.ts'
 import type { ContentOrigin } from './content-origin.ts'
-import type { Bodies, BodyLimits, BodyMemoryLimits } from './protocol/body.ts'
+import type { Bodies, BodyLimits } from './protocol/body.ts'
 import type { AuthCookie, CookieOptions } from './protocol/cookies.ts'
 import type { CorsOptions } from './protocol/cross-site.ts'
 import type { UiAssets } from './page.ts'
@@ -72,8 +72,6 @@ export interface HttpOptions {
   /** Active media types that are nevertheless shown in the browser (D7.7). */
   readonly inlineTypes: readonly string[]
   readonly body: BodyLimits
-  /** For bodies of responses that wait for their clients. */
-  readonly responseMemory: BodyMemoryLimits
   readonly cors: CorsOptions
   /** Answers may be loaded as scripts, by pages of every site. */
   readonly jsonp: boolean

@@ -63,26 +63,22 @@ test('Accept chooses among what there is; of many ranges the first fifty count (
   assert.equal(preferred(`${others(50)},text/turtle`), undefined)
 })
 
-test('each list of media types, and each header, has a preference of its own, also when it is asked for again', () => {
+test('each list of media types, and each header, has a preference of its own', () => {
   const [graphs, pages] = [
     preferenceAmong(['application/json', 'text/turtle']),
     preferenceAmong(['application/json', 'text/html']),
   ]
   const long = `${'text/other, '.repeat(40)}text/turtle`
-  for (let round = 0; round < 3; round++) {
-    for (const [accept, graph, page] of [
-      ['text/turtle', 'text/turtle', undefined],
-      ['text/html, */*;q=0.1', 'application/json', 'text/html'],
-      ['*/*', 'application/json', 'application/json'],
-      ['image/png', undefined, undefined],
-      ['', undefined, undefined],
-      [long, 'text/turtle', undefined],
-    ] as const) {
-      const request = { headers: { accept } } as FastifyRequest
-      assert.deepEqual([graphs(request), pages(request)], [graph, page], accept)
-    }
-    // More different headers than are remembered.
-    for (let n = 0; n < 150; n++) graphs({ headers: { accept: `text/x${n}` } } as FastifyRequest)
+  for (const [accept, graph, page] of [
+    ['text/turtle', 'text/turtle', undefined],
+    ['text/html, */*;q=0.1', 'application/json', 'text/html'],
+    ['*/*', 'application/json', 'application/json'],
+    ['image/png', undefined, undefined],
+    ['', undefined, undefined],
+    [long, 'text/turtle', undefined],
+  ] as const) {
+    const request = { headers: { accept } } as FastifyRequest
+    assert.deepEqual([graphs(request), pages(request)], [graph, page], accept)
   }
 })
 
@@ -90,19 +86,17 @@ const coding = (header?: string, available?: readonly ('br' | 'gzip')[]): string
   acceptedCoding({ headers: { 'accept-encoding': header } } as FastifyRequest, available)
 
 test('the coding is the one with the highest quality that there is; the order here decides between equal ones (D14.7)', () => {
-  for (let round = 0; round < 2; round++) {
-    assert.equal(coding(), undefined)
-    assert.equal(coding(''), undefined)
-    assert.equal(coding('gzip, deflate, br'), 'br')
-    assert.equal(coding('gzip, deflate, br', ['gzip', 'br']), 'gzip')
-    assert.equal(coding('gzip;q=0, br'), 'br')
-    assert.equal(coding('br;q=0.1, gzip;q=1.0'), 'gzip')
-    assert.equal(coding('br;q=0.1, gzip;q=1.0', ['br']), 'br')
-    assert.equal(coding('gzip;q=0.1, br;q=0.2', ['gzip', 'br']), 'br')
-    assert.equal(coding('*'), 'br')
-    assert.equal(coding('*;q=0.5, br;q=0.1'), 'gzip')
-    assert.equal(coding('*', ['gzip']), 'gzip')
-  }
+  assert.equal(coding(), undefined)
+  assert.equal(coding(''), undefined)
+  assert.equal(coding('gzip, deflate, br'), 'br')
+  assert.equal(coding('gzip, deflate, br', ['gzip', 'br']), 'gzip')
+  assert.equal(coding('gzip;q=0, br'), 'br')
+  assert.equal(coding('br;q=0.1, gzip;q=1.0'), 'gzip')
+  assert.equal(coding('br;q=0.1, gzip;q=1.0', ['br']), 'br')
+  assert.equal(coding('gzip;q=0.1, br;q=0.2', ['gzip', 'br']), 'br')
+  assert.equal(coding('*'), 'br')
+  assert.equal(coding('*;q=0.5, br;q=0.1'), 'gzip')
+  assert.equal(coding('*', ['gzip']), 'gzip')
 })
 
 test('an uncompressed body is one of the choices: it has the lowest quality unless the client states one (D14.7)', () => {

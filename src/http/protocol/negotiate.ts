@@ -1,35 +1,24 @@
 import Negotiator from 'negotiator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { LRUCache } from 'lru-cache'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Bytes } from '../../base/units.ts'
-import type { RepeatedPart } from './repeated-part.ts'
 
 /** What the client prefers: the media type, the language and the coding of a response, and its compression. */
 
 const MAX_MEDIA_RANGES = 50
-/** A longer header is read each time. */
-const MAX_KNOWN = 300
-
-/** Programs and browsers send few different headers, and reading one takes as long as a tenth of a small answer. */
-function remembering<T extends object>(read: (header: string) => T): (header: string) => T {
-  const known = new LRUCache<string, T>({ max: 100, memoMethod: read })
-  return header => (header.length > MAX_KNOWN ? read(header) : known.memo(header))
-}
 
 /**
  * Finds the one of these media types that `Accept` prefers; `undefined` when it has none of them. Its first 50 ranges count: each is
  * compared with each type.
  */
 export function preferenceAmong(available: readonly string[]): (request: FastifyRequest) => string | undefined {
-  const choiceOf = remembering(accept => {
-    const shortened = accept.split(',', MAX_MEDIA_RANGES).join(',')
-    return { type: new Negotiator({ headers: { accept: shortened } }).mediaType([...available]) }
-  })
-  return ({ headers: { accept } }) =>
+  return ({ headers: { accept } }) => {
     // No preference (RFC 9110 12.5.1), as most programs have none.
-    accept === undefined || accept === '*/*' ? available[0] : choiceOf(accept).type
+    if (accept === undefined || accept === '*/*') return available[0]
+    const shortened = accept.split(',', MAX_MEDIA_RANGES).join(',')
+    return new Negotiator({ headers: { accept: shortened } }).mediaType([...available])
+  }
 }
 
 const preferredPage = preferenceAmong(['application/json', 'text/html'])
@@ -58,13 +47,9 @@ export function acceptLanguage(header: string | undefined): Record<string, numbe
 /** Adds a request header to those on which the response depends. */
 export function addVary(reply: FastifyReply, name: string): void {
   const present = reply.getHeader('vary')
-  reply.header('vary', typeof present === 'string' ? varyWith(name)(present).header : name)
+  if (typeof present !== 'string') reply.header('vary', name)
+  else if (!present.split(', ').includes(name)) reply.header('vary', `${present}, ${name}`)
 }
-
-/** The few forms of the header are made once: a text that has just been put together takes longer to send. */
-const varyWith = remembering(name =>
-  remembering(present => ({ header: present.split(', ').includes(name) ? present : `${present}, ${name}` })),
-)
 
 const codings = ['br', 'gzip'] as const
 export type Coding = (typeof codings)[number]
@@ -72,11 +57,6 @@ export type Coding = (typeof codings)[number]
 /** A smaller response fits into one packet uncompressed. */
 const MIN_BYTES: Bytes = 1400
 const MAX_BYTES: Bytes = 16 * 2 ** 20
-/**
- * Compression shares the thread pool with files and password hashes. Beyond this number, responses are sent
- * uncompressed.
- */
-const MAX_AT_ONCE = 2
 const textTypes = /^(?:text\/(?!html)|application\/(?:json|ld\+json|rdf\+json|rdf\+xml|trig|n-triples|n-quads|xml)\b)/
 
 /** The types of the package lack the order that decides between codings of the same quality. */
@@ -85,25 +65,17 @@ type Encodings = (available: readonly string[], options: { readonly preferred: r
 /** Names a body as it is, for the client to weigh against the codings. */
 const UNCODED = 'identity'
 
-/** There are few lists of codings. A list is a text here, because the cache compares keys. */
-const choiceAmong = remembering(list => {
-  const available = list.split(',')
-  return remembering(header => {
-    const negotiator: { readonly encodings: Encodings } = new Negotiator({ headers: { 'accept-encoding': header } })
-    const [first] = negotiator.encodings(available, { preferred: available })
-    return { coding: codings.find(coding => coding === first) }
-  })
-})
-
 /**
  * The coding of these that the client prefers; of equal ones the first. `undefined` means uncompressed, which the client may prefer too
  * (RFC 9110 12.5.3).
  */
 export function acceptedCoding(request: FastifyRequest, available: readonly Coding[] = codings): Coding | undefined {
   const header = request.headers['accept-encoding']
-  // Programs mostly send none.
   if (header === undefined) return undefined
-  return choiceAmong([...available, UNCODED].join(','))(header).coding
+  const negotiator: { readonly encodings: Encodings } = new Negotiator({ headers: { 'accept-encoding': header } })
+  const choices = [...available, UNCODED]
+  const [first] = negotiator.encodings(choices, { preferred: choices })
+  return available.find(coding => coding === first)
 }
 
 /** A strong ETag must not stand for different bytes (RFC 9110 8.8.3). */
@@ -117,21 +89,10 @@ export function removeCodingFromTags({ headers }: FastifyRequest['raw']): void {
   }
 }
 
-/** From here on the work counts more than the last bytes: gzip takes a third of the time for two hundredths more. */
-const LARGE: Bytes = 65_536
-
 const compressors: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> = {
-  br: bytes =>
-    promisify(brotliCompress)(bytes, {
-      params: {
-        [constants.BROTLI_PARAM_QUALITY]: bytes.length < LARGE ? 4 : 3,
-        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-      },
-    }),
-  gzip: bytes => promisify(gzip)(bytes, { level: bytes.length < LARGE ? 6 : 4 }),
+  br: bytes => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
+  gzip: bytes => promisify(gzip)(bytes),
 }
-
-let running = 0
 
 /**
  * Compresses the body of a route marked `compressible`. No such route returns secrets: if an attacker can add
@@ -140,37 +101,19 @@ let running = 0
  */
 export async function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
   addVary(reply, 'Accept-Encoding')
-  const repeated = typeof payload === 'string' ? reply.repeatedPart : undefined
-  const coding = acceptedCoding(request, repeated ? ['gzip', 'br'] : codings)
-  if (coding === undefined) return payload
+  const coding = acceptedCoding(request)
   const isWhole =
     request.method === 'GET' && reply.statusCode === 200 && reply.getHeader('content-encoding') === undefined
   const isKnown = typeof payload === 'string' || Buffer.isBuffer(payload)
-  if (!isWhole || !isKnown || !textTypes.test(String(reply.getHeader('content-type')))) return payload
-  const bytes = Buffer.byteLength(payload)
-  if (bytes < MIN_BYTES || bytes > MAX_BYTES || running >= MAX_AT_ONCE) return payload
-  return await compressed(reply, payload, coding, repeated)
-}
-
-async function compressed(
-  reply: FastifyReply,
-  payload: string | Buffer,
-  coding: Coding,
-  repeated: RepeatedPart | undefined,
-): Promise<Buffer> {
-  running++
-  try {
-    const coded =
-      coding === 'gzip' && repeated && typeof payload === 'string'
-        ? await repeated.gzip(payload)
-        : await compressors[coding](typeof payload === 'string' ? Buffer.from(payload) : payload)
-    const etag = reply.getHeader('etag')
-    if (typeof etag === 'string') reply.header('etag', codedTag(etag, coding))
-    reply.header('content-encoding', coding).removeHeader('content-length')
-    return coded
-  } finally {
-    running--
-  }
+  if (coding === undefined || !isWhole || !isKnown || !textTypes.test(String(reply.getHeader('content-type'))))
+    return payload
+  const bytes = Buffer.from(payload)
+  if (bytes.length < MIN_BYTES || bytes.length > MAX_BYTES) return payload
+  const coded = await compressors[coding](bytes)
+  const etag = reply.getHeader('etag')
+  if (typeof etag === 'string') reply.header('etag', codedTag(etag, coding))
+  reply.header('content-encoding', coding).removeHeader('content-length')
+  return coded
 }
 
 /** True when the route allows compression and the entry is not a user or group. */

@@ -29,6 +29,9 @@ export function beginInOrder(request: IncomingMessage, response: ServerResponse,
   else onResponseEnd(before?.response, () => socket.writable && begin())
 }
 
+/** Whether a request of the connection waits for its response. */
+export const isAnswering = (socket: Socket): boolean => latest.get(socket)?.response.closed === false
+
 /**
  * Answers what is not a valid request once, after the requests before it.
  * @param answer is told whether the message has been answered already, if the rest of its body is what is not valid

@@ -1,6 +1,5 @@
 import { type ErrorCode } from '../../base/error-codes.ts'
 import { InvalidInput, NotSupported } from '../../base/errors.ts'
-import { forEachPart } from './parts.ts'
 
 /** Parameters of one query or form, known or not: an address has room for 8,000, a form of a sign-on for 800,000. */
 const MAX_PARAMETERS = 200
@@ -30,14 +29,14 @@ export class Parameters {
       }
     }
     const pairs: Array<readonly [name: string, value: string]> = []
-    forEachPart(text, '&', part => {
-      if (part === '') return
+    for (const part of text.split('&')) {
+      if (part === '') continue
       if (pairs.length === MAX_PARAMETERS) {
         throw new InvalidInput(code, `There are more than ${MAX_PARAMETERS} parameters.`)
       }
       const equals = part.indexOf('=')
       pairs.push(equals < 0 ? [decode(part), ''] : [decode(part.slice(0, equals)), decode(part.slice(equals + 1))])
-    })
+    }
     return new Parameters(pairs, code)
   }
 

@@ -82,7 +82,6 @@ export function createReaderApp(
   app.decorateRequest('caller', undefined as never)
   app.decorateRequest('parameters', undefined as never)
   app.decorateRequest('callback', undefined)
-  app.decorateReply('repeatedPart', undefined)
   app.addHook('onRequest', (request, _reply, done) => {
     if (!caller) throw new Error('the read request has no caller')
     request.route = request.routeOptions.config

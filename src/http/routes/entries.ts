@@ -8,7 +8,7 @@ import {
   validatorHeaders,
   withoutVariants,
 } from '../conditional.ts'
-import { describeEntry, entryJson, repeatedPartOf } from '../describe.ts'
+import { describeEntry, entryJson } from '../describe.ts'
 import { content, done, json, unchanged } from '../interface/answer.ts'
 import { flag, jsonBody, streamedBody } from '../interface/inputs.ts'
 import { route } from '../interface/route.ts'
@@ -71,8 +71,6 @@ export const entryRoutes = [
       const isTheSameForAll = !query.includeAll && view.quota === undefined
       if (isCurrent && isTheSameForAll) return reply.status(304).send()
       if (form !== asRdfJson) return describeEntry(view, deps.base, form)
-      const { resource } = view
-      if (resource?.form === 'list') reply.repeatedPart = repeatedPartOf(resource.page)
       reply.type('application/json; charset=utf-8')
       return entryJson(view, deps.base)
     },

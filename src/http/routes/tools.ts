@@ -113,14 +113,14 @@ async function readEcho(
   if (type !== 'multipart/form-data') {
     throw new UnsupportedType('unsupported-type', `The body must be multipart/form-data, not ${type ?? 'untyped'}.`)
   }
-  const memory = bodies.reserve(request.raw, reply.raw)
+  const count = bodies.counter(reply.raw)
   const { bytes } = await firstFile(request.raw, bodies.stream(request.raw, reply.raw))
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of bytes) {
     size += chunk.length
     if (size > MAX_ECHOED) throw new TooLarge('body-too-large', `At most ${MAX_ECHOED} bytes are sent back.`)
-    memory.add(chunk.length)
+    count(chunk.length)
     chunks.push(chunk)
   }
   return chunks
