@@ -64,7 +64,6 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
       ? RequestCookies.none
       : RequestCookies.parse(request.headers.cookie, options.cookie.hostPrefix)
     beginExchange(deps, request, reply, { cookies, addresses })
-    requireFewFields(request, reply)
     if (isContent) return
     reply.headers(cors.headers(request.headers.origin))
     removeCodingFromTags(request.raw)
@@ -147,8 +146,7 @@ function createFastify(deps: Services, addresses: ClientAddresses): FastifyInsta
       void sendProblem(deps, error, request, reply)
     },
   })
-  // One more than a request may have; Node drops the others.
-  app.server.maxHeadersCount = MAX_FIELDS + 1
+  app.server.maxHeadersCount = MAX_FIELDS
   // A client that takes nothing of a response loses its connection, a slow handler does not.
   app.server.on('timeout', socket => {
     if (socket.writableLength > 0 || !isAnswering(socket)) socket.destroy()
@@ -254,14 +252,6 @@ function parametersOf(request: FastifyRequest): Parameters {
 function requireHost({ raw }: FastifyRequest): void {
   if (raw.httpVersion === '1.1' && raw.headers.host === undefined)
     throw new InvalidInput('bad-request', 'The request has no `Host` header.')
-}
-
-/** @throws {InvalidInput} */
-function requireFewFields({ raw }: FastifyRequest, reply: FastifyReply): void {
-  if (raw.rawHeaders.length <= 2 * MAX_FIELDS) return
-  // One that announces a body may be among those that are not known.
-  reply.header('connection', 'close')
-  throw new InvalidInput('bad-request', `The header of the request has more than ${MAX_FIELDS} fields.`)
 }
 
 /** D1.6. A page replaces the policy by its own. */

@@ -5,7 +5,7 @@ import { problemOf } from './problem.ts'
 
 /** Errors of Node's parser for bytes that are not a valid request. */
 const causes: Readonly<Record<string, { readonly status: number; readonly detail: string }>> = {
-  HPE_HEADER_OVERFLOW: { status: 431, detail: 'The header of the request is too long.' },
+  HPE_HEADER_OVERFLOW: { status: 431, detail: 'The header of the request is too long or has too many fields.' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'The header of the request did not come in time.' },
 }
 

@@ -18,7 +18,11 @@ function answer(
 }
 
 for (const [code, line, detail] of [
-  ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large', 'The header of the request is too long.'],
+  [
+    'HPE_HEADER_OVERFLOW',
+    '431 Request Header Fields Too Large',
+    'The header of the request is too long or has too many fields.',
+  ],
   ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout', 'The header of the request did not come in time.'],
   ['HPE_INVALID_METHOD', '400 Bad Request', 'The request is not valid HTTP.'],
   [undefined, '400 Bad Request', 'The request is not valid HTTP.'],
