@@ -13,7 +13,9 @@ const others: ReadonlyArray<readonly [string, Readonly<Record<string, string>>]>
   ['sv', sv],
 ]
 
-const placesIn = (message: string): string[] => [...message.matchAll(/\{[^}]*\}/g)].map(([place]) => place).sort()
+/** Names of the values, which a text with forms for several numbers has once. */
+const placesIn = (message: string): string[] =>
+  [...message.matchAll(/\{(\w+)(?:\}|, plural,)/g)].map(([, place = '']) => place).sort()
 
 test('each language is one file, and each file is tested here', () => {
   const files = readdirSync(join(repository, 'ui/messages')).sort()

@@ -133,7 +133,7 @@ task('rename a file', 'rename', 'anna', async ({ page, click, button, link, show
 task('find a file and look at it', 'find', 'anna', async ({ page, click, button, link, show }) => {
   await click(link('Survey of the harbour'))
   await page.getByLabel('Search files by name').fill('not')
-  await page.waitForSelector('text=1 items')
+  await page.waitForSelector('text=1 item')
   await show()
   await click(button('notes.txt'))
   await page.waitForSelector('pre.preview')

@@ -40,12 +40,29 @@ export async function chooseLanguage(wanted: ReadonlyArray<string | undefined>):
 /** The keys of all messages. */
 export const messageKeys = (): string[] => Object.keys(messages)
 
-/** A message in the language of the page; `{name}` is replaced by the value of that name. */
-export function t(key: MessageKey, values: Readonly<Record<string, string | number>> = {}): string {
-  return messages[key].replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ''))
+type Values = Readonly<Record<string, string | number>>
+
+/**
+ * A message in the language of the page; `{name}` is replaced by the value of that name, and `{name, plural, one {# day} other {# days}}`
+ * by the text for that number, as in ICU messages.
+ */
+export function t(key: MessageKey, values: Values = {}): string {
+  return messages[key]
+    .replaceAll(/\{(\w+), plural, ((?:\w+ \{[^{}]*\} ?)+)\}/g, (_, name: string, texts: string) =>
+      plural(values[name], texts),
+    )
+    .replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ''))
+}
+
+/** @param value a number, or a formatted one @param texts `one {# day} other {# days}` */
+function plural(value: string | number = '', texts: string): string {
+  // A number that is formatted with separators is large.
+  const category = new Intl.PluralRules(current).select(Number(value))
+  const byCategory = new Map([...texts.matchAll(/(\w+) \{([^{}]*)\}/g)].map(([, name, text = '']) => [name, text]))
+  return (byCategory.get(category) ?? byCategory.get('other') ?? '').replaceAll('#', String(value))
 }
 
 /** The message for a key that was built at run time, if there is one. */
-export function findMessage(key: string, values?: Readonly<Record<string, string | number>>): string | undefined {
+export function findMessage(key: string, values?: Values): string | undefined {
   return Object.hasOwn(messages, key) ? t(key as MessageKey, values) : undefined
 }
