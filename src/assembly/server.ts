@@ -164,7 +164,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
   const metrics = new Metrics({ ...accounts, files, storageUsage, disk, scrubber, virusScan, system })
   const history = new History({ metrics, storageUsage, system })
   const readiness = new Readiness({
-    database: () => database.get(ping),
+    database: () => Promise.all([database.get(ping), database.requireWritable()]),
     ...(disk ? { disk: () => requireHealthy(disk) } : {}),
   })
   const app = createApp(

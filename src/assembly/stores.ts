@@ -16,6 +16,7 @@ import { placeOf } from '../stores/postgres/postgres-pool.ts'
 import { holdsStore, serverVersion } from '../stores/postgres/postgres-server.ts'
 import { schema } from './schema.ts'
 import { openSqliteDatabase, openSqliteReader } from '../stores/sqlite/sqlite-database.ts'
+import { syncFolder } from '../stores/sync-folder.ts'
 
 const DATABASE_FILE = 'store.sqlite'
 const READ_CACHE: Bytes = 64 * 2 ** 20
@@ -150,7 +151,7 @@ async function migrated(opened: OpenDatabase, bare: boolean): Promise<OpenDataba
 /** Opens the stores of a service. With a database file the folder is locked. @throws {StartupError} */
 export async function openStores(settings: Settings, system: System, opening: Opening = {}) {
   const folder = resolve(settings['service.data.folder'])
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeFolder(folder)
   const { database, isExclusive, nodeId, close: closeDatabase } = await openPrepared(settings, system, folder, opening)
   try {
     const blobs = await openBlobs(settings)
@@ -163,6 +164,13 @@ export async function openStores(settings: Settings, system: System, opening: Op
     await closeDatabase()
     throw error
   }
+}
+
+/** Its name survives a power failure, and so do the names of folders above it that are made with it. */
+async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 })
+  if (first === undefined) return
+  for (let path = folder; path.length >= first.length; path = dirname(path)) await syncFolder(dirname(path))
 }
 
 /** Opens the store of uploaded files. @throws {StartupError} when it is unusable */

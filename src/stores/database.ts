@@ -61,6 +61,8 @@ export interface Database extends Queries {
    * @param maxBytes a larger database is not checked
    */
   findDamage(options?: { readonly maxBytes?: Bytes }): Promise<readonly string[]>
+  /** Rejects while what was written last could not be stored because of the disk, and still cannot. */
+  requireWritable(): Promise<void>
   close(): Promise<void>
 }
 

@@ -106,8 +106,10 @@ export class FolderBlobStore implements BlobStore {
     return this.#reads.stream(handle, range ?? WHOLE, reader)
   }
 
+  /** Resolves when the name can no longer come back after a power failure: the record of the deletion is dropped then. */
   async delete(key: string): Promise<void> {
-    await withDiskErrors(this.#remove(this.#final(key)))
+    const final = this.#final(key)
+    if (await withDiskErrors(this.#remove(final))) await withDiskErrors(this.#syncs.run(dirname(final)))
     await withDiskErrors(this.#remove(this.#incoming(key)))
   }
 
@@ -209,11 +211,14 @@ export class FolderBlobStore implements BlobStore {
     }
   }
 
-  async #remove(path: string): Promise<void> {
+  /** Returns false if there is no such file. */
+  async #remove(path: string): Promise<boolean> {
     try {
       await this.#files.unlink(path)
+      return true
     } catch (error) {
       if (!isAbsent(error)) throw error
+      return false
     }
   }
 

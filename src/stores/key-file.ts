@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { access, link, open, unlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { StartupError } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
+import { syncFolder } from './sync-folder.ts'
 
 const KEY_BYTES = 32
 /** Limited, because a session is looked up under each key. */
@@ -75,6 +77,8 @@ async function writeNew(path: string, system: System): Promise<void> {
     await link(draft, path).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error
     })
+    // What is encrypted with the key is stored next, and would be lost without its name.
+    await syncFolder(dirname(path))
   } finally {
     await file.close()
     await unlink(draft)

@@ -79,6 +79,18 @@ test('a sweep leaves the bytes of running uploads alone; a start on its own remo
   assert.deepEqual(deleted, ['running'])
 })
 
+test('a file that has both of its names after a power failure is not deleted', async t => {
+  const database = await newDatabase(t)
+  const system = new FakeSystem()
+  const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 1000 })
+  await database.run(sql`INSERT INTO contexts (id) VALUES ('3')`)
+  await database.run(sql`INSERT INTO files (context, entry, blob, size, sha256) VALUES ('3', '1', 'stored', 1, 'x')`)
+  const deleted: string[] = []
+  const blobs = { delete: async (key: string) => void deleted.push(key), unfinished: async () => ['stored', 'lost'] }
+  await new Garbage(database, blobs, ledger, system).recover(true)
+  assert.deepEqual(deleted, ['lost'])
+})
+
 for (const [what, failure, left] of [
   ['a file that cannot be deleted keeps no other one', new Error('not permitted'), ['b1']],
   [

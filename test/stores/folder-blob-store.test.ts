@@ -139,6 +139,16 @@ test('everything is synchronised before the name it is found by', async () => {
   assert.deepEqual(made, [...fill, 'rename', ...folderSync])
 })
 
+test('a deletion is synchronised before it is reported', async () => {
+  const { files, made } = failingCalls(0)
+  const store = await FolderBlobStore.open(await inFolder(), files)
+  const key = newKey()
+  await store.write(key, threeSteps(), neverAborted)
+  made.length = 0
+  await store.delete(key)
+  assert.deepEqual(made, ['open', 'sync', 'close'])
+})
+
 test('files that end together share the synchronisation of their folder, which begins when all have their names (D40.7)', async () => {
   let [begun, renamed] = [0, 0]
   /** How many had their names when each synchronisation of the folder began. */

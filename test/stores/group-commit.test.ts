@@ -158,8 +158,10 @@ test('after a commit that could not be written the next one is tried', async () 
     group.run(tx => insert(tx, 1), {}),
     StoreUnavailable,
   )
+  assert.ok(group.failure instanceof StoreUnavailable)
   refused.length = 0
   await group.run(tx => insert(tx, 2), {})
+  assert.equal(group.failure, undefined)
   assert.deepEqual(
     connection.all(sql`SELECT * FROM t`).map(row => ({ ...(row as object) })),
     [{ a: 2 }],

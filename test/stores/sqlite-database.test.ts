@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { readdir, stat } from 'node:fs/promises'
+import { readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { StoreUnavailable } from '../../src/base/errors.ts'
 import type { Database } from '../../src/stores/database.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { writesRows } from '../../src/stores/sqlite/sqlite-connection.ts'
@@ -179,3 +180,16 @@ for (const durability of ['full', 'relaxed'] as const) {
     )
   })
 }
+
+test('once another program has replaced the log, nothing more is stored, and the database says so', async t => {
+  const path = join(await temporaryFolder(), 'test.db')
+  const database = await openSqliteDatabase(path)
+  t.after(() => database.close())
+  await database.run(sql`CREATE TABLE t (a INTEGER)`)
+  await database.requireWritable()
+  await rename(`${path}-wal`, `${path}-gone`)
+  await writeFile(`${path}-wal`, '')
+  await assert.rejects(database.run(sql`INSERT INTO t VALUES (1)`), StoreUnavailable)
+  await assert.rejects(database.requireWritable(), StoreUnavailable)
+  assert.deepEqual(await database.all(sql`SELECT * FROM t`), [])
+})

@@ -119,6 +119,7 @@ export function faultyDatabase(real: Database, faults: Faults): Database {
     },
     snapshot: work => real.snapshot(at => work(through(at))),
     findDamage: options => real.findDamage(options),
+    requireWritable: () => real.requireWritable(),
     close: () => real.close(),
   }
 }

@@ -157,6 +157,8 @@ class PostgresDatabase implements Database {
     }, 0)
   }
 
+  async requireWritable(): Promise<void> {}
+
   async findDamage(): Promise<readonly string[]> {
     return []
   }

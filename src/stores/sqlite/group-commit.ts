@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { StoreUnavailable } from '../../base/errors.ts'
+import { StorageReadOnly, StoreDamaged, StoreUnavailable } from '../../base/errors.ts'
 import type { Mutex } from '../../base/mutex.ts'
 import type { Queries, TransactionOptions } from '../database.ts'
 import { isSyncFailure } from '../disk.ts'
@@ -29,13 +29,25 @@ interface End {
 export class GroupCommit {
   readonly #connection: SqliteConnection
   readonly #mutex: Mutex
+  readonly #isLogInPlace: () => boolean
   readonly #waiting: Waiting[] = []
-  #failed: unknown
+  /** Why nothing is written any more. */
+  #broken: unknown
+  /** Why the last transaction could not be stored, if the disk is the reason. */
+  #failure: unknown
 
-  /** @param mutex keeps all other work off the connection */
-  constructor(connection: SqliteConnection, mutex: Mutex) {
+  /**
+   * @param mutex keeps all other work off the connection
+   * @param isLogInPlace false when the write-ahead log is no longer the file that the engine has open
+   */
+  constructor(connection: SqliteConnection, mutex: Mutex, isLogInPlace: () => boolean = () => true) {
     this.#connection = connection
     this.#mutex = mutex
+    this.#isLogInPlace = isLogInPlace
+  }
+
+  get failure(): unknown {
+    return this.#failure
   }
 
   run<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions): Promise<T> {
@@ -59,6 +71,7 @@ export class GroupCommit {
     try {
       this.#begin(relaxed)
     } catch (error) {
+      this.#note(error)
       return next?.reject(error)
     }
     try {
@@ -67,8 +80,10 @@ export class GroupCommit {
         // Statements block the process, so requests that have arrived meanwhile only get this far now.
         if (this.#waiting.length === 0) await setImmediate()
       }
-      this.#commit()
+      this.#connection.execute('COMMIT')
+      this.#failure = undefined
     } catch (error) {
+      this.#note(error)
       if (this.#connection.inTransaction) this.#connection.execute('ROLLBACK')
       next?.reject(error)
       for (const { one, failure } of ends) one.reject(failure?.error ?? error)
@@ -81,21 +96,20 @@ export class GroupCommit {
   }
 
   #begin(relaxed: boolean): void {
-    if (this.#failed) throw new StoreUnavailable('The database', { cause: this.#failed, retryAfter: 60 })
+    if (!this.#broken && !this.#isLogInPlace())
+      this.#broken = new Error('Another program has replaced the log of the database. Restart the service.')
+    if (this.#broken) throw new StoreUnavailable('The database', { cause: this.#broken, retryAfter: 60 })
     // A full commit synchronises all of the log, so the relaxed ones before it are durable as well.
     this.#connection.execute(`PRAGMA synchronous = ${relaxed ? 'NORMAL' : 'FULL'}`)
     // IMMEDIATE takes the write lock first, so that no later statement can fail because of another writer.
     this.#connection.execute('BEGIN IMMEDIATE')
   }
 
-  #commit(): void {
-    try {
-      this.#connection.execute('COMMIT')
-    } catch (error) {
-      // The system may have dropped relaxed commits that it could not write, and every later commit would be lost with them.
-      if (isSyncFailure(error)) this.#failed = error
-      throw error
-    }
+  #note(error: unknown): void {
+    // The system may have dropped relaxed commits that it could not write, and every later commit would be lost with them.
+    if (isSyncFailure(error)) this.#broken = error
+    if (error instanceof StoreUnavailable || error instanceof StorageReadOnly || error instanceof StoreDamaged)
+      this.#failure = error
   }
 
   /** Adds the next transaction to the shared commit. */

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { StartupError, StorageFull, StorageReadOnly, StoreDamaged } from '../../base/errors.ts'
@@ -42,7 +43,7 @@ export async function openSqliteDatabase(path: string, options: SqliteOptions = 
     const connectReader = (): SqliteConnection =>
       new SqliteConnection(prepareToRead(connect(true), readCache), statements)
     const reader = connectReader()
-    return new SqliteDatabase(writer, reader, { connectReader })
+    return new SqliteDatabase(writer, reader, { connectReader, isLogInPlace: watchedLog(path) })
   } catch (error) {
     writing.close()
     throw translateDiskError(error)
@@ -57,6 +58,16 @@ export async function openSqliteReader(path: string): Promise<Database> {
       SECOND_STATEMENTS,
     )
   return new SqliteDatabase(connect(), connect(), { connectReader: connect, asksAlways: true })
+}
+
+/**
+ * The engine keeps its log open. Should another program believe that it is alone and delete it, all later commits would be lost with the
+ * end of this process.
+ */
+function watchedLog(path: string): () => boolean {
+  const inode = (): number | undefined => statSync(`${path}-wal`, { throwIfNoEntry: false })?.ino
+  const first = inode()
+  return () => inode() === first
 }
 
 function prepareToWrite(handle: SqliteHandle, path: string): void {
@@ -86,6 +97,7 @@ interface Access {
   readonly connectReader?: () => SqliteConnection
   /** Another thread writes, and its clients may ask here at once: a revision of this turn of the event loop may be too old. */
   readonly asksAlways?: boolean
+  readonly isLogInPlace?: () => boolean
 }
 
 /**
@@ -105,12 +117,16 @@ class SqliteDatabase implements Database {
   /** The revision read in this turn of the event loop, valid until this process writes. */
   #seen: { readonly writes: number; readonly revision: number } | undefined
 
-  constructor(writer: SqliteConnection, reader: SqliteConnection, { connectReader, asksAlways = false }: Access = {}) {
+  constructor(
+    writer: SqliteConnection,
+    reader: SqliteConnection,
+    { connectReader, asksAlways = false, isLogInPlace }: Access = {},
+  ) {
     this.#writer = writer
     this.#reader = reader
     this.#asksAlways = asksAlways
     this.#connectReader = connectReader
-    this.#commits = new GroupCommit(writer, this.#mutex)
+    this.#commits = new GroupCommit(writer, this.#mutex, isLogInPlace)
   }
 
   /**
@@ -147,6 +163,11 @@ class SqliteDatabase implements Database {
   async transaction<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     this.#requireOpen()
     return await this.#commits.run(work, options)
+  }
+
+  /** @throws the failure of the last write, unless another one, of the same bytes, succeeds */
+  async requireWritable(): Promise<void> {
+    if (this.#commits.failure) await this.transaction(async () => this.#writer.execute('PRAGMA user_version = 0'))
   }
 
   /** The lock on the folder already excludes other processes. */
