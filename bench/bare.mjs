@@ -6,8 +6,8 @@ import { createServer } from 'node:http'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { hash, verify } from '@node-rs/argon2'
-import { openSqliteDatabase } from '../dist/stores/sqlite/sqlite-database.js'
-import { sql } from '../dist/stores/sql.js'
+import { openSqliteDatabase } from '../src/stores/sqlite/sqlite-database.ts'
+import { sql } from '../src/stores/sql.ts'
 
 const [what, ...values] = process.argv.slice(2)
 const kinds = {

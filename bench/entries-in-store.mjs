@@ -1,6 +1,6 @@
 // Writes entries and their search index directly to a store, without the service.
-import { deleteEntryRow, insertEntryRow, updateEntryRow } from '../dist/content/entry-rows.js'
-import { indexEntries, removeFromIndex } from '../dist/search/index-records.js'
+import { deleteEntryRow, insertEntryRow, updateEntryRow } from '../src/content/entry-rows.ts'
+import { indexEntries, removeFromIndex } from '../src/search/index-records.ts'
 
 export async function insertEntry(tx, entry) {
   await insertEntryRow(tx, entry)

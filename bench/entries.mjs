@@ -5,10 +5,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { newEntry } from '../dist/model/entry.js'
+import { newEntry } from '../src/model/entry.ts'
 import { insertEntry } from './entries-in-store.mjs'
-import { openSqliteDatabase } from '../dist/stores/sqlite/sqlite-database.js'
-import { sql } from '../dist/stores/sql.js'
+import { openSqliteDatabase } from '../src/stores/sqlite/sqlite-database.ts'
+import { sql } from '../src/stores/sql.ts'
 import { cpuOf, load, request, writeBeside } from './load.mjs'
 import {
   ask,

@@ -1,8 +1,8 @@
 // Sign-in with a password, and how a flood of attempts affects users who are already signed in.
 import { join } from 'node:path'
 import { once } from 'node:events'
-import { findUser, insertUser } from '../dist/accounts/users.js'
-import { openSqliteDatabase } from '../dist/stores/sqlite/sqlite-database.js'
+import { findUser, insertUser } from '../src/accounts/users.ts'
+import { openSqliteDatabase } from '../src/stores/sqlite/sqlite-database.ts'
 import { load, request } from './load.mjs'
 import {
   interleave,

@@ -8,7 +8,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { buildIfStale, buildProgramIfStale, installIfMissing, root } from '../scripts/prepare.mjs'
+import { buildProgramIfStale, installIfMissing, root } from '../scripts/prepare.mjs'
 import { write } from './report.mjs'
 
 const PARTS = [
@@ -36,7 +36,6 @@ if (unknown.length > 0) {
 }
 installIfMissing()
 buildProgramIfStale()
-buildIfStale('tsconfig.json', ['src', 'test'], 'build/src/commands/main.js')
 
 const folder = join(root, 'bench/report')
 mkdirSync(folder, { recursive: true })

@@ -2,12 +2,12 @@
 // cookie; as users grow. And the judgement of responses alone, as they grow.
 import { pathToFileURL } from 'node:url'
 import { join } from 'node:path'
-import { verifyResponse } from '../dist/sso/saml/response.js'
+import { verifyResponse } from '../src/sso/saml/response.ts'
 import { root } from '../scripts/prepare.mjs'
 import { cpuOf } from './load.mjs'
 import { interleave, median, ROUND_MS, ROUNDS, sizesUpTo, startService } from './support.mjs'
 
-const support = name => import(pathToFileURL(join(root, 'build/test/support', name)).href)
+const support = name => import(pathToFileURL(join(root, 'test/support', name)).href)
 const { ACS, buildResponse, encode, IDP, keyNamed, NOW, REQUEST, signResponse, SP } = await support('saml-idp.js')
 const { RELYING_PARTY, readDeparture, samlSettings, startSamlIdp } = await support('saml-service.js')
 

@@ -4,9 +4,9 @@
 // that `.ci/install-peers` installs.
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { cephGateway, startCephGateway } from '../build/test/support/peers/ceph-gateway.js'
-import { administer, ownPostgres, postgres, urlOf } from '../build/test/support/peers/postgres.js'
-import { redis, startRedis } from '../build/test/support/peers/redis.js'
+import { cephGateway, startCephGateway } from '../test/support/peers/ceph-gateway.ts'
+import { administer, ownPostgres, postgres, urlOf } from '../test/support/peers/postgres.ts'
+import { redis, startRedis } from '../test/support/peers/redis.ts'
 import { Client } from 'pg'
 import { cpuOf, load, request } from './load.mjs'
 import { ask, isQuick, loginOf, median, newContext, ROUND_MS, ROUNDS, signIn, startService } from './support.mjs'

@@ -1,7 +1,7 @@
 // The program with a way to fill it with sessions: a million sign-ins with a password would take hours.
 import { setTimeout } from 'node:timers/promises'
-import { Sessions } from '../dist/accounts/sessions.js'
-import { main } from '../dist/commands/main.js'
+import { Sessions } from '../src/accounts/sessions.ts'
+import { main } from '../src/commands/main.ts'
 
 const SAMPLES = 2000
 const PER_USER = 8

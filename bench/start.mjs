@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { newEntry } from '../dist/model/entry.js'
+import { newEntry } from '../src/model/entry.ts'
 import { insertEntry } from './entries-in-store.mjs'
-import { openSqliteDatabase } from '../dist/stores/sqlite/sqlite-database.js'
+import { openSqliteDatabase } from '../src/stores/sqlite/sqlite-database.ts'
 import { ask, interleave, medianOf, newContext, ROUNDS, signIn, sizesUpTo, startService } from './support.mjs'
 
 const SIZES = [0, ...sizesUpTo(100_000)]

@@ -1,22 +1,22 @@
-// Bundles the compiled program of dist/ into dist/program: a start reads some large files instead of about 450 small ones, in each thread
+// Bundles the program of src/ into dist/program: a start reads some large files instead of about 450 small ones, in each thread
 // and each process again (D38). What is imported on demand stays in files of its own.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { build } from 'esbuild'
 import { root } from './prepare.mjs'
 
-const SERVER = 'dist/assembly/server.js'
+const SERVER = 'src/assembly/server.ts'
 /** The module of the program. */
-const servers = ['dist/commands/main.js']
+const servers = ['src/commands/main.ts']
 /** The modules of the other threads. A thread is found under its name beside the module that starts it. */
 const workers = [
-  'dist/assembly/reader-thread.js',
-  'dist/accounts/hash-thread.js',
-  'dist/graph/read-worker.js',
-  'dist/stores/digest-thread.js',
-  'dist/sso/cas/reply-worker.js',
-  'dist/sso/saml/federation-worker.js',
-  'dist/sso/saml/verify-worker.js',
+  'src/assembly/reader-thread.ts',
+  'src/accounts/hash-thread.ts',
+  'src/graph/read-worker.ts',
+  'src/stores/digest-thread.ts',
+  'src/sso/cas/reply-worker.ts',
+  'src/sso/saml/federation-worker.ts',
+  'src/sso/saml/verify-worker.ts',
 ]
 
 /** Packages that every start loads. All others stay where they are installed. */
@@ -44,7 +44,7 @@ rmSync(into, { recursive: true, force: true })
 // Apart, because what both need would be split off into files that each of them waits for.
 const results = [await bundle(servers, [besideServer()]), await bundle(workers, [])]
 const inputs = [...new Set(results.flatMap(({ inputs }) => Object.keys(inputs)))].sort()
-requireThreads(inputs.filter(path => path.startsWith('dist/')))
+requireThreads(inputs.filter(path => path.startsWith('src/')))
 requireAscii()
 const packages = new Set(inputs.flatMap(path => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []))
 writeFileSync(join(into, 'LICENSES.txt'), [...packages].map(licenceOf).join('\n'))
@@ -87,7 +87,7 @@ async function bundle(entries, plugins) {
  */
 function besideServer() {
   const namespace = 'beside-server'
-  const isOfServer = file => !file.startsWith('dist/commands/') && file !== SERVER
+  const isOfServer = file => !file.startsWith('src/commands/') && file !== SERVER
   return {
     name: namespace,
     setup(builder) {
@@ -105,7 +105,7 @@ function besideServer() {
 
 /** Without its module a thread would fail at its first task. */
 function requireThreads(paths) {
-  const names = new Set([...servers, ...workers].map(entry => basename(entry, '.js')))
+  const names = new Set([...servers, ...workers].map(entry => basename(entry, '.ts')))
   for (const path of paths) {
     for (const [, name] of readFileSync(join(root, path), 'utf8').matchAll(/threadModule\('([^']+)'/g)) {
       if (!names.has(name)) throw new Error(`${path} starts the thread ${name}, which scripts/build-program.mjs lacks.`)

@@ -1,5 +1,5 @@
-// Bundles the pages of `ui/` into the folders named as arguments, by default dist/ui. File names contain a
-// hash of the content, so browsers may cache them for ever; manifest.json maps names to files.
+// Bundles the pages of `ui/` into dist/ui. File names contain a hash of the content, so
+// browsers may cache them for ever; manifest.json maps names to files.
 import './runtime.mjs'
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
@@ -163,21 +163,19 @@ function compressAll(folder) {
   }
 }
 
-for (const folder of process.argv.length > 2 ? process.argv.slice(2) : ['dist/ui']) {
-  const into = join(root, folder)
-  rmSync(into, { recursive: true, force: true })
-  const scripts = await buildModules(into)
-  const names = { ...(await buildOthers(into)), ...Object.fromEntries(scripts.names) }
-  for (const [name, from] of Object.entries(licences))
-    copyFileSync(join(root, 'node_modules', from), join(into, `${name}.LICENSE.txt`))
-  compressAll(into)
-  const { preloads } = await load('ui/preloads.ts')
-  const manifest = {
-    ...names,
-    languages: Object.fromEntries(scripts.languages),
-    pages: preloads.map(({ pattern, page, data }) => ({ pattern, scripts: scripts.neededFor(page), data })),
-  }
-  writeFileSync(join(into, 'words.json'), JSON.stringify(await wordsOfThePages()))
-  writeFileSync(join(into, 'manifest.json'), JSON.stringify(manifest))
-  process.stderr.write(`The pages are in ${folder}: ${readdirSync(into).length} files.\n`)
+const into = join(root, 'dist/ui')
+rmSync(into, { recursive: true, force: true })
+const scripts = await buildModules(into)
+const names = { ...(await buildOthers(into)), ...Object.fromEntries(scripts.names) }
+for (const [name, from] of Object.entries(licences))
+  copyFileSync(join(root, 'node_modules', from), join(into, `${name}.LICENSE.txt`))
+compressAll(into)
+const { preloads } = await load('ui/preloads.ts')
+const manifest = {
+  ...names,
+  languages: Object.fromEntries(scripts.languages),
+  pages: preloads.map(({ pattern, page, data }) => ({ pattern, scripts: scripts.neededFor(page), data })),
 }
+writeFileSync(join(into, 'words.json'), JSON.stringify(await wordsOfThePages()))
+writeFileSync(join(into, 'manifest.json'), JSON.stringify(manifest))
+process.stderr.write(`The pages are in dist/ui: ${readdirSync(into).length} files.\n`)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { dictionary } from '@zxcvbn-ts/language-common'
 import { root } from './prepare.mjs'
 
-const { main } = await import('../dist/commands/main.js')
+const { main } = await import('../src/commands/main.ts')
 const folder = mkdtempSync(join(tmpdir(), 'stowage-'))
 const list = join(folder, 'passwords')
 writeFileSync(list, `${dictionary['passwords-common'].join('\n')}\n`)

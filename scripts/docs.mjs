@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { root } from './prepare.mjs'
 
 // Imported here, where the release of Node.js is right: an older one could not even link these.
-const { configurationReference } = await import('../dist/config/describe.js')
-const { errorReference } = await import('../dist/http/error-reference.js')
-const { withOperationTables } = await import('../dist/http/interface/tables.js')
-const { describedRoutes } = await import('../dist/http/routes/routes.js')
+const { configurationReference } = await import('../src/config/describe.ts')
+const { errorReference } = await import('../src/http/error-reference.ts')
+const { withOperationTables } = await import('../src/http/interface/tables.ts')
+const { describedRoutes } = await import('../src/http/routes/routes.ts')
 
 const interfacePage = 'docs/interface.md'
 const pages = {

@@ -1,23 +1,20 @@
 // `node scripts/paths.mjs [--names]`: how many files under src/ take part in the answer to a request, for the paths that
 // docs/architecture.md names. A file counts when a function in it runs, by the call counts of V8, in each of two requests after a first one.
-// Needs the compiled tests (`node scripts/test.mjs house`).
 import './runtime.mjs'
 import { Session } from 'node:inspector/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { root } from './prepare.mjs'
 
-const support = path => import(pathToFileURL(join(root, 'build/test/support', path)).href)
-const { ADMIN_PASSWORD, newContext, newEntry, startInProcess } = await support('service.js')
-const { startWithSaml } = await support('saml-service.js')
+const support = path => import(pathToFileURL(join(root, 'test/support', path)).href)
+const { ADMIN_PASSWORD, newContext, newEntry, startInProcess } = await support('service.ts')
+const { startWithSaml } = await support('saml-service.ts')
 
 // A search runs on a thread of its own, which these counts do not reach: here it runs where the others run.
-const readers = await import(pathToFileURL(join(root, 'build/src/http/readers/heavy-reads.js')).href).catch(
-  () => undefined,
-)
+const readers = await import(pathToFileURL(join(root, 'src/http/readers/heavy-reads.ts')).href).catch(() => undefined)
 if (readers) delete readers.heavyReads['/search']
 
-const sources = `${pathToFileURL(join(root, 'build/src')).href}/`
+const sources = `${pathToFileURL(join(root, 'src')).href}/`
 const session = new Session()
 session.connect()
 await session.post('Profiler.enable')

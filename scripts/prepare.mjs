@@ -21,30 +21,20 @@ export function installIfMissing() {
   run('npm', ['ci', '--ignore-scripts', '--no-fund', '--no-audit'])
 }
 
-/** Compiles the program into dist/ and bundles it into dist/program, unless that is newer than its sources and packages. */
+/** Bundles the program into dist/program unless that is newer than its sources and packages. */
 export function buildProgramIfStale() {
-  buildIfStale('tsconfig.build.json', ['src'], 'dist/commands/main.js')
   const made = join(root, 'dist/program/main.js')
-  const from = ['dist/commands/main.js', 'scripts/build-program.mjs', 'node_modules/.package-lock.json']
-  if (existsSync(made) && modified(made) > Math.max(...from.map(path => modified(join(root, path))))) return
+  const from = ['scripts/build-program.mjs', 'node_modules/.package-lock.json'].map(path => join(root, path))
+  if (existsSync(made) && modified(made) > Math.max(...from.map(modified), ...sources(join(root, 'src')))) return
   run(process.execPath, ['scripts/build-program.mjs'])
 }
 
-/** Bundles the user interface into `folder` unless its files are newer than their sources. */
-export function buildUiIfStale(folder) {
-  const made = join(root, folder, 'manifest.json')
+/** Bundles the user interface into dist/ui unless its files are newer than their sources. */
+export function buildUiIfStale() {
+  const made = join(root, 'dist/ui/manifest.json')
   const newest = Math.max(modified(join(root, 'scripts/build-ui.mjs')), ...sources(join(root, 'ui')))
   if (existsSync(made) && modified(made) > newest) return
-  run(process.execPath, ['scripts/build-ui.mjs', folder])
-}
-
-/** Compiles the sources of `project` unless its output is newer. */
-export function buildIfStale(project, folders, mark) {
-  const made = join(root, mark)
-  const newest = Math.max(modified(join(root, project)), ...folders.flatMap(folder => sources(join(root, folder))))
-  if (existsSync(made) && modified(made) > newest) return
-  process.stderr.write(`Compiling ${folders.join(' and ')} …\n`)
-  run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', project])
+  run(process.execPath, ['scripts/build-ui.mjs'])
 }
 
 const modified = path => statSync(path).mtimeMs

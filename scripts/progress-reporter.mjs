@@ -1,9 +1,6 @@
 // The reporter of `npm test`: one line of progress, each failure in full when it happens, the names of
 // skipped tests, and the totals.
-import { existsSync, readFileSync } from 'node:fs'
-import { SourceMap } from 'node:module'
-import { dirname, relative, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { relative } from 'node:path'
 import { inspect } from 'node:util'
 
 const LINES_APART = 100
@@ -61,14 +58,6 @@ function* failure({ name, file, line, details }) {
   yield `${inSource(typeof cause === 'string' ? cause : inspect(cause)).replaceAll(/^/gm, '    ')}\n\n`
 }
 
-/** Replaces places in compiled files by those in their sources. Loading source maps only here saves every test file some time. */
-function inSource(text) {
-  return text.replaceAll(/(file:\/\/)?(\/[^\s:()]+\.js):(\d+):(\d+)/g, (place, _, path, line, column) => {
-    const file = fileURLToPath(`file://${path}`)
-    if (!existsSync(`${file}.map`)) return place
-    const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')))
-    const { originalSource, originalLine, originalColumn } = map.findEntry(line - 1, column - 1)
-    if (originalSource === undefined) return place
-    return `${relative(process.cwd(), resolve(dirname(file), originalSource))}:${originalLine + 1}:${originalColumn + 1}`
-  })
-}
+/** Names files as one would in the repository. */
+const inSource = text =>
+  text.replaceAll(/(?:file:\/\/)?(\/[^\s:()]+)(?=:\d+:\d+)/g, (_, path) => relative(process.cwd(), path))

@@ -142,10 +142,10 @@ async function tryMutant({ id, path }) {
 
 function testFilesOf(names) {
   const parts = names.flatMap(name => rooms[name].tests)
-  return readdirSync(join(work, 'copy/build/test'), { recursive: true })
-    .filter(path => path.endsWith('.test.js') && parts.some(part => path.startsWith(part)))
+  return readdirSync(join(work, 'copy/test'), { recursive: true })
+    .filter(path => path.endsWith('.test.ts') && parts.some(part => path.startsWith(part)))
     .sort((a, b) => a.localeCompare(b))
-    .map(path => join('build/test', path))
+    .map(path => join('test', path))
 }
 
 function note(name, value) {

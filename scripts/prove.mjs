@@ -2,13 +2,12 @@
 import './runtime.mjs'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { buildIfStale, buildProgramIfStale, installIfMissing, root } from './prepare.mjs'
+import { buildProgramIfStale, installIfMissing, root } from './prepare.mjs'
 
 installIfMissing()
 buildProgramIfStale()
-buildIfStale('tsconfig.json', ['src', 'test'], 'build/src/commands/main.js')
-const main = join(root, 'build/test/proof/main.js')
-const proof = spawn(process.execPath, ['--enable-source-maps', main, ...process.argv.slice(2)], {
+const main = join(root, 'test/proof/main.ts')
+const proof = spawn(process.execPath, [main, ...process.argv.slice(2)], {
   cwd: root,
   stdio: 'inherit',
 })

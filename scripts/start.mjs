@@ -7,7 +7,7 @@ import { buildProgramIfStale, buildUiIfStale, installIfMissing, root } from './p
 
 installIfMissing()
 buildProgramIfStale()
-buildUiIfStale('dist/ui')
+buildUiIfStale()
 
 const { main } = await import(pathToFileURL(join(root, 'dist/program/main.js')).href)
 process.exit(await main(['serve', ...process.argv.slice(2)]))

@@ -8,18 +8,16 @@
 import './runtime.mjs'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { writeBatches } from './batches/plan.mjs'
-import { buildIfStale, buildProgramIfStale, buildUiIfStale, installIfMissing, root } from './prepare.mjs'
+import { buildProgramIfStale, buildUiIfStale, installIfMissing, root } from './prepare.mjs'
 
 installIfMissing()
 buildProgramIfStale()
-buildIfStale('tsconfig.json', ['src', 'test', 'ui'], 'build/src/commands/main.js')
-buildUiIfStale('dist/ui')
-buildUiIfStale('build/src/ui')
+buildUiIfStale()
 
 const SCALED = { STORE: 'postgres', BLOBS: 's3', TOKENS: 'redis' }
 /** The rooms whose tests know the service from outside. */
@@ -35,13 +33,11 @@ const MAX_TIMES = 30
 /** Not part of `npm test`, because they start other servers repeatedly. */
 const PEERS = join('test', 'peers', '/')
 
-const folder = join(root, 'build/test')
+const folder = join(root, 'test')
 const support = path => import(pathToFileURL(join(folder, 'support/peers', path)))
 const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-  .filter(entry => entry.isFile() && entry.name.endsWith('.test.js'))
+  .filter(entry => entry.isFile() && entry.name.endsWith('.test.ts'))
   .map(entry => relative(root, join(entry.parentPath, entry.name)))
-  // The compiler leaves the output of sources that are gone.
-  .filter(file => existsSync(join(root, relative('build', file).replace(/js$/, 'ts'))))
   .sort()
 
 const options = process.argv.slice(2).filter(argument => argument.startsWith('--'))
@@ -90,7 +86,7 @@ async function rest() {
 
 /** Resolves to true when every test of these files has passed. */
 async function run(chosenFiles, env = {}) {
-  const seed = pathToFileURL(join(folder, 'support/fixed-seed.js')).href
+  const seed = pathToFileURL(join(folder, 'support/fixed-seed.ts')).href
   const target = mkdtempSync(join(tmpdir(), 'stowage-batches-'))
   const batches = writeBatches(
     chosenFiles.map(file => join(root, file)),
@@ -113,6 +109,8 @@ async function run(chosenFiles, env = {}) {
     const tests = spawn(process.execPath, args, {
       cwd: root,
       env: {
+        // Node.js compiles the sources; each process would do so again.
+        NODE_COMPILE_CACHE: join(root, 'build/cache'),
         ...(times ? { STOWAGE_TEST_TIMES: times } : {}),
         STOWAGE_PASSED_BATCHES: passed,
         ...process.env,
@@ -155,9 +153,9 @@ function printTimes() {
 /** The black-box tests with rows, files and sessions on servers. */
 async function runScaledOut() {
   const peers = [
-    (await support('postgres.js')).postgres,
-    (await support('ceph-gateway.js')).cephGateway,
-    (await support('redis.js')).redis,
+    (await support('postgres.ts')).postgres,
+    (await support('ceph-gateway.ts')).cephGateway,
+    (await support('redis.ts')).redis,
   ]
   const missing = peers.filter(peer => !peer.available()).map(({ name }) => name)
   if (missing.length > 0) {
@@ -173,7 +171,7 @@ async function runScaledOut() {
 
 /** With BLOBS=s3 every service under test stores its files in this bucket. */
 async function startBucket(endings) {
-  const { startCephGateway } = await support('ceph-gateway.js')
+  const { startCephGateway } = await support('ceph-gateway.ts')
   const gateway = await startCephGateway({ after: end => endings.unshift(end) })
   return { ...gateway.env, STOWAGE_TEST_BUCKET: gateway.bucket }
 }

@@ -14,7 +14,7 @@ const START = `
   import assert from 'node:assert/strict'
   import { createServer } from 'node:http'
   import { test } from 'node:test'
-  import { after, atProcessEnd } from '${urlOf('build/test/support/after.js')}'
+  import { after, atProcessEnd } from '${urlOf('test/support/after.ts')}'
 `
 
 /** Runs these files in one process, as `npm test` does. */
@@ -27,7 +27,7 @@ async function run(
   for (const [index, source] of Object.values(sources).entries())
     await writeFile(files[index] as string, START + source)
   const batch = join(folder, 'batch.test.mjs')
-  const options = { tests: join(repository, 'build/test'), files, maxWaitMs: 50, maxRunMs }
+  const options = { tests: join(repository, 'test'), files, maxWaitMs: 50, maxRunMs }
   await writeFile(
     batch,
     `import { runFiles } from '${urlOf('scripts/batches/run.mjs')}'\nrunFiles(${JSON.stringify(options)})`,

@@ -28,7 +28,7 @@ const SIZES = {
 /** A file that measures, changes or ends the whole process has one of its own, and so has one whose hooks run when the process ends. */
 const ALONE = new RegExp(
   [
-    String.raw`support/(?:steps|s3)\.js`,
+    String.raw`support/(?:steps|s3)\.ts`,
     String.raw`\bprocess\.(?:chdir|exit|kill|memoryUsage|cpuUsage)\b`,
     String.raw`\bprocess\.env\[[^\]]+\] =(?!=)`,
     String.raw`\bObject\.assign\(process\.env\b`,
@@ -41,7 +41,7 @@ const RUNNER = new URL('run.mjs', import.meta.url).href
 
 /**
  * Writes a module for each process, which runs its test files one after the other.
- * @param files absolute paths @param tests the folder of the compiled tests @param target the folder for the modules
+ * @param files absolute paths @param tests the folder of the tests @param target the folder for the modules
  * @returns the paths of the modules, which the test runner starts in the order of their names
  */
 export function writeBatches(files, { tests, target }) {

@@ -23,7 +23,7 @@ const PAUSE_MS = 10
 /** The longest process takes three minutes. One that takes so much longer waits for what never comes. */
 const MAX_RUN_MS = 900_000
 
-/** @param tests the folder of the compiled tests; names of files are relative to it */
+/** @param tests the folder of the tests; names of files are relative to it */
 export async function runFiles({ tests, files, maxWaitMs = MAX_WAIT_MS, maxRunMs = MAX_RUN_MS }) {
   const names = files.map(file => relative(tests, file))
   const unfinished = new Set(names)
@@ -45,7 +45,7 @@ export async function runFiles({ tests, files, maxWaitMs = MAX_WAIT_MS, maxRunMs
   process.on('uncaughtExceptionMonitor', () => {
     process.stderr.write(`An error outside of all tests, while ${[...unfinished][0] ?? names.at(-1)} ran.\n`)
   })
-  const { loadFile, shareProcess } = await import(pathToFileURL(join(tests, 'support/after.js')).href)
+  const { loadFile, shareProcess } = await import(pathToFileURL(join(tests, 'support/after.ts')).href)
   if (files.length > 1) shareProcess()
 
   let used = { cpu: 0, wall: 0 }

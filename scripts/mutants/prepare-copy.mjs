@@ -7,7 +7,7 @@ import { root } from '../prepare.mjs'
 
 const VERSION = '9.6.1'
 /** What the tests do not read. */
-const LEFT_OUT = ['.git', 'bench', 'build', 'dist', 'node_modules', 'screenshots']
+const LEFT_OUT = ['.git', '.node', 'bench', 'build', 'dist', 'node_modules', 'screenshots']
 
 /** Makes the copy in `work`, unless it is there, and returns its mutants. @param paths files and folders under src/ */
 export async function prepareCopy(work, paths) {
@@ -16,19 +16,14 @@ export async function prepareCopy(work, paths) {
   process.stderr.write(`Installing the mutants of StrykerJS ${VERSION} …\n`)
   const install = ['install', '--prefix', work, '--ignore-scripts', '--no-fund', '--no-audit']
   run('npm', [...install, `@stryker-mutator/instrumenter@${VERSION}`], work)
-  process.stderr.write('Compiling the program with all mutants …\n')
+  process.stderr.write('Bundling the program with all mutants …\n')
   const copy = join(work, 'copy')
   cpSync(root, copy, { recursive: true, filter: path => !LEFT_OUT.includes(relative(root, path)) })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   const mutants = await insertMutants(work, paths)
-  for (const project of ['tsconfig.json', 'tsconfig.build.json']) {
-    run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project, '--noCheck'], copy)
-  }
   run(process.execPath, ['scripts/build-program.mjs'], copy)
-  for (const folder of ['build/src/ui', 'dist/ui']) {
-    mkdirSync(join(copy, folder), { recursive: true })
-    run(process.execPath, ['scripts/build-ui.mjs', folder], copy)
-  }
+  mkdirSync(join(copy, 'dist/ui'), { recursive: true })
+  run(process.execPath, ['scripts/build-ui.mjs'], copy)
   writeFileSync(list, JSON.stringify(mutants))
   return mutants
 }

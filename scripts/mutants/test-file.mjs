@@ -16,7 +16,7 @@ export async function runTestFile(work, file, { env = {}, timeout } = {}) {
   // PostgreSQL runs as a user of its own.
   chmodSync(temporary, 0o755)
   const began = performance.now()
-  const args = ['--import=./build/test/support/fixed-seed.js', '--test-reporter=tap', file]
+  const args = ['--import=./test/support/fixed-seed.ts', '--test-reporter=tap', file]
   const test = spawn(process.execPath, args, {
     cwd: join(work, 'copy'),
     detached: true,

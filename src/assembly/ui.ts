@@ -5,7 +5,8 @@ import { StartupError } from '../base/errors.ts'
 import { type Asset, readWords, type UiAssets } from '../http/page.ts'
 import type { Coding } from '../http/protocol/negotiate.ts'
 
-const folder = new URL('../ui/', import.meta.url)
+/** dist/ui: beside the bundle of the program in dist/program, or seen from the sources, which tests run. */
+const folder = new URL(import.meta.url.endsWith('.ts') ? '../../dist/ui/' : '../ui/', import.meta.url)
 const MANIFEST = 'manifest.json'
 
 const mediaTypes: Readonly<Record<string, string>> = {

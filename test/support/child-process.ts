@@ -37,8 +37,7 @@ export async function startChild(code: string): Promise<Child> {
   }
 }
 
-/** The address of a source file for the code of a child, whether the tests run compiled or as they are. */
+/** The address of a source file for the code of a child. */
 export function sourceUrl(path: string): string {
-  const url = new URL(`../../src/${path}`, import.meta.url).href
-  return import.meta.url.endsWith('.js') ? url.replace(/\.ts$/, '.js') : url
+  return new URL(`../../src/${path}`, import.meta.url).href
 }

@@ -19,7 +19,7 @@ interface Test {
   after(work: () => Promise<void>): void
 }
 
-/** Folders made by the real software; the tests run from `build/test`. */
+/** Folders made by the real software. */
 export const fixtures = join(repository, 'test/migration/fixtures')
 
 export interface Imported {

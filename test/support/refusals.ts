@@ -9,7 +9,7 @@ interface Refusal {
   readonly received?: string | undefined
 }
 
-const folder = fileURLToPath(new URL('../../../test/sso/refusals/', import.meta.url))
+const folder = fileURLToPath(new URL('../sso/refusals/', import.meta.url))
 
 /**
  * A table of what administrators read about refused sign-ons: a line for each attack, with the check that refuses it, what was expected

@@ -21,9 +21,8 @@ interface Test {
 
 export const ADMIN_PASSWORD = 'admin-Password-12'
 
-/** The repository; the tests run from `build/test`. */
-export const repository = fileURLToPath(new URL('../../../', import.meta.url))
-export const program = fileURLToPath(new URL('../../../bin/stowage.js', import.meta.url))
+export const repository = fileURLToPath(new URL('../../', import.meta.url))
+export const program = fileURLToPath(new URL('../../bin/stowage.js', import.meta.url))
 
 export interface Service {
   readonly base: string

@@ -46,7 +46,7 @@ export interface SmtpServer {
 }
 
 export async function startSmtpServer(t: Test, behaviour: SmtpBehaviour = {}): Promise<SmtpServer> {
-  const child = fork(fileURLToPath(new URL('smtp-process.js', import.meta.url)), [JSON.stringify(behaviour)])
+  const child = fork(fileURLToPath(new URL('smtp-process.ts', import.meta.url)), [JSON.stringify(behaviour)])
   const exited = once(child, 'exit')
   t.after(async () => {
     child.kill('SIGKILL')

@@ -9,7 +9,7 @@ import { after } from '../support/after.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import type { StubbornTask } from './stubborn-thread.ts'
 
-const serveTasks = new URL('../../src/workers/serve-tasks.js', import.meta.url).href
+const serveTasks = new URL('../../src/workers/serve-tasks.ts', import.meta.url).href
 const stubborn = threadModule('stubborn-thread', import.meta.url)
 
 function poolOf(module: URL, options: { readonly threads?: number; readonly old?: number } = {}) {

@@ -5,8 +5,7 @@ import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
 import type { Peer } from './peer.ts'
 import { freePort, type PeerProcess, startInNewFolder, startPeerProcess, type Test } from './peer-process.ts'
 
-// The tests run from `build/test`; this is no TypeScript and stays where it is.
-const cluster = fileURLToPath(new URL('../../../../test/support/peers/ceph-cluster.sh', import.meta.url))
+const cluster = fileURLToPath(new URL('./ceph-cluster.sh', import.meta.url))
 const programs = ['radosgw', 'radosgw-admin', 'ceph', 'ceph-mon', 'ceph-osd', 'ceph-authtool', 'monmaptool']
 // A cluster takes ten seconds on a machine with nothing else to do.
 const patience = 120_000

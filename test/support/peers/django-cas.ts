@@ -8,8 +8,7 @@ import { freePort, type Place, startInNewFolder, startPeerProcess, type Test } f
 
 // Debian's own: another Python on the path would not see its packages.
 const python = '/usr/bin/python3'
-// The tests run from `build/test`; this is no TypeScript and stays where it is.
-const program = fileURLToPath(new URL('../../../../test/support/peers/django-cas.py', import.meta.url))
+const program = fileURLToPath(new URL('./django-cas.py', import.meta.url))
 
 export const djangoCas: Peer = {
   name: 'django-cas-server',
