@@ -8,8 +8,8 @@ import { cpuOf } from './load.mjs'
 import { interleave, median, ROUND_MS, ROUNDS, sizesUpTo, startService } from './support.mjs'
 
 const support = name => import(pathToFileURL(join(root, 'test/support', name)).href)
-const { ACS, buildResponse, encode, IDP, keyNamed, NOW, REQUEST, signResponse, SP } = await support('saml-idp.js')
-const { RELYING_PARTY, readDeparture, samlSettings, startSamlIdp } = await support('saml-service.js')
+const { ACS, buildResponse, encode, IDP, keyNamed, NOW, REQUEST, signResponse, SP } = await support('saml-idp.ts')
+const { RELYING_PARTY, readDeparture, samlSettings, startSamlIdp } = await support('saml-service.ts')
 
 const USERS = sizesUpTo(1000)
 const CONNECTIONS = 4
