@@ -45,6 +45,14 @@ const checks: readonly Check[] = [
     message: 'service.baseurl.folder is not set, so URIs in responses begin with http://127.0.0.1',
   },
   {
+    keys: ['service.http.host', 'service.http.trusted-proxies.<n>'],
+    warning: true,
+    wrong: settings =>
+      !isLoopbackHost(settings['service.http.host']) && settings['service.http.trusted-proxies.<n>'].length === 0,
+    message:
+      'the service listens for others without a trusted reverse proxy, which has to limit connections and requests per address',
+  },
+  {
     // Cookies do not distinguish ports, so another port of the same host is not enough.
     keys: ['service.content.base-url', 'service.baseurl.folder'],
     wrong: settings => {

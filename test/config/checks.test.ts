@@ -116,8 +116,18 @@ test('a max age above the cap is warned about', () => {
 })
 
 test('listening for others without a base address is warned about', () => {
-  assert.match(warningOf('service.http.host=0.0.0.0'), /service\.baseurl\.folder is not set/)
-  assert.deepEqual(check('service.http.host=0.0.0.0', 'service.baseurl.folder=https://h.example').warnings, [])
+  const proxy = 'service.http.trusted-proxies.1=127.0.0.1/32'
+  assert.match(warningOf('service.http.host=0.0.0.0', proxy), /service\.baseurl\.folder is not set/)
+  assert.deepEqual(check('service.http.host=0.0.0.0', 'service.baseurl.folder=https://h.example', proxy).warnings, [])
+})
+
+test('listening for others without a trusted proxy is warned about', () => {
+  const base = 'service.baseurl.folder=https://h.example'
+  assert.match(warningOf('service.http.host=0.0.0.0', base), /without a trusted reverse proxy/)
+  assert.match(warningOf('service.http.host=192.0.2.1', base), /without a trusted reverse proxy/)
+  for (const host of ['127.0.0.1', '::1', 'localhost']) {
+    assert.deepEqual(check(`service.http.host=${host}`, base).warnings, [], host)
+  }
 })
 
 test('trusting every peer is warned about', () => {

@@ -32,7 +32,7 @@ export const FRONT_NAME = 'content.example'
 
 const apacheProgram = '/usr/sbin/apache2'
 const caddyProgram = '/usr/bin/caddy'
-const apacheModules = 'mpm_event authz_core ssl socache_shmcb proxy proxy_http headers'
+const apacheModules = 'mpm_event authz_core ssl socache_shmcb proxy proxy_http headers reqtimeout'
 const service = '127.0.0.1:8080'
 
 export const fronts: readonly Front[] = [
@@ -56,16 +56,16 @@ export const fronts: readonly Front[] = [
     file: 'Caddyfile',
     files: (text, ports, folder) => ({
       // It would ask an authority for a certificate by itself.
-      Caddyfile: `{
+      Caddyfile: fillIn(text, {
+        '{\n\tservers {': `{
 	admin off
 	http_port ${ports.plain}
 	default_bind 127.0.0.1
 	storage file_system ${folder}
-}
-${fillIn(text, {
-  [`${FRONT_NAME} {`]: `${FRONT_NAME}:${ports.tls} {\n\ttls cert.pem key.pem`,
-  [service]: `127.0.0.1:${ports.service}`,
-})}`,
+	servers {`,
+        [`${FRONT_NAME} {`]: `${FRONT_NAME}:${ports.tls} {\n\ttls cert.pem key.pem`,
+        [service]: `127.0.0.1:${ports.service}`,
+      }),
     }),
     command: () => ({ command: caddyProgram, args: ['run', '--config', 'Caddyfile', '--adapter', 'caddyfile'] }),
   },

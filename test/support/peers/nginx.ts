@@ -38,6 +38,9 @@ export async function startNginx(t: Test, { nodes, port }: NginxOptions): Promis
     })
     return fillIn(text, {
       ...Object.fromEntries(servers),
+      // All clients of a test share an address.
+      'rate=50r/s': 'rate=100000r/s',
+      'limit_conn stowage_connections 50': 'limit_conn stowage_connections 10000',
       'listen 443 ssl;': `listen 127.0.0.1:${tlsPort} ssl; listen 127.0.0.1:${port};`,
       '/etc/ssl/content.example.pem': 'cert.pem',
       '/etc/ssl/content.example.key': 'key.pem',
@@ -80,10 +83,11 @@ async function workersStarted(folder: string): Promise<number> {
 /** What a distribution ships around a site, in a folder that is anybody's. */
 export const nginxFrame = (folder: string): string => `
 daemon off;
+${process.getuid?.() === 0 ? 'user root;' : ''}
 worker_processes ${WORKERS};
 pid nginx.pid;
 error_log error.log notice;
-events {}
+events { worker_connections 8192; }
 http {
   access_log off;
   ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(kind => `${kind}_temp_path ${join(folder, kind)};`).join(' ')}
