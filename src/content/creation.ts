@@ -118,7 +118,7 @@ export class Creation {
     await writer.insert(whole)
     await kind?.complete?.(writer, whole, body)
     if (now.list) {
-      await appendToList(tx, now.list, id)
+      await appendToList(tx, now.list, { id, isTrusted: true })
       await writer.updateHead(now.list, now.list)
     }
     return entry

@@ -135,7 +135,7 @@ export class Entries {
       async writer => {
         const { entry: present } = await writer.recheck(target, check)
         precondition(present)
-        const all = takesMembers ? [present, ...(await membersBelow(writer.tx, present))] : [present]
+        const all = takesMembers ? [present, ...(await membersBelow(writer.tx, present, 'all'))] : [present]
         await deleteEntries(writer, all, this.#deps)
         // Users, groups and contexts have events of their own.
         if (present.context !== CONTEXTS && present.context !== PRINCIPALS) {
@@ -168,9 +168,9 @@ function requireOwner(caller: Caller, before: EntryHead, after: EntryHead): void
 }
 
 /**
- * Gives all entries below a list the list's access list (W3.3.2). Users who may write to a list may put any entry
- * into it, so this requires the right to administer each entry; if the caller lacks it for one, the whole change is
- * rejected.
+ * Gives all entries below a list the list's access list (W3.3.2), but for those that were added without the right to administer them: who
+ * may write to the list could give themselves rights on any entry of the caller. It requires the right to administer each entry; if the
+ * caller lacks it for one, the whole change is rejected.
  */
 async function applyAclBelow(
   writer: EntryWriter,
@@ -178,7 +178,7 @@ async function applyAclBelow(
 ): Promise<void> {
   if (!isList(list)) return
   const { caller } = writer
-  for (const member of await membersBelow(writer.tx, list)) {
+  for (const member of await membersBelow(writer.tx, list, 'trusted')) {
     const entry = await findEntryHead(writer.tx, member)
     if (!entry) continue
     if (!may(caller, 'administer', { entry, contextEntry })) throw denied(caller, `administer the entry "${entry.id}"`)

@@ -176,18 +176,6 @@ const abridged = (head: EntryHead): Entry => ({
   isAbridged: true,
 })
 
-/** Those of the ids that are entries of the context. */
-export async function presentIds(queries: Queries, context: string, ids: readonly string[]): Promise<Set<string>> {
-  const present = new Set<string>()
-  for (const some of portionsOf(ids)) {
-    const rows = await queries.all<{ id: string }>(
-      sql`SELECT id FROM entries WHERE context = ${context} AND id IN (${listed(some)})`,
-    )
-    for (const { id } of rows) present.add(id)
-  }
-  return present
-}
-
 /** Ids of all entries of a context: numbers in numeric order, then the others by name. */
 export async function listEntryIds(queries: Queries, context: string): Promise<string[]> {
   const rows = await queries.all<{ id: string }>(
@@ -210,12 +198,13 @@ export interface ExportRow extends EntryRow {
   readonly size: number
   readonly sha256: string
   readonly list: string | null
-  readonly position: number
+  readonly position: number | null
+  readonly trusted: number | null
 }
 
 /** The next entry of a context in text order, with its file and its place in a list, all from one moment. */
 export async function findNextRow(queries: Queries, { context, id }: EntryAddress): Promise<ExportRow | undefined> {
-  return await queries.get<ExportRow>(sql`SELECT ${columnsOfE}, f.blob, f.size, f.sha256, m.list, m.position
+  return await queries.get<ExportRow>(sql`SELECT ${columnsOfE}, f.blob, f.size, f.sha256, m.list, m.position, m.trusted
     FROM entries e
     LEFT JOIN files f ON f.context = e.context AND f.entry = e.id
     LEFT JOIN list_members m ON m.context = e.context AND m.member = e.id
@@ -238,6 +227,16 @@ export async function entriesAfter(queries: Queries, { context, id }: EntryAddre
 }
 
 const KEY_CHARACTERS = 500
+
+/** Some entries of a context by their ids, only with the members that rights depend on; those that do not exist are left out. */
+export async function* headsOf(queries: Queries, context: string, ids: readonly string[]): AsyncGenerator<EntryHead> {
+  for (const some of portionsOf(ids)) {
+    const rows = await queries.all<HeadRow>(
+      sql`SELECT ${headColumns} FROM entries WHERE context = ${context} AND id IN (${listed(some)})`,
+    )
+    yield* rows.map(headFromRow)
+  }
+}
 
 /** Only the members that rights depend on. */
 export async function findEntryHead(queries: Queries, address: EntryAddress): Promise<EntryHead | undefined> {

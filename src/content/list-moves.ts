@@ -26,7 +26,7 @@ import { findEntry, findEntryHead, storedBytesOf } from './entry-records.ts'
 import { membersBelow } from './members-below.ts'
 import { appendToList, forgetList, leaveList, listHolding, listMembers, replaceListMembers } from './list-records.ts'
 import type { Read } from './values.ts'
-import { type EntryInContext, requireRight } from '../model/rights.ts'
+import { type EntryInContext, may, requireRight } from '../model/rights.ts'
 
 interface Dependencies {
   readonly loader: EntryLoader
@@ -63,12 +63,16 @@ export class ListMoves {
       const { entry, contextEntry } = await requirePlaced(tx, move.entry)
       await this.#leave(writer, { entry, contextEntry }, move)
       if (entry.context === list.context) {
-        await appendToList(tx, list, entry.id)
+        await appendToList(tx, list, {
+          id: entry.id,
+          isTrusted: may(mover, 'administer', { entry, contextEntry }),
+        })
         await touch(writer, list)
         return entry
       }
       requireMovable(entry.context, list.context)
-      const all = [entry, ...(isList(entry) ? await membersBelow(tx, entry) : [])]
+      // In the other context others may read it. So what was added by those who do not administer it stays, in no list.
+      const all = [entry, ...(isList(entry) ? await membersBelow(tx, entry, 'trusted') : [])]
       for (const { id } of all) {
         const one = await findEntryHead(tx, { context: entry.context, id })
         const what = `move the entry "${id}" to another context`
@@ -79,7 +83,7 @@ export class ListMoves {
         const renewed = withModification(one, mover.user.id, writer.now)
         return isOwnAcl(one.acl) ? renewed : inheriting(mover, renewed, place)
       })
-      await appendToList(tx, list, moved.id)
+      await appendToList(tx, list, { id: moved.id, isTrusted: true })
       await touch(writer, list)
       return moved
     })
@@ -139,7 +143,7 @@ export class ListMoves {
         await replaceListMembers(
           tx,
           address,
-          members.flatMap(id => addresses.get(id)?.id ?? []),
+          members.flatMap(id => addresses.get(id) ?? []).map(({ id }) => ({ id, isTrusted: true })),
         )
       }
     }

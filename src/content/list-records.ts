@@ -21,14 +21,21 @@ export async function joinedListMembers(queries: Queries, { context, id }: Entry
   return row?.members ?? ''
 }
 
-/** Ids of some members, in their order. */
-export async function listMembersFrom(
+/** Ids of all trusted members ({@link ListMember}), in their order. */
+export async function trustedListMembers(queries: Queries, { context, id }: EntryAddress): Promise<string[]> {
+  const rows = await queries.all<{ member: string }>(sql`SELECT member FROM list_members
+    WHERE context = ${context} AND list = ${id} AND trusted = 1 ORDER BY position`)
+  return rows.map(({ member }) => member)
+}
+
+/** Ids of some trusted members ({@link ListMember}), in their order. */
+export async function trustedListMembersFrom(
   queries: Queries,
   { context, id }: EntryAddress,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<string[]> {
   const rows = await queries.all<{ member: string }>(sql`SELECT member FROM list_members
-    WHERE context = ${context} AND list = ${id} ORDER BY position LIMIT ${limit} OFFSET ${offset}`)
+    WHERE context = ${context} AND list = ${id} AND trusted = 1 ORDER BY position LIMIT ${limit} OFFSET ${offset}`)
   return rows.map(({ member }) => member)
 }
 
@@ -47,47 +54,81 @@ export async function listHolding(queries: Queries, { context, id }: EntryAddres
   return row?.list
 }
 
-export interface Membership {
+export interface ListMember {
+  readonly id: string
+  /** Whether who added it administered it then. What a link or a share gives others in a list, it gives only in trusted members. */
+  readonly isTrusted: boolean
+}
+
+/** The place of an entry in the list that contains it. */
+export interface Membership extends Pick<ListMember, 'isTrusted'> {
   readonly list: string
   readonly position: number
 }
 
-/** The list that contains the entry, and its position. */
+/** The place in its list as columns, all null for an entry in no list. */
+export interface MembershipRow {
+  readonly list: string | null
+  readonly position: number | null
+  readonly trusted: number | null
+}
+
+export const membershipFromRow = ({ list, position, trusted }: MembershipRow): Membership | undefined =>
+  list === null || position === null ? undefined : { list, position, isTrusted: trusted !== 0 }
+
+/** The list that contains the entry, and its place there. */
 export async function membershipOf(queries: Queries, { context, id }: EntryAddress): Promise<Membership | undefined> {
-  return await queries.get<Membership>(
-    sql`SELECT list, position FROM list_members WHERE context = ${context} AND member = ${id}`,
+  const row = await queries.get<MembershipRow>(
+    sql`SELECT list, position, trusted FROM list_members WHERE context = ${context} AND member = ${id}`,
   )
+  return row && membershipFromRow(row)
+}
+
+/** Whether each member is trusted, by its id. */
+export async function trustInMembers(queries: Queries, list: EntryAddress): Promise<ReadonlyMap<string, boolean>> {
+  const rows = await queries.all<{ member: string; trusted: number }>(
+    sql`SELECT member, trusted FROM list_members WHERE context = ${list.context} AND list = ${list.id}`,
+  )
+  return new Map(rows.map(({ member, trusted }) => [member, trusted !== 0]))
 }
 
 /** Part of an import. The caller must check that the target is a list and that no list contains itself. */
 export async function insertMembership(
   tx: Queries,
   { context, id }: EntryAddress,
-  { list, position }: Membership,
+  { list, position, isTrusted }: Membership,
 ): Promise<void> {
-  await tx.run(sql`INSERT INTO list_members (context, member, list, position)
-    VALUES (${context}, ${id}, ${list}, ${position})`)
+  await tx.run(sql`INSERT INTO list_members (context, member, list, position, trusted)
+    VALUES (${context}, ${id}, ${list}, ${position}, ${Number(isTrusted)})`)
 }
 
 /** Appends an entry of the same context. @throws {Conflict} when it is in a list or would contain itself */
-export async function appendToList(tx: Queries, list: EntryAddress, member: string): Promise<void> {
-  await requireNoCircle(tx, list, [member])
+export async function appendToList(tx: Queries, list: EntryAddress, member: ListMember): Promise<void> {
+  await requireNoCircle(tx, list, [member.id])
   const row = await tx.get<{ last: number | null }>(
     sql`SELECT max(position) AS last FROM list_members WHERE context = ${list.context} AND list = ${list.id}`,
   )
-  await insertMembers(tx, list, [{ member, position: (row?.last ?? 0) + 1 }])
+  await insertMembers(tx, list, [{ ...member, position: (row?.last ?? 0) + 1 }])
 }
 
 /** Replaces the members, all of which must exist. @throws {Conflict} when one is in another list or would contain itself */
-export async function replaceListMembers(tx: Queries, list: EntryAddress, members: readonly string[]): Promise<void> {
-  await requireNoCircle(tx, list, members)
+export async function replaceListMembers(
+  tx: Queries,
+  list: EntryAddress,
+  members: readonly ListMember[],
+): Promise<void> {
+  await requireNoCircle(
+    tx,
+    list,
+    members.map(({ id }) => id),
+  )
   await forgetList(tx, list)
   let position = 0
   for (const some of portionsOf(members)) {
     await insertMembers(
       tx,
       list,
-      some.map(member => ({ member, position: ++position })),
+      some.map(member => ({ ...member, position: ++position })),
     )
   }
 }
@@ -116,24 +157,21 @@ export async function listsWithMembers(queries: Queries, context: string): Promi
   return rows.map(({ list }) => list)
 }
 
-interface MemberPosition {
-  readonly member: string
+interface PlacedMember extends ListMember {
   readonly position: number
 }
 
-async function insertMembers(
-  tx: Queries,
-  { context, id }: EntryAddress,
-  some: readonly MemberPosition[],
-): Promise<void> {
+async function insertMembers(tx: Queries, { context, id }: EntryAddress, some: readonly PlacedMember[]): Promise<void> {
   const elsewhere = await tx.get<{ member: string; list: string }>(
     sql`SELECT member, list FROM list_members
-      WHERE context = ${context} AND member IN (${listed(some.map(({ member }) => member))}) LIMIT 1`,
+      WHERE context = ${context} AND member IN (${listed(some.map(member => member.id))}) LIMIT 1`,
   )
   if (elsewhere) throw inOtherList(elsewhere.member, elsewhere.list)
-  const rows = some.map(({ member, position }) => sql`(${context}, ${member}, ${id}, ${position})`)
+  const rows = some.map(
+    member => sql`(${context}, ${member.id}, ${id}, ${member.position}, ${Number(member.isTrusted)})`,
+  )
   try {
-    await tx.run(sql`INSERT INTO list_members (context, member, list, position) VALUES ${listed(rows)}`)
+    await tx.run(sql`INSERT INTO list_members (context, member, list, position, trusted) VALUES ${listed(rows)}`)
   } catch (error) {
     if (!(error instanceof UniqueViolation)) throw error
     throw new Conflict('conflict', 'One of the entries is in another list.', { cause: error })

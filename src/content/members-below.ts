@@ -17,14 +17,19 @@ export type MemberBelow = Pick<EntryHead, 'context' | 'id' | 'entryType' | 'grap
 /**
  * All entries in a list and in the lists inside it, each list before its members. Those who change them read the rest of each when its
  * turn comes: together they may have gigabytes.
+ * @param which `trusted` passes over what was added without the right to administer it, with all that is in it
  * @throws {TooLarge} `list-too-large` when there are more than {@link MAX_BELOW}
  */
-export async function membersBelow(queries: Queries, list: EntryAddress): Promise<readonly MemberBelow[]> {
+export async function membersBelow(
+  queries: Queries,
+  list: EntryAddress,
+  which: 'all' | 'trusted',
+): Promise<readonly MemberBelow[]> {
   const passed = new Set([list.id])
   const found: MemberBelow[] = []
   const waiting = [list]
   for (let next = waiting.pop(); next; next = waiting.pop()) {
-    for (const member of await membersOf(queries, next, MAX_BELOW + 1)) {
+    for (const member of await membersOf(queries, next, which)) {
       if (passed.has(member.id)) continue
       passed.add(member.id)
       found.push(member)
@@ -39,13 +44,14 @@ export async function membersBelow(queries: Queries, list: EntryAddress): Promis
 async function membersOf(
   queries: Queries,
   { context, id }: EntryAddress,
-  most: number,
+  which: 'all' | 'trusted',
 ): Promise<readonly MemberBelow[]> {
   const rows = await queries.all<
     Pick<HeadRow, 'id' | 'entry_type' | 'graph_type'>
   >(sql`SELECT e.id, e.entry_type, e.graph_type
     FROM list_members m JOIN entries e ON e.context = m.context AND e.id = m.member
-    WHERE m.context = ${context} AND m.list = ${id} ORDER BY m.position LIMIT ${most}`)
+    WHERE m.context = ${context} AND m.list = ${id} AND (m.trusted = 1 OR ${which} = 'all')
+    ORDER BY m.position LIMIT ${MAX_BELOW + 1}`)
   return rows.map(row => ({ context, id: row.id, entryType: row.entry_type, graphType: row.graph_type }))
 }
 

@@ -14,7 +14,7 @@ import {
   headFromRow,
   type HeadRow,
 } from './entry-records.ts'
-import type { Membership } from './list-records.ts'
+import { type Membership, membershipFromRow, type MembershipRow } from './list-records.ts'
 import { revisionColumns, revisionsInPortions } from './revisions.ts'
 
 /** Reads and writes the rows of the trash. Only `changes.ts` calls the functions that write. */
@@ -33,8 +33,9 @@ export async function copyToTrash(
   { context, id }: EntryAddress,
   { root, time, by }: Trashing,
 ): Promise<void> {
-  await tx.run(sql`INSERT INTO trashed_entries (root, deleted, deleted_by, list, position, ${columns})
-    SELECT CAST(${root} AS TEXT), CAST(${time} AS BIGINT), CAST(${by} AS TEXT), m.list, m.position, ${columnsOfE}
+  await tx.run(sql`INSERT INTO trashed_entries (root, deleted, deleted_by, list, position, trusted, ${columns})
+    SELECT CAST(${root} AS TEXT), CAST(${time} AS BIGINT), CAST(${by} AS TEXT), m.list, m.position,
+      COALESCE(m.trusted, 1), ${columnsOfE}
     FROM entries e LEFT JOIN list_members m ON m.context = e.context AND m.member = e.id
     WHERE e.context = ${context} AND e.id = ${id}`)
   for (const some of await revisionsInPortions(tx, 'metadata_revisions', { context, id })) {
@@ -145,14 +146,12 @@ export interface TrashedMember {
 
 /** The entry that was moved to the trash, then all that lay in it. */
 export async function trashedWith(queries: Queries, { context, id }: EntryAddress): Promise<TrashedMember[]> {
-  const rows = await queries.all<
-    HeadRow & { list: string | null; position: number | null }
-  >(sql`SELECT ${headColumns}, list, position
+  const rows = await queries.all<HeadRow & MembershipRow>(sql`SELECT ${headColumns}, list, position, trusted
     FROM trashed_entries WHERE context = ${context} AND root = ${id}
     ORDER BY CASE WHEN id = root THEN 0 ELSE 1 END, list, position`)
   return rows.map(row => ({
     entry: headFromRow(row),
-    membership: row.list === null || row.position === null ? undefined : { list: row.list, position: row.position },
+    membership: membershipFromRow(row),
   }))
 }
 

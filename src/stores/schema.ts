@@ -299,4 +299,13 @@ export const commonSteps: readonly Migration[] = [
     name: 'entries without an index that no query uses',
     statements: [sql`DROP INDEX entries_by_type`],
   },
+  {
+    id: 41,
+    name: 'who put a member into its list',
+    statements: [
+      // 0 where who added the member did not administer it. Nothing is known of earlier ones.
+      sql`ALTER TABLE list_members ADD COLUMN trusted BIGINT NOT NULL DEFAULT 1`,
+      sql`ALTER TABLE trashed_entries ADD COLUMN trusted BIGINT NOT NULL DEFAULT 1`,
+    ],
+  },
 ]

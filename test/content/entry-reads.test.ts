@@ -37,7 +37,7 @@ async function openReads() {
     await insertEntry(tx, newEntry({ context: '_contexts', id: '3', ...own, graphType: 'Context', acl }))
     await insertEntry(tx, newEntry({ context: '_contexts', id: '_contexts', ...own, graphType: 'SystemContext' }))
     for (const one of [entry, list]) await insertEntry(tx, one)
-    await appendToList(tx, list, entry.id)
+    await appendToList(tx, list, { id: entry.id, isTrusted: true })
   })
   const { counted, statements } = countStatements(database)
   const cache = new DependencyCache(database, 16 * 2 ** 20, realSystem)
@@ -116,7 +116,7 @@ test('a change of what other tables hold about an entry is seen by the next read
   assert.deepEqual((await read()).resource, { form: 'value', value: {} })
   await database.transaction(tx => leaveList(tx, { context: '3', id: '1' }))
   assert.equal((await read()).isInList, false)
-  await database.transaction(tx => appendToList(tx, list, '1'))
+  await database.transaction(tx => appendToList(tx, list, { id: '1', isTrusted: true }))
   assert.equal((await read()).isInList, true)
   // The guest may no longer read the members of the list.
   await database.run(sql`UPDATE entries SET acl = '{"rread":["./_principals/resource/5"]}' WHERE id = '2'`)

@@ -94,7 +94,7 @@ test('a page of a long list takes the statements of a short one, and none reads 
   // Another list's members, and other entries, change nothing here.
   await database.transaction(tx => leaveList(tx, { context: '3', id: 'short7' }))
   assert.equal((await page('long')).readsMembers, 0)
-  await database.transaction(tx => appendToList(tx, lists.long, 'short7'))
+  await database.transaction(tx => appendToList(tx, lists.long, { id: 'short7', isTrusted: true }))
   const changed = await page('long')
   assert.deepEqual([changed.readsMembers, changed.size, changed.allUnsorted.slice(LONG)], [1, LONG + 1, ['short7']])
 })

@@ -10,7 +10,11 @@ import {
   leaveList,
   listHolding,
   listMembers,
+  membershipOf,
   replaceListMembers,
+  trustedListMembers,
+  trustedListMembersFrom,
+  trustInMembers,
 } from '../../src/content/list-records.ts'
 import { membersBelow } from '../../src/content/members-below.ts'
 import { addRelations, dropRelations, renewRelations } from '../../src/content/entry-rows.ts'
@@ -32,11 +36,15 @@ test('no statement about lists and relations goes through a whole table, so that
   const statements = { './3/resource/1': { 'http://ex.org/in': [{ type: 'uri', value: './3/entry/2' }] } } as const
   for (const one of [entry, list]) await insertEntry(counted, one)
 
-  await appendToList(counted, list, entry.id)
+  await appendToList(counted, list, { id: entry.id, isTrusted: true })
   assert.equal(await listHolding(counted, entry), list.id)
   assert.deepEqual(await listMembers(counted, list), [entry.id])
+  assert.deepEqual(await trustedListMembers(counted, list), [entry.id])
+  assert.deepEqual(await trustedListMembersFrom(counted, list, { limit: 1, offset: 0 }), [entry.id])
+  assert.deepEqual(await trustInMembers(counted, list), new Map([[entry.id, true]]))
+  assert.deepEqual(await membershipOf(counted, entry), { list: list.id, position: 1, isTrusted: true })
   assert.equal(await countListMembers(counted, list), 1)
-  assert.equal((await membersBelow(counted, list)).length, 1)
+  assert.equal((await membersBelow(counted, list, 'trusted')).length, 1)
   await addRelations(counted, { ...entry, statements })
   await renewRelations(counted, entry, { ...entry, statements })
   const guest = guestFrom({ address: '127.0.0.1' } as Parameters<typeof guestFrom>[0])

@@ -39,13 +39,19 @@ test('all below a list are named in its order, up to a limit that counts those i
   const database = await newLists(t)
   await fill(database, 'inner', 1, 3)
   await fill(database, 'list', 4, 2)
-  const ids = (await membersBelow(database, list)).map(({ id }) => id)
+  const ids = (await membersBelow(database, list, 'all')).map(({ id }) => id)
   assert.deepEqual(ids, ['inner', '4', '5', '1', '2', '3'])
 
+  await database.run(sql`UPDATE list_members SET trusted = 0 WHERE member IN ('inner', '4')`)
+  assert.deepEqual(
+    (await membersBelow(database, list, 'trusted')).map(({ id }) => id),
+    ['5'],
+  )
+
   await fill(database, 'inner', 6, MAX_BELOW - 6)
-  assert.equal((await membersBelow(database, list)).length, MAX_BELOW)
+  assert.equal((await membersBelow(database, list, 'all')).length, MAX_BELOW)
   await fill(database, 'list', MAX_BELOW, 1)
-  await assert.rejects(membersBelow(database, list), error => {
+  await assert.rejects(membersBelow(database, list, 'all'), error => {
     assert.ok(error instanceof TooLarge)
     assert.equal(error.code, 'list-too-large')
     return true

@@ -46,7 +46,7 @@ async function openTrash(t: TestContext, days: number) {
     })
     await insertEntry(database, newEntry({ context: '3', id, by: undefined, now: system.now() }))
     await database.run(sql`INSERT INTO trashed_entries
-      SELECT ${id} AS root, CAST(${system.now()} AS BIGINT), '_admin', NULL, NULL, e.* FROM entries e WHERE id = ${id}`)
+      SELECT ${id} AS root, CAST(${system.now()} AS BIGINT), '_admin', NULL, NULL, e.*, 1 FROM entries e WHERE id = ${id}`)
     await database.run(sql`DELETE FROM entries WHERE id = ${id}`)
   }
   const left = async (): Promise<string[]> =>

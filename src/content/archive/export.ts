@@ -14,7 +14,7 @@ import { type Entry, holdsFile } from '../../model/entry.ts'
 import type { Database } from '../../stores/database.ts'
 import { getContext, lastNumberOf } from '../contexts.ts'
 import { entryFromRow, type ExportRow, findNextRow } from '../entry-records.ts'
-import type { Membership } from '../list-records.ts'
+import { membershipFromRow } from '../list-records.ts'
 import { findRevision } from '../revisions.ts'
 import {
   batchName,
@@ -109,7 +109,7 @@ export class ContextExport {
       if (file && !bytes) continue
       try {
         for (const principal of await principals.newIn(principalsIn(entry))) batch.add({ principal })
-        batch.add({ entry: describeEntry(entry, { list: membershipOf(row), file }, form) })
+        batch.add({ entry: describeEntry(entry, { list: membershipFromRow(row), file }, form) })
         summary.entries++
         if (file && bytes) {
           yield batch.take()
@@ -143,9 +143,6 @@ export class ContextExport {
 
 const fileOf = ({ blob, size, sha256 }: ExportRow, entry: Entry): FileRecord | undefined =>
   blob === null || !holdsFile(entry) ? undefined : { blob, size, sha256 }
-
-const membershipOf = ({ list, position }: ExportRow): Membership | undefined =>
-  list === null ? undefined : { list, position }
 
 /** Lines of the archive that wait for the next member of the zip. */
 class Batch {

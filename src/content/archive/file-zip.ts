@@ -14,7 +14,7 @@ import { portionsOf } from '../../stores/sql.ts'
 import { getContext } from '../contexts.ts'
 import { findEntry, findEntryHead } from '../entry-records.ts'
 import { displayName, fileNameOf, mediaTypeOf } from '../file-description.ts'
-import { countListMembers, listMembers } from '../list-records.ts'
+import { countListMembers, listMembers, trustedListMembers } from '../list-records.ts'
 import { findSmallInfos, type HeadWithInfo } from '../small-infos.ts'
 import { FolderNames, safeName } from './member-names.ts'
 
@@ -28,6 +28,13 @@ export interface FileZip {
   /** A name for the zip, without the extension. */
   readonly name: string
   readonly open: () => Readable
+}
+
+export interface ZipOptions {
+  /** Asked before each file; when it says no, the zip ends there and is broken. */
+  readonly mayGoOn?: () => Promise<boolean>
+  /** Leaves out what was added to a list by people who did not administer it: for those who get the zip with the rights of another. */
+  readonly trustedOnly?: boolean
 }
 
 /** Limit of the entries in one zip: those selected and all in their lists, also what is left out of the zip. */
@@ -52,14 +59,13 @@ export class FileZips {
   /**
    * The caller must be able to read the resource of each entry; what they may not read in a list is left out. Names are
    * collected first, files are opened one after the other while the zip is read.
-   * @param mayGoOn is asked before each file; when it says no, the zip ends there and is broken
    * @throws {NotFound} @throws {Unauthenticated | Forbidden} @throws {TooLarge} `zip-too-large`
    */
   async open(
     caller: Caller,
     contextKey: string,
     ids: readonly string[],
-    mayGoOn?: () => Promise<boolean>,
+    { mayGoOn, trustedOnly = false }: ZipOptions = {},
   ): Promise<FileZip> {
     const { database, system } = this.#deps
     const { context, entry: contextEntry } = await getContext(database, contextKey)
@@ -67,7 +73,8 @@ export class FileZips {
       throw new InvalidInput('invalid-type', 'Contexts, users and groups are not files.')
     }
     const selected = [...new Set(ids)]
-    const plan = await new Plan(database, caller, contextEntry, context.id).of(selected)
+    const listMembersOf = trustedOnly ? trustedListMembers : listMembers
+    const plan = await new Plan({ database, caller, contextEntry, listMembersOf }).of(selected)
     const [first] = plan
     const name = selected.length === 1 && first ? first.path.replace(/\/$/, '') : (context.name ?? context.id)
     const time = new Date(system.now())
@@ -106,21 +113,31 @@ export class FileZips {
 
 const isCompressible = (type: string): boolean => /^text\/|[/+](?:json|xml|javascript|csv)$|^image\/svg/.test(type)
 
+interface PlanSource {
+  readonly database: Database
+  readonly caller: Caller
+  /** Of the context whose entries are in the zip. */
+  readonly contextEntry: EntryHead
+  readonly listMembersOf: typeof listMembers
+}
+
 /** The paths of all files and folders, folders before what is in them. */
 class Plan {
   readonly #database: Database
   readonly #caller: Caller
   readonly #contextEntry: EntryHead
   readonly #context: string
+  readonly #listMembersOf: typeof listMembers
   readonly #planned: Planned[] = []
   /** A list that is selected together with one above it is in the zip once. */
   readonly #passed = new Set<string>()
 
-  constructor(database: Database, caller: Caller, contextEntry: EntryHead, context: string) {
+  constructor({ database, caller, contextEntry, listMembersOf }: PlanSource) {
     this.#database = database
     this.#caller = caller
     this.#contextEntry = contextEntry
-    this.#context = context
+    this.#context = contextEntry.id
+    this.#listMembersOf = listMembersOf
   }
 
   /** @throws {NotFound} @throws {Unauthenticated | Forbidden} if the caller may not read one of the selected entries */
@@ -152,7 +169,7 @@ class Plan {
         const path = `${folder}${names.claim(safeName(title, id))}/`
         this.#planned.push({ path, file: undefined })
         requireFewer(await countListMembers(this.#database, entry))
-        await this.#add(path, await listMembers(this.#database, entry))
+        await this.#add(path, await this.#listMembersOf(this.#database, entry))
       }
     }
   }

@@ -72,7 +72,8 @@ export interface EntryLine {
   readonly cached?: string | undefined
   readonly text?: string | undefined
   readonly graph?: Graph | undefined
-  readonly list?: { readonly id: string; readonly position: number } | undefined
+  /** `trusted` is false where who added the entry to the list did not administer it. */
+  readonly list?: { readonly id: string; readonly position: number; readonly trusted?: boolean } | undefined
   /** The file is the next member of the zip. */
   readonly file?: FileLine | undefined
 }

@@ -44,7 +44,7 @@ export const describeHead = (
   contributors: entry.contributors,
   acl: describeAcl(entry.acl, form),
   cached: entry.cached === undefined ? undefined : isoTime(entry.cached),
-  list: list && { id: list.list, position: list.position },
+  list: list && { id: list.list, position: list.position, ...(list.isTrusted ? {} : { trusted: false }) },
   file: file && { size: file.size, sha256: file.sha256 },
 })
 

@@ -199,8 +199,10 @@ function requireConsistent(entry: Entry): void {
 }
 
 function readMembership(value: unknown): Membership {
-  const { id, position } = requireObject(value, '`list`')
-  return { list: requireId(id, 'list.id'), position: requireNumber(position, 'list.position') }
+  const { id, position, trusted } = requireObject(value, '`list`')
+  if (trusted !== undefined && typeof trusted !== 'boolean') throw wrong('`list.trusted` is neither true nor false')
+  const place = { list: requireId(id, 'list.id'), position: requireNumber(position, 'list.position') }
+  return { ...place, isTrusted: trusted !== false }
 }
 
 function readFile(value: unknown): FileLine {

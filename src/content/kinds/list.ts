@@ -3,14 +3,15 @@ import type { Caller } from '../../accounts/caller.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import type { Entry } from '../../model/entry.ts'
 import { ResponseBudget } from '../../model/response-budget.ts'
-import { type EntryInContext, requires } from '../../model/rights.ts'
-import type { Database, Queries } from '../../stores/database.ts'
+import { type EntryInContext, may, requires } from '../../model/rights.ts'
+import type { Database } from '../../stores/database.ts'
 import type { DependencyCache } from '../../stores/dependency-cache.ts'
 import type { Changes, EntryWriter } from '../changes.ts'
 import type { CreationBody } from '../creation-request.ts'
 import type { EntryLoader } from '../entry-loader.ts'
-import { presentIds } from '../entry-records.ts'
-import { forgetList, replaceListMembers } from '../list-records.ts'
+import { getContext } from '../contexts.ts'
+import { headsOf } from '../entry-records.ts'
+import { forgetList, type ListMember, replaceListMembers, trustInMembers } from '../list-records.ts'
 import type {
   EntryView,
   Presentation,
@@ -46,11 +47,13 @@ export class ListKind implements ResourceKind {
   }
 
   /** A new list skips ids that are not entries of the context (W3.2.1). */
-  async complete({ tx }: EntryWriter, { context, id: own }: Entry, { resource }: CreationBody): Promise<void> {
+  async complete(writer: EntryWriter, { context, id: own }: Entry, { resource }: CreationBody): Promise<void> {
+    const { tx } = writer
     const ids = [...(await distinct(await requireIds(resource ?? [])))]
-    const present = await presentIds(tx, context, ids)
-    const members = ids.filter(id => id !== own && present.has(id))
-    await replaceListMembers(tx, { context, id: own }, members)
+    const list = { context, id: own }
+    const added = await markMembers(writer, list, ids)
+    const members = ids.filter(id => id !== own).flatMap(id => added.get(id) ?? [])
+    await replaceListMembers(tx, list, members)
   }
 
   async view(caller: Caller, target: EntryInContext, { presenter, paging }: Presentation): Promise<ResourceView> {
@@ -97,16 +100,38 @@ export class ListKind implements ResourceKind {
     changing(caller, target)
     const members = await requireDistinct(await requireIds(await read()))
     const conditions = { check: changing, precondition }
-    return await this.#deps.changes.change(caller, target, conditions, async (list, { tx }) => {
-      await requirePresent(tx, list.context, members)
-      await replaceListMembers(tx, list, members)
+    return await this.#deps.changes.change(caller, target, conditions, async (list, writer) => {
+      const marked = await markMembers(writer, list, members)
+      await replaceListMembers(
+        writer.tx,
+        list,
+        members.map(id => marked.get(id) ?? missing(id)),
+      )
       return list
     })
   }
 }
 
-async function requirePresent(tx: Queries, context: string, ids: readonly string[]): Promise<void> {
-  const present = await presentIds(tx, context, ids)
-  const missing = ids.find(id => !present.has(id))
-  if (missing !== undefined) throw new InvalidInput('invalid-member', `There is no entry "${missing}" in this context.`)
+/**
+ * The members of a list that exist, by their ids. One that is there already keeps its mark: who sends the whole list again does not answer
+ * for what others have put in meanwhile.
+ */
+async function markMembers(
+  { tx, caller }: EntryWriter,
+  list: EntryAddress,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, ListMember>> {
+  const { entry: contextEntry } = await getContext(tx, list.context)
+  const marked = new Map<string, ListMember>()
+  for (const [id, isTrusted] of await trustInMembers(tx, list)) marked.set(id, { id, isTrusted })
+  const added = ids.filter(id => !marked.has(id))
+  for await (const entry of headsOf(tx, list.context, added)) {
+    const { id } = entry
+    marked.set(id, { id, isTrusted: may(caller, 'administer', { entry, contextEntry }) })
+  }
+  return marked
+}
+
+function missing(id: string): never {
+  throw new InvalidInput('invalid-member', `There is no entry "${id}" in this context.`)
 }

@@ -16,7 +16,7 @@ import type { Database } from '../../stores/database.ts'
 import type { EntryLoader } from '../entry-loader.ts'
 import { findEntry } from '../entry-records.ts'
 import { displayName, fileNameOf, mediaTypeOf } from '../file-description.ts'
-import { listHolding, listMembersFrom } from '../list-records.ts'
+import { membershipOf, trustedListMembersFrom } from '../list-records.ts'
 import { isSecret, keyOf, opensLink, secretOf } from './link-key.ts'
 import { countDownload, findKeyedLink, type KeyedLink, type PublicLink } from './link-rows.ts'
 import { findCreator, findLinked, isLinkable, limitOf, stateOf } from './link-state.ts'
@@ -123,7 +123,7 @@ export class LinkVisits {
     return entry
   }
 
-  /** Some of what lies in a folder, in its order. `next` is the offset to go on at; absent at the end. */
+  /** Some of what lies in a folder, in its order; not what was added by people who did not administer it. `next` is the offset to go on at; absent at the end. */
   async members(
     visit: Visit,
     folder: Entry,
@@ -131,7 +131,7 @@ export class LinkVisits {
   ): Promise<{ readonly items: readonly LinkedItem[]; readonly next: number | undefined }> {
     const { database, loader } = this.#deps
     const { creator, contextEntry } = visit
-    const ids = isList(folder) ? await listMembersFrom(database, folder, { limit: limit + 1, offset }) : []
+    const ids = isList(folder) ? await trustedListMembersFrom(database, folder, { limit: limit + 1, offset }) : []
     const budget = ResponseBudget.forMany()
     const items: LinkedItem[] = []
     for (const id of ids.slice(0, limit)) {
@@ -196,12 +196,13 @@ export class LinkVisits {
     throw new Forbidden('link-password-wrong', 'The password is wrong.')
   }
 
-  /** Whether the entry lies in the list, at any depth. */
+  /** Whether the entry lies in the list, at any depth, put there by those who might share it. */
   async #isBelow(root: Entry, id: string): Promise<boolean> {
     const { context } = root
     let holding: string | undefined = id
     for (let depth = 0; depth < MAX_DEPTH && holding !== undefined; depth++) {
-      holding = await listHolding(this.#deps.database, { context, id: holding })
+      const membership = await membershipOf(this.#deps.database, { context, id: holding })
+      holding = membership?.isTrusted ? membership.list : undefined
       if (holding === root.id) return true
     }
     return false

@@ -103,5 +103,9 @@ export async function insertTestData(writer: EntryWriter, ledger: Ledger, hashes
   await setHomeContext(tx, mickey, mouse)
   for (const described of duckEntries) await insert(duck, described)
   for (const described of mouseEntries) await insert(mouse, described)
-  await replaceListMembers(tx, pages.list, pages.members)
+  await replaceListMembers(
+    tx,
+    pages.list,
+    pages.members.map(id => ({ id, isTrusted: true })),
+  )
 }

@@ -109,7 +109,7 @@ export class Trash {
       async writer => {
         const { entry, contextEntry } = await writer.recheck(target, trashing)
         precondition(entry)
-        const below = isList(entry) ? await membersBelow(writer.tx, entry) : []
+        const below = isList(entry) ? await membersBelow(writer.tx, entry, 'all') : []
         for (const member of below) {
           const one = await findEntryHead(writer.tx, member)
           const what = `move the entry "${member.id}" to the trash, which is in this list`
@@ -186,7 +186,8 @@ export class Trash {
         const holding = list === undefined ? undefined : await findEntryHead(tx, { context: entry.context, id: list })
         const address = entryUri(entry)
         if (!holding || !isList(holding)) return { address, list: undefined }
-        await appendToList(tx, holding, id)
+        const [root] = all
+        await appendToList(tx, holding, { id, isTrusted: root?.membership?.isTrusted ?? true })
         await writer.updateHead(holding, holding)
         return { address, list: holding.id }
       },

@@ -85,7 +85,7 @@ export const entryRoutes = [
     details: 'Dates and addresses are kept by the service.',
     query: {
       applyACLtoChildren: flag(
-        'On a list: gives its access list to all entries in it, lists inside included. The caller must administer all of them, at most 10,000.',
+        'On a list: gives its access list to all entries in it, lists inside included. Those that were added by people who did not administer them are passed over; the caller must administer all others, at most 10,000.',
       ),
     },
     body: graphBody,

@@ -94,7 +94,7 @@ export const linkVisitRoutes = [
     summary: 'List the files and folders in a folder behind a public link, in its order.',
     access: 'visitors with the cookie of the link',
     details:
-      '`next` is the offset of the next page; absent at the end. A page may be short: what the creator may not read is left out.',
+      '`next` is the offset of the next page; absent at the end. A page may be short: what the creator may not read is left out, and so is what was added to a folder by people who did not administer it.',
     path: { link: linkPath },
     query: { ...paging, ...folderQuery },
     answers: { 200: json('Some of them.', object({ items: list(LinkedItem), next: optional(count) })) },
@@ -160,8 +160,8 @@ export const linkVisitRoutes = [
       const visits = serviceOf(deps)
       const visit = await enter(deps, request, params.link)
       const folder = await folderOf(visits, visit, query.folder)
-      const mayGoOn = (): Promise<boolean> => visits.isStillOpen(visit)
-      const { name, open } = await deps.zips.open(visit.creator, folder.context, [folder.id], mayGoOn)
+      const options = { mayGoOn: () => visits.isStillOpen(visit), trustedOnly: true }
+      const { name, open } = await deps.zips.open(visit.creator, folder.context, [folder.id], options)
       if (request.method === 'GET') await visits.count(visit, folder)
       return await sendZip(request, reply, name, open)
     },

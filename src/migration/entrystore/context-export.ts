@@ -239,7 +239,8 @@ class Translation {
     }
     for (const [id, row] of this.#entries.under('')) {
       const entry = entryFromRow(JSON.parse(row) as EntryRow)
-      const list = parsed<{ list: string; position: number }>(this.#lists.get(id))
+      const place = parsed<{ list: string; position: number }>(this.#lists.get(id))
+      const list = place && { ...place, isTrusted: true }
       const file = parsed<{ size: number; sha256: string }>(this.#fileRows.get(id))
       summary.entries++
       lines.push({ entry: describeEntry(entry, { list, file }, form) })
