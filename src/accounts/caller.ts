@@ -38,6 +38,7 @@ const guestUser: User = {
   hasSecondFactor: false,
   hasTemporaryPassword: false,
   unlocks: 0,
+  codeUnlocks: 0,
   language: undefined,
   homeContext: undefined,
   customProperties: {},

@@ -30,14 +30,14 @@ export const countedName = (name: string): Counted => ({
   key: `${UNKNOWN_NAME_PREFIX}${createHash('sha256').update(name).digest('base64url')}`,
 })
 
-/** Codes of users whose passwords are never counted. */
-export const countedCodes = (user: { readonly id: string; readonly unlocks: number }): Counted => ({
-  key: `${USERS_PREFIX}-codes:${user.id}:${user.unlocks}`,
+/** Codes of users whose passwords are never counted. A new password does not lift it. */
+export const countedCodes = (user: { readonly id: string; readonly codeUnlocks: number }): Counted => ({
+  key: `${USERS_PREFIX}-codes:${user.id}:${user.codeUnlocks}`,
 })
 
 /** Codes of apps, over days: six digits can be guessed within months if a lockout ends every few minutes. */
-export const countedGuesses = (user: { readonly id: string; readonly unlocks: number }): Counted => ({
-  key: `${USERS_PREFIX}-guesses:${user.id}:${user.unlocks}`,
+export const countedGuesses = (user: { readonly id: string; readonly codeUnlocks: number }): Counted => ({
+  key: `${USERS_PREFIX}-guesses:${user.id}:${user.codeUnlocks}`,
 })
 
 /** All counts of users begin with it, so that one scan finds them. */
@@ -50,6 +50,8 @@ export const LINK_PREFIX = 'lockout:link:'
 
 export interface LockedUser {
   readonly userId: string
+  /** What was wrong. Each has its own number of unlocks in the user's row. */
+  readonly of: 'passwords' | 'codes'
   readonly unlocks: number
   readonly failures: number
   /** Wall-clock end of the lock. */
@@ -161,19 +163,18 @@ export class Lockout {
   }
 
   /**
-   * Users who are locked out now, by passwords or by codes, each with the lock that ends last. `unlocks` is compared with the
-   * user's row to skip locks that have been lifted.
+   * The locks of users, by passwords and by codes, those that end last first. `unlocks` is compared with the user's row to skip locks
+   * that have been lifted.
    */
   async lockedUsers(): Promise<readonly LockedUser[]> {
-    const found = new Map<string, LockedUser>()
+    const found: LockedUser[] = []
     for await (const [key, { failures, lockedUntil }] of this.#store.scan<Counter>(USERS_PREFIX)) {
       if (lockedUntil === undefined) continue
-      const subject = key.slice(key.indexOf(':', USERS_PREFIX.length) + 1)
-      const [userId = '', unlocks] = subject.split(':')
-      if (lockedUntil <= (found.get(subject)?.until ?? 0)) continue
-      found.set(subject, { userId, unlocks: Number(unlocks), failures, until: lockedUntil })
+      const [userId = '', unlocks] = key.slice(key.indexOf(':', USERS_PREFIX.length) + 1).split(':')
+      const of = key.startsWith(USER_PREFIX) ? 'passwords' : 'codes'
+      found.push({ userId, of, unlocks: Number(unlocks), failures, until: lockedUntil })
     }
-    return [...found.values()]
+    return found.sort((a, b) => b.until - a.until)
   }
 
   async #isLocked(key: string): Promise<boolean> {

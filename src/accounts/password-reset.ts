@@ -14,7 +14,15 @@ import { resetMail } from './reset-mail.ts'
 import type { Client, Sessions } from './sessions.ts'
 import { digestOf } from './token-digest.ts'
 import { forgetDevices } from './trusted-devices.ts'
-import { changeUser, findUser, findUserByName, liftLockout, normaliseName, type User } from './users.ts'
+import {
+  changeUser,
+  findUser,
+  findUserByName,
+  forgetWrongPasswords,
+  isLinked,
+  normaliseName,
+  type User,
+} from './users.ts'
 
 interface Dependencies {
   readonly database: Database
@@ -37,11 +45,13 @@ const MAIL_WINDOW: Milliseconds = 3_600_000
 interface ResetRow {
   user_id: string
   epoch: number
+  /** The name of the user when the mail was sent; absent in rows of an earlier version. */
+  address: string | null
 }
 
 /**
  * Lets a user who can read the mails of an account set a new password (D5.7). The link only opens a page; the user enters
- * the password there. A token works once, for a day, and not after the password has been changed in another way. The store
+ * the password there. A token works once, for a day, and not after the password or the name has been changed in another way. The store
  * keeps only a digest of the token.
  */
 export class PasswordReset {
@@ -61,8 +71,8 @@ export class PasswordReset {
       const user = await this.#recipient(email)
       if (!user?.name || !(await this.#mayMail(user))) return undefined
       const token = Buffer.from(this.#deps.system.randomBytes(TOKEN_BYTES)).toString('base64url')
-      await this.#deps.database.run(sql`INSERT INTO password_resets (digest, user_id, epoch, expires)
-        VALUES (${digestOf(token)}, ${user.id}, ${user.epoch}, ${this.#deps.system.now() + TTL})`)
+      await this.#deps.database.run(sql`INSERT INTO password_resets (digest, user_id, epoch, address, expires)
+        VALUES (${digestOf(token)}, ${user.id}, ${user.epoch}, ${user.name}, ${this.#deps.system.now() + TTL})`)
       const subject = { userId: user.id, userName: user.name, address: client.address }
       await this.#deps.audit.record({ event: 'password-reset-requested', ...subject })
       return resetMail(user.name, linkTo(token), TTL / 3_600_000)
@@ -75,7 +85,7 @@ export class PasswordReset {
   }
 
   /**
-   * Sets the password, consumes the token, ends all sessions and lifts a lockout.
+   * Sets the password, consumes the token, ends all sessions and lifts a lockout by wrong passwords.
    * @throws {InvalidInput} `invalid-reset-token`; `password-rules`, which leaves the token valid
    */
   async reset(token: string, password: string, client: Client): Promise<void> {
@@ -88,7 +98,7 @@ export class PasswordReset {
       if (!present) throw badToken()
       await tx.run(sql`DELETE FROM password_resets WHERE user_id = ${present.id}`)
       await forgetDevices(tx, present.id)
-      await liftLockout(tx, present.id)
+      await forgetWrongPasswords(tx, present.id)
       return await changeUser(tx, present, { password: hash })
     })
     await this.#deps.sessions.clearAway(user.id)
@@ -107,9 +117,15 @@ export class PasswordReset {
 
   async #recipient(email: string): Promise<User | undefined> {
     const name = normaliseName(email)
-    if (!isMailAddress(name) || !this.#deps.policy.admits(name)) return undefined
+    if (!isMailAddress(name)) return undefined
     const user = await findUserByName(this.#deps.database, name)
-    return user?.disabled === false ? user : undefined
+    return user && (await this.#mayReset(this.#deps.database, user)) ? user : undefined
+  }
+
+  /** An account that only a provider signs in gets no password: it would outlive its end at the provider. */
+  async #mayReset(queries: Queries, { id, name = '', password, disabled }: User): Promise<boolean> {
+    if (disabled || !this.#deps.policy.admits(name)) return false
+    return password !== undefined || !(await isLinked(queries, id))
   }
 
   async #mayMail(user: User): Promise<boolean> {
@@ -120,10 +136,11 @@ export class PasswordReset {
   }
 
   async #userOf(queries: Queries, token: string): Promise<User | undefined> {
-    const row = await queries.get<ResetRow>(sql`SELECT user_id, epoch FROM password_resets
+    const row = await queries.get<ResetRow>(sql`SELECT user_id, epoch, address FROM password_resets
       WHERE digest = ${digestOf(token)} AND expires > ${this.#deps.system.now()}`)
     const user = row && (await findUser(queries, row.user_id))
-    return user && !user.disabled && user.epoch === row.epoch ? user : undefined
+    if (!user || user.epoch !== row.epoch || user.name !== row.address) return undefined
+    return (await this.#mayReset(queries, user)) ? user : undefined
   }
 }
 

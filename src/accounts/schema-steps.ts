@@ -54,4 +54,12 @@ export const accountSteps: readonly Migration[] = [
     name: 'passwords that must be changed at the next sign-in',
     statements: [sql`ALTER TABLE principals ADD COLUMN temporary_password INTEGER NOT NULL DEFAULT 0`],
   },
+  {
+    id: 39,
+    name: 'counts of wrong codes apart from passwords, and the address of a mailed link',
+    statements: [
+      sql`ALTER TABLE principals ADD COLUMN code_unlocks BIGINT NOT NULL DEFAULT 0`,
+      sql`ALTER TABLE password_resets ADD COLUMN address TEXT`,
+    ],
+  },
 ]

@@ -21,8 +21,10 @@ export interface User {
   readonly hasSecondFactor: boolean
   /** An administrator has set the password; the user must choose another one at the next sign-in (D33). */
   readonly hasTemporaryPassword: boolean
-  /** How often a lockout of the user has been lifted. Each lift starts a new count of wrong passwords. */
+  /** How often a lockout of the user by wrong passwords has been lifted. Each lift starts a new count of wrong passwords. */
   readonly unlocks: number
+  /** The same for wrong codes. A new password lifts no lock of codes. */
+  readonly codeUnlocks: number
   readonly language: string | undefined
   /** The id of a context. */
   readonly homeContext: string | undefined
@@ -39,12 +41,13 @@ interface UserRow {
   factors: number
   temporary_password: number
   unlocks: number
+  code_unlocks: number
   language: string | null
   home_context: string | null
   custom_properties: string
 }
 
-const columns = sql`id, name, password, epoch, spared_login, disabled, temporary_password, unlocks, language, home_context, custom_properties,
+const columns = sql`id, name, password, epoch, spared_login, disabled, temporary_password, unlocks, code_unlocks, language, home_context, custom_properties,
   (SELECT count(*) FROM second_factors WHERE second_factors.user_id = principals.id) AS factors`
 
 const fromRow = (row: UserRow): User => ({
@@ -57,6 +60,7 @@ const fromRow = (row: UserRow): User => ({
   hasSecondFactor: row.factors > 0,
   hasTemporaryPassword: row.temporary_password !== 0,
   unlocks: row.unlocks,
+  codeUnlocks: row.code_unlocks,
   language: row.language ?? undefined,
   homeContext: row.home_context ?? undefined,
   customProperties: JSON.parse(row.custom_properties) as Record<string, string>,
@@ -157,9 +161,19 @@ export async function replaceHash(queries: Queries, user: User, hash: string): P
   )
 }
 
-/** Resets the user's count of wrong passwords and so lifts a lockout, at once and on every node (D6.5). */
+/** Resets the user's counts of wrong passwords and codes and so lifts a lockout, at once and on every node (D6.5). */
 export async function liftLockout(queries: Queries, id: string): Promise<void> {
+  await queries.run(sql`UPDATE principals SET unlocks = unlocks + 1, code_unlocks = code_unlocks + 1 WHERE id = ${id}`)
+}
+
+/** Resets the count of wrong passwords only, because the user has a new one. */
+export async function forgetWrongPasswords(queries: Queries, id: string): Promise<void> {
   await queries.run(sql`UPDATE principals SET unlocks = unlocks + 1 WHERE id = ${id}`)
+}
+
+/** Whether an identity provider has signed the user in. */
+export async function isLinked(queries: Queries, id: string): Promise<boolean> {
+  return (await queries.get(sql`SELECT 1 AS one FROM sso_links WHERE user_id = ${id} LIMIT 1`)) !== undefined
 }
 
 /** Deletes a user or a group, including memberships. */

@@ -124,14 +124,15 @@ test('what many people share has so many times as many attempts; without a limit
 
 test('users, their devices, codes and guesses are counted apart, and anew after an unlock (D6.5)', async () => {
   const { lockout, fail } = newLockout()
-  const user = { id: '7', unlocks: 0 }
+  const user = { id: '7', unlocks: 0, codeUnlocks: 0 }
   const all = [countedUser(user), countedDevice(user, 'a'), countedDevice(user, 'b'), countedCodes(user)]
   const others = [
     countedGuesses(user),
     countedUser({ id: '7', unlocks: 1 }),
     countedDevice({ id: '7', unlocks: 1 }, 'a'),
   ]
-  const counted = [...all, ...others, countedCodes({ id: '7', unlocks: 1 }), countedGuesses({ id: '7', unlocks: 1 })]
+  const unlocked = { id: '7', codeUnlocks: 1 }
+  const counted = [...all, ...others, countedCodes(unlocked), countedGuesses(unlocked)]
   for (const [index, who] of counted.entries()) {
     await fail(5, who)
     await assert.rejects(lockout.requireNotLocked(who), LockedOut)
@@ -139,18 +140,20 @@ test('users, their devices, codes and guesses are counted apart, and anew after 
   }
 })
 
-test('of two locks of a user the list shows the one that ends last, whichever came first (D6.5)', async () => {
+test('the lock that ends last comes first, whichever came first (D6.5)', async () => {
   const { system, lockout, fail } = newLockout()
-  const user = { id: '8', unlocks: 0 }
-  for (const [first, last] of [
-    [countedGuesses(user), countedUser(user)],
-    [countedUser(user), countedGuesses(user)],
+  const user = { id: '8', unlocks: 0, codeUnlocks: 0 }
+  for (const [first, last, order] of [
+    [countedGuesses(user), countedUser(user), ['passwords', 'codes']],
+    [countedUser(user), countedGuesses(user), ['codes', 'passwords']],
   ] as const) {
     await fail(5, first)
     system.pass(1)
     await fail(5, last)
-    const until = system.now() + DURATION
-    assert.deepEqual(await lockout.lockedUsers(), [{ userId: '8', unlocks: 0, failures: 5, until }])
+    assert.deepEqual(
+      (await lockout.lockedUsers()).map(lock => lock.of),
+      order,
+    )
     system.pass(DURATION)
   }
   assert.deepEqual(await lockout.lockedUsers(), [], 'nobody, when the locks have ended')
@@ -172,13 +175,13 @@ function unreliable(store: MemoryEphemeralStore) {
 
 test('the lock that ends last counts also if its failures began first (D6.5)', async () => {
   const { system, lockout, fail } = newLockout()
-  const user = { id: '8', unlocks: 0 }
+  const user = { id: '8', unlocks: 0, codeUnlocks: 0 }
   await fail(4, countedUser(user))
   await fail(5, countedGuesses(user))
   system.pass(1)
   await fail(1, countedUser(user))
   const until = system.now() + DURATION
-  assert.deepEqual(await lockout.lockedUsers(), [{ userId: '8', unlocks: 0, failures: 5, until }])
+  assert.deepEqual((await lockout.lockedUsers())[0], { userId: '8', of: 'passwords', unlocks: 0, failures: 5, until })
 })
 
 test('a failure counts while another attempt is being checked', async () => {

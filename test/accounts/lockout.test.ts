@@ -186,16 +186,17 @@ test('users who are locked are listed with failures, end and count of unlocks; o
   await fail(4)
   await fail(5, countedName('nobody'))
   const until = system.now() + DURATION
-  assert.deepEqual(await lockout.lockedUsers(), [{ userId: '8', unlocks: 3, failures: 5, until }])
+  assert.deepEqual(await lockout.lockedUsers(), [{ userId: '8', of: 'passwords', unlocks: 3, failures: 5, until }])
   system.pass(1)
-  await fail(5, countedGuesses({ id: '8', unlocks: 3 }))
-  await fail(5, countedCodes({ id: '9', unlocks: 0 }))
+  await fail(5, countedGuesses({ id: '8', codeUnlocks: 2 }))
+  await fail(5, countedCodes({ id: '9', codeUnlocks: 0 }))
   assert.deepEqual(
-    [...(await lockout.lockedUsers())].sort((a, b) => a.userId.localeCompare(b.userId)),
+    await lockout.lockedUsers(),
     [
-      { userId: '8', unlocks: 3, failures: 5, until: until + 1 },
-      { userId: '9', unlocks: 0, failures: 5, until: until + 1 },
+      { userId: '8', of: 'codes', unlocks: 2, failures: 5, until: until + 1 },
+      { userId: '9', of: 'codes', unlocks: 0, failures: 5, until: until + 1 },
+      { userId: '8', of: 'passwords', unlocks: 3, failures: 5, until },
     ],
-    'by codes too, each once',
+    'by codes too, the one that ends last first',
   )
 })

@@ -63,8 +63,8 @@ test('a mail goes to a user by the normal form of their name, with a link that h
   const mail = await mailFor(' Nora@EXAMPLE.org ')
   const token = /token=([\w-]{43})$/m.exec(mail?.text ?? '')?.[1] ?? ''
   assert.deepEqual(mail, resetMail(NORA, `https://store.example.org/?token=${token}`, 24))
-  const row = await database.get<object>(sql`SELECT digest, user_id, epoch FROM password_resets`)
-  assert.deepEqual({ ...row }, { digest: digestOf(token), user_id: '7', epoch: 1 })
+  const row = await database.get<object>(sql`SELECT digest, user_id, epoch, address FROM password_resets`)
+  assert.deepEqual({ ...row }, { digest: digestOf(token), user_id: '7', epoch: 1, address: NORA })
   const subject = { userId: '7', userName: NORA, address: client.address }
   assert.deepEqual(inserted, [{ event: 'password-reset-requested', ...subject }])
   assert.equal(await reset.isGood(token), true)

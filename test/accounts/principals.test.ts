@@ -96,6 +96,7 @@ test('a user is found by id and by name, and a group is no user', async t => {
     hasSecondFactor: false,
     hasTemporaryPassword: false,
     unlocks: 0,
+    codeUnlocks: 0,
     language: undefined,
     homeContext: undefined,
     customProperties: {},

@@ -21,7 +21,8 @@ import {
   deletePrincipal,
   findUser,
   insertUser,
-  liftLockout,
+  forgetWrongPasswords,
+  isLinked,
   requireName,
   type User,
   type UserChange,
@@ -203,7 +204,7 @@ export class UserKind implements ResourceKind {
         await forgetDevices(tx, now.id)
         // An administrator who sets a password wants to give the user access, so earlier wrong passwords must
         // not lock the user out.
-        if (!isSelf(caller, now)) await liftLockout(tx, now.id)
+        if (!isSelf(caller, now)) await forgetWrongPasswords(tx, now.id)
       }
       await changeUser(tx, now, change, own?.token)
       for (const event of eventsOf(now, change)) writer.record(event)
@@ -253,10 +254,18 @@ export class UserKind implements ResourceKind {
     if (wish.password === undefined) return {}
     if (user.id === GUEST) throw new Forbidden('not-allowed', 'The guest has no password.')
     const password = requirePasswordText(wish.password, 'password')
-    if (isSelf(caller, user) && this.#options.requireCurrentPassword)
-      await this.#requireCurrent(caller, wish.currentPassword)
+    if (isSelf(caller, user)) await this.#requireMayReplace(caller, wish.currentPassword)
     this.#deps.passwordRules.require(password, [user.name, requireOptionalName(wish)])
     return { password: await this.#deps.passwords.hash(password), hasTemporaryPassword }
+  }
+
+  /** Whether users may replace their own password. @throws {Forbidden} */
+  async #requireMayReplace(caller: Caller, current: unknown): Promise<void> {
+    const { user } = caller
+    if (this.#options.requireCurrentPassword) return await this.#requireCurrent(caller, current)
+    // The account would outlive its end at the provider.
+    if (user.password === undefined && (await isLinked(this.#deps.database, user.id)))
+      throw new Forbidden('not-allowed', 'You sign in through an identity provider, so you have no password here.')
   }
 
   async #requireCurrent({ user, client }: Caller, current: unknown): Promise<void> {

@@ -127,14 +127,17 @@ export const managementRoutes = [
       ),
     },
     handle: async ({ database, lockout }: Uses<'database' | 'lockout'>) => {
-      const lockouts = []
-      for (const { userId, unlocks, failures, until } of await lockout.lockedUsers()) {
-        const user = await findUser(database, userId)
-        if (user?.unlocks === unlocks) {
-          lockouts.push({ id: userId, user: user.name, failures, lockedUntil: isoTime(until) })
-        }
+      const lockouts = new Map<
+        string,
+        { id: string; user: string | undefined; failures: number; lockedUntil: string }
+      >()
+      // Of two locks of a user the one that ends last is shown: it comes first.
+      for (const { userId, of, unlocks, failures, until } of await lockout.lockedUsers()) {
+        const user = lockouts.has(userId) ? undefined : await findUser(database, userId)
+        if (!user || (of === 'codes' ? user.codeUnlocks : user.unlocks) !== unlocks) continue
+        lockouts.set(userId, { id: userId, user: user.name, failures, lockedUntil: isoTime(until) })
       }
-      return { lockouts }
+      return { lockouts: [...lockouts.values()] }
     },
   }),
   route({
