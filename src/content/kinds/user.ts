@@ -12,10 +12,9 @@ import { countedUser, type Lockout } from '../../accounts/lockout.ts'
 import type { Login } from '../../accounts/login.ts'
 import type { PasswordRules } from '../../accounts/password-rules.ts'
 import type { Passwords } from '../../accounts/passwords.ts'
-import { GUEST, USERS } from '../../accounts/principals.ts'
+import { GUEST } from '../../accounts/principals.ts'
 import type { Sessions } from '../../accounts/sessions.ts'
 import { forgetDevices } from '../../accounts/trusted-devices.ts'
-import { findGroup, membersOf, setMembers } from '../../accounts/groups.ts'
 import {
   changeUser,
   deletePrincipal,
@@ -31,13 +30,11 @@ import { Forbidden, InvalidInput, NotFound } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { Database, Queries } from '../../stores/database.ts'
 import { requireHomeContext } from '../contexts.ts'
-import { membersChange } from '../access-changes.ts'
 import type { Changes, EntryWriter } from '../changes.ts'
 import type { CreationBody } from '../creation-request.ts'
-import { findEntryHead } from '../entry-records.ts'
 import { type Entry, userAcl } from '../../model/entry.ts'
 import { type EntryAddress, PRINCIPALS } from '../../model/addresses.ts'
-import { type AccessCheck, may, type EntryInContext, requireRight } from '../../model/rights.ts'
+import { type AccessCheck, may, type EntryInContext } from '../../model/rights.ts'
 import type {
   Making,
   Naming,
@@ -48,7 +45,8 @@ import type {
   ResourceView,
   Written,
 } from '../resource-kind.ts'
-import { requireMayAppoint, requireMayEnable } from './account-guards.ts'
+import { requireMayEnable } from './account-guards.ts'
+import { joinGroup } from './join-group.ts'
 import { readFlag, readLanguage, readProperties } from './user-members.ts'
 import { isObject } from '../../base/json.ts'
 import { requirePasswordText, requireText } from '../values.ts'
@@ -377,26 +375,6 @@ async function insertRequestedUser(
   }
   if (user && Object.keys(change).length > 0) await changeUser(tx, user, change)
   writer.record({ event: 'user-created', userId: id, userName: name })
-}
-
-/** Adding a member requires the same right as any other change of the members (W3.8). */
-async function joinGroup(
-  writer: EntryWriter,
-  { maker, entry: user, place: { contextEntry } }: Making,
-  groupUri: string,
-  requireFresh: RequireFresh,
-): Promise<void> {
-  const { tx } = writer
-  const group = /^\.\/_principals\/(?:entry|resource)\/([A-Za-z0-9_-]+)$/.exec(groupUri)?.[1]
-  const entry = group === undefined ? undefined : await findEntryHead(tx, { context: PRINCIPALS, id: group })
-  if (group === undefined || group === USERS || !entry || !(await findGroup(tx, group))) {
-    throw new InvalidInput('invalid-member', '`groupURI` does not denote a group that can be joined.')
-  }
-  requireRight(maker, 'writeresource', { entry, contextEntry }, 'change the members of this group')
-  await requireMayAppoint(tx, maker, group, requireFresh)
-  const members = await membersOf(tx, group)
-  writer.record(membersChange(group, members, [...members, user.id]))
-  await setMembers(tx, group, [...members, user.id])
 }
 
 /** The name in the same request, if any: no password may contain it. */
