@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { StartupError } from '../base/errors.ts'
-import { hashOf } from '../stores/hash-filter.ts'
+import { hashOf } from '../stores/sorted-hashes.ts'
 
 /** Passwords known from leaks, by the filter file of the settings. */
 export class BreachedPasswords {

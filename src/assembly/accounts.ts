@@ -21,7 +21,7 @@ import type { Chore } from '../base/chores.ts'
 import type { EphemeralStores } from './ephemeral-stores.ts'
 import type { Database } from '../stores/database.ts'
 import type { DependencyCache } from '../stores/dependency-cache.ts'
-import type { HashFilter } from '../stores/hash-filter.ts'
+import type { SortedHashes } from '../stores/sorted-hashes.ts'
 import type { Mailer } from '../stores/mailer.ts'
 import { openSmtpMailer } from '../stores/smtp-mailer.ts'
 
@@ -143,7 +143,7 @@ async function createPasswords(settings: Settings, { system, hashing }: Machine)
   return await Passwords.create(cost, limiter, system, hashing?.hasher)
 }
 
-async function createPasswordRules(settings: Settings, breached: HashFilter | undefined): Promise<PasswordRules> {
+async function createPasswordRules(settings: Settings, breached: SortedHashes | undefined): Promise<PasswordRules> {
   const isNist = settings['service.auth.password.profile'] === 'nist'
   const minLength = settings['service.auth.password.rule.min-length']
   return new PasswordRules({

@@ -2,16 +2,16 @@ import { fileURLToPath } from 'node:url'
 import { resolve } from 'node:path'
 import { StartupError } from '../base/errors.ts'
 import type { Settings } from '../config/settings.ts'
-import { HashFilter } from '../stores/hash-filter.ts'
+import { SortedHashes } from '../stores/sorted-hashes.ts'
 import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
 
 /** A list this small lacks most breached passwords. */
 const SMALL = 1_000_000
 
 /** `undefined` where passwords known from leaks are accepted. @throws {StartupError} when the list cannot be used */
-export function openBreachedPasswords(settings: Settings): HashFilter | undefined {
+export function openBreachedPasswords(settings: Settings): SortedHashes | undefined {
   const place = settings['service.auth.password.rule.breached']
-  return place === 'off' ? undefined : HashFilter.open(pathOf(place))
+  return place === 'off' ? undefined : SortedHashes.open(pathOf(place))
 }
 
 const pathOf = (place: string): string =>

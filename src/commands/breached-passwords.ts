@@ -1,12 +1,8 @@
 import { parseArgs } from 'node:util'
 import { readHashLists, readPasswordLists } from '../accounts/breached-passwords.ts'
-import { HashFilter, readPieces } from '../stores/hash-filter.ts'
-import { HashFilterWriter, sizeOf } from '../stores/hash-filter-writer.ts'
+import { readPieces, SortedHashes, SortedHashesWriter } from '../stores/sorted-hashes.ts'
 import { type Command, print, UsageError } from './command.ts'
 import { count } from './copied.ts'
-
-/** A line of the public list has at least this length. */
-const LINE = 43
 
 export const breachedPasswords: Command = {
   name: 'breached-passwords',
@@ -24,8 +20,7 @@ async function build(args: readonly string[]): Promise<number> {
   const { output, minCount, isPlain, files } = readArguments(args)
   const lists = files.map(name => ({ name, pieces: readPieces(name) }))
   const plain = isPlain ? await readPasswordLists(lists) : undefined
-  const expected = plain?.length ?? files.reduce((sum, file) => sum + sizeOf(file), 0) / LINE
-  const writer = new HashFilterWriter(output, expected)
+  const writer = new SortedHashesWriter(output)
   try {
     if (plain) for (const hash of plain) writer.add(hash)
     else await readHashLists(lists, minCount, hash => writer.add(hash))
@@ -40,7 +35,7 @@ async function build(args: readonly string[]): Promise<number> {
 
 function verify([file, ...rest]: readonly string[]): number {
   if (file === undefined || file.startsWith('-') || rest.length > 0) throw new UsageError('Name one list.')
-  const filter = HashFilter.open(file)
+  const filter = SortedHashes.open(file)
   try {
     // A password is looked up as it is and in lower case.
     const mistakes = 2 * filter.verify() * 1e6

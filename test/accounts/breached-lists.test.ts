@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { BreachedPasswords, readHashLists, readPasswordLists } from '../../src/accounts/breached-passwords.ts'
 import { StartupError } from '../../src/base/errors.ts'
-import { hashOf, HashFilter } from '../../src/stores/hash-filter.ts'
-import { HashFilterWriter } from '../../src/stores/hash-filter-writer.ts'
+import { hashOf, SortedHashes, SortedHashesWriter } from '../../src/stores/sorted-hashes.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // Few passwords, in contrast to `breached-passwords.test.ts`, so that this file takes no time.
@@ -23,14 +22,14 @@ async function* inPieces(text: string, size = 1000): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }
 
-/** A filter made from lines of the public list. */
+/** A list made from lines of the public list. */
 async function filterOf(given: readonly string[], { minCount = 1 } = {}) {
   const path = join(folder, `${++files}.filter`)
-  const writer = new HashFilterWriter(path, given.length)
+  const writer = new SortedHashesWriter(path)
   const add = (hash: number): void => writer.add(hash)
   await readHashLists([{ name: 'list', pieces: inPieces(given.join('\r\n')) }], minCount, add)
   writer.finish()
-  return { filter: HashFilter.open(path) }
+  return { filter: SortedHashes.open(path) }
 }
 
 test('only passwords with so many leaks count; case matters, but the lower-case form counts too (D32.2)', async () => {
