@@ -1,4 +1,3 @@
-import { setImmediate as onImmediate } from 'node:timers'
 import { setImmediate } from 'node:timers/promises'
 
 /** Work on this many characters takes a few milliseconds at most. */
@@ -13,22 +12,6 @@ const STEP = 3000
 export async function yieldAfter(text: { readonly length: number }): Promise<void> {
   if (text.length > MAX_CHARACTERS) await setImmediate()
 }
-
-const waiting: (() => void)[] = []
-
-function beginNext(): void {
-  waiting.shift()?.()
-  if (waiting.length > 0) onImmediate(beginNext)
-}
-
-/**
- * Waits until this thread may begin with a step of some milliseconds: one in each turn of its event loop. Of many that have come at the same
- * moment, none would take long, and yet a request that comes then would wait for all of them.
- */
-export const takeTurn = (): Promise<void> =>
-  new Promise(begin => {
-    if (waiting.push(begin) === 1) onImmediate(beginNext)
-  })
 
 /** Lets other requests run now and then during work of many steps. Counts characters and steps, not time, so it always does the same. */
 export class Yielding {

@@ -26,7 +26,7 @@ export interface CreationRequest {
   /** Entry URI of the template whose metadata are copied. */
   readonly templateUri: string | undefined
   /** Fetches the body. The result is a function that reads it with every `_newId` replaced; it is called more than once. */
-  readonly body: Read<(newId: string) => Promise<CreationBody>>
+  readonly body: Read<(newId: string) => CreationBody>
 }
 
 /** The placeholder that clients write for the new id (W1.6). */

@@ -42,7 +42,7 @@ interface PreparedCreation {
   readonly caller: Caller
   readonly context: string
   readonly request: CreationRequest
-  readonly readBody: (newId: string) => Promise<CreationBody>
+  readonly readBody: (newId: string) => CreationBody
   /** The result of `ResourceKind.prepare`. */
   readonly hash: string | undefined
 }
@@ -96,7 +96,7 @@ export class Creation {
     const { context } = await placeFor(database, caller, contextKey, request.listUri, findContext)
     requirePossible(this.#deps.kinds, context, request)
     const readBody = await request.body()
-    const hash = await this.#deps.kinds.ofType[request.graphType].prepare?.(await readBody(NEW_ID), caller)
+    const hash = await this.#deps.kinds.ofType[request.graphType].prepare?.(readBody(NEW_ID), caller)
     return { caller, context, request, readBody, hash }
   }
 
@@ -110,7 +110,7 @@ export class Creation {
     // Checked again inside the transaction, because context and list may have changed before the body arrived.
     const now = await placeFor(tx, maker, context, request.listUri)
     const id = await freeId(tx, context, request.id)
-    const body = await readBody(id)
+    const body = readBody(id)
     const described = complete(this.#describe({ context, id, request, body, caller: maker }))
     const entry = await this.#withInherited(tx, maker, described, now, request)
     const kind = entry.entryType === 'Local' ? this.#deps.kinds.of(entry) : undefined

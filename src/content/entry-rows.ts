@@ -15,7 +15,7 @@ import type { Queries } from '../stores/database.ts'
 import { deleteRows } from '../stores/deletion.ts'
 import { listed, name, portionsOf, sql, type Sql } from '../stores/sql.ts'
 import { at, columns } from './entry-records.ts'
-import { findRevision, revisionColumns, type RevisionNote, revisionsInPortions } from './revisions.ts'
+import { findRevision, forEachRevision, revisionColumns, type RevisionNote } from './revisions.ts'
 
 /**
  * Writes the rows of entries, of their statements about other entries, and of their revisions. Only `changes.ts` imports this
@@ -53,9 +53,7 @@ export async function updateHeadRow(tx: Queries, head: EntryHead): Promise<void>
 /** Deletes an entry and its revisions. */
 export async function deleteEntryRow(tx: Queries, address: EntryAddress): Promise<void> {
   // The row would take them with it, but in one step.
-  for (const some of await revisionsInPortions(tx, 'metadata_revisions', address)) {
-    await tx.run(sql`DELETE FROM metadata_revisions WHERE ${some}`)
-  }
+  await forEachRevision(address, one => tx.run(sql`DELETE FROM metadata_revisions WHERE ${one}`))
   await tx.run(sql`DELETE FROM entries WHERE ${at(address)}`)
 }
 
@@ -207,10 +205,10 @@ export async function insertRevision(
 
 /** Copies the revisions of an entry back from the trash. */
 export async function restoreRevisions(tx: Queries, address: EntryAddress): Promise<void> {
-  for (const some of await revisionsInPortions(tx, 'trashed_revisions', address)) {
-    await tx.run(sql`INSERT INTO metadata_revisions (${revisionColumns})
-      SELECT ${revisionColumns} FROM trashed_revisions WHERE ${some}`)
-  }
+  await forEachRevision(address, one =>
+    tx.run(sql`INSERT INTO metadata_revisions (${revisionColumns})
+      SELECT ${revisionColumns} FROM trashed_revisions WHERE ${one}`),
+  )
 }
 
 /** Moves the revisions of an entry to its new address, one after the other, with their graphs changed by `rename`. */

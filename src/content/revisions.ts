@@ -1,7 +1,7 @@
-import type { Bytes, Milliseconds } from '../base/units.ts'
+import type { Milliseconds } from '../base/units.ts'
 import type { GraphText } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
-import { name, type Sql, sql } from '../stores/sql.ts'
+import { type Sql, sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 
@@ -60,29 +60,13 @@ export class Revisions {
 /** The same in both tables. */
 export const revisionColumns = sql`context, entry, number, time, author, metadata`
 
-type RevisionTable = 'metadata_revisions' | 'trashed_revisions'
-
-/** Revisions that one statement copies or deletes: each may have megabytes, and SQLite runs it on the thread that answers. */
-const MAX_TOGETHER: Bytes = 2 ** 20
-
-/** All revisions of an entry as conditions, each for some that are not too large together. */
-export async function revisionsInPortions(
-  queries: Queries,
-  table: RevisionTable,
+/** Runs a statement for each revision of an entry, one after the other: each may have megabytes. @param run returns how many rows it wrote */
+export async function forEachRevision(
   { context, id }: EntryAddress,
-): Promise<readonly Sql[]> {
-  const rows = await queries.all<{ number: number; size: Bytes }>(sql`SELECT number, octet_length(metadata) AS size
-    FROM ${name(table)} WHERE context = ${context} AND entry = ${id} ORDER BY number`)
-  const portions: Array<{ readonly first: number; last: number; size: Bytes }> = []
-  for (const { number, size } of rows) {
-    const present = portions.at(-1)
-    if (present && present.size + size <= MAX_TOGETHER)
-      Object.assign(present, { last: number, size: present.size + size })
-    else portions.push({ first: number, last: number, size })
-  }
-  return portions.map(
-    ({ first, last }) => sql`context = ${context} AND entry = ${id} AND number BETWEEN ${first} AND ${last}`,
-  )
+  run: (condition: Sql) => Promise<number>,
+): Promise<void> {
+  let number = 1
+  while ((await run(sql`context = ${context} AND entry = ${id} AND number = ${number}`)) > 0) number++
 }
 
 /** Works whether or not revisions are on. */

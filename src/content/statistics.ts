@@ -1,6 +1,6 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Caller } from '../accounts/caller.ts'
 import { NotFound } from '../base/errors.ts'
-import { Yielding } from '../base/yielding.ts'
 import { parseGraph, type Statement, statementsOf } from '../graph/graph.ts'
 import { rdf } from '../graph/vocabulary.ts'
 import type { Database } from '../stores/database.ts'
@@ -94,13 +94,12 @@ export class Statistics {
     const names = new NameCounts()
     const usage = new UsageTally(type, isKeyword, names)
     const namesOf = kinds[type]
-    const yielding = new Yielding()
     let read = 0
     for (let last: string | undefined = ''; last !== undefined; ) {
       const ids: string[] = await idsAfter(database, { context, id: last }, IDS)
       for (const id of ids) {
         const found = await findMetadata(database, { context, id })
-        await yielding.after(found?.metadata.length ?? 0)
+        await setImmediate()
         if (!found || !may(caller, 'readmetadata', { entry: found.entry, contextEntry })) continue
         read++
         for (const statement of statementsOf(parseGraph(found.metadata))) {

@@ -15,7 +15,7 @@ import {
   type HeadRow,
 } from './entry-records.ts'
 import { type Membership, membershipFromRow, type MembershipRow } from './list-records.ts'
-import { revisionColumns, revisionsInPortions } from './revisions.ts'
+import { forEachRevision, revisionColumns } from './revisions.ts'
 
 /** Reads and writes the rows of the trash. Only `changes.ts` calls the functions that write. */
 
@@ -38,18 +38,16 @@ export async function copyToTrash(
       COALESCE(m.trusted, 1), ${columnsOfE}
     FROM entries e LEFT JOIN list_members m ON m.context = e.context AND m.member = e.id
     WHERE e.context = ${context} AND e.id = ${id}`)
-  for (const some of await revisionsInPortions(tx, 'metadata_revisions', { context, id })) {
-    await tx.run(sql`INSERT INTO trashed_revisions (${revisionColumns})
-      SELECT ${revisionColumns} FROM metadata_revisions WHERE ${some}`)
-  }
+  await forEachRevision({ context, id }, one =>
+    tx.run(sql`INSERT INTO trashed_revisions (${revisionColumns})
+      SELECT ${revisionColumns} FROM metadata_revisions WHERE ${one}`),
+  )
 }
 
 /** Removes one entry and its revisions from the trash. */
 export async function deleteTrashRow(tx: Queries, address: EntryAddress): Promise<void> {
   // The row would take them with it, but in one step.
-  for (const some of await revisionsInPortions(tx, 'trashed_revisions', address)) {
-    await tx.run(sql`DELETE FROM trashed_revisions WHERE ${some}`)
-  }
+  await forEachRevision(address, one => tx.run(sql`DELETE FROM trashed_revisions WHERE ${one}`))
   await tx.run(sql`DELETE FROM trashed_entries WHERE ${at(address)}`)
 }
 

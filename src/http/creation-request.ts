@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { shareOf } from '../accounts/caller.ts'
 import { InvalidInput, TooLarge } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
-import { yieldAfter } from '../base/yielding.ts'
 import type { Bytes } from '../base/units.ts'
 import { cachedMetadataUri, entryUri, metadataUri, resourceUri } from '../model/addresses.ts'
 import { type CreationBody, type CreationRequest, NEW_ID } from '../content/creation-request.ts'
@@ -81,15 +80,15 @@ export function readCreation(
       const text = isLong
         ? await readElsewhere(deps, request, reply, sent, bases)
         : await graphsToRdfJson(deps, request, sent, bases)
-      const read = (text: string): Promise<CreationBody> =>
+      const read = (text: string): CreationBody =>
         readBody(text, {
           isGraph: query.entrytype === 'Local' && holdsGraph({ graphType }),
           readGraph: isLong ? asRead : readGraph,
         })
       // Most bodies do not contain the id: they are parsed once, and their text is dropped.
-      return text.includes(NEW_ID)
-        ? async newId => await read(withNewId(text, newId, deps.options.body.maxJson))
-        : bodyAsRead(await read(text))
+      if (text.includes(NEW_ID)) return newId => read(withNewId(text, newId, deps.options.body.maxJson))
+      const body = read(text)
+      return () => body
     },
   }
 }
@@ -120,8 +119,6 @@ async function readElsewhere(
 }
 
 const asRead = (value: unknown): Graph => value as Graph
-
-const bodyAsRead = (body: CreationBody) => (): Promise<CreationBody> => Promise.resolve(body)
 
 function withNewId(text: string, newId: string, limit: Bytes): string {
   requireRoom(text, newId.length, limit)
@@ -159,23 +156,16 @@ interface BodyReading {
   readonly readGraph: (value: unknown) => Graph
 }
 
-async function readBody(text: string, { isGraph, readGraph }: BodyReading): Promise<CreationBody> {
+function readBody(text: string, { isGraph, readGraph }: BodyReading): CreationBody {
   if (text.trim() === '') return {}
-  await yieldAfter(text)
   const json = parseJson(text)
-  await yieldAfter(text)
   if (!isObject(json)) throw new InvalidInput('invalid-json', 'The body of a creation is a JSON object.')
-  const read = async (value: unknown): Promise<Graph> => {
-    const graph = readGraph(value)
-    await yieldAfter(text)
-    return graph
-  }
   const { metadata, info, resource, 'cached-external-metadata': cached } = json
   return {
-    ...(metadata === undefined ? {} : { metadata: await read(metadata) }),
-    ...(cached === undefined ? {} : { cachedExternalMetadata: await read(cached) }),
-    ...(info === undefined ? {} : { info: await read(info) }),
-    ...(resource === undefined ? {} : { resource: isGraph ? await read(resource) : resource }),
+    ...(metadata === undefined ? {} : { metadata: readGraph(metadata) }),
+    ...(cached === undefined ? {} : { cachedExternalMetadata: readGraph(cached) }),
+    ...(info === undefined ? {} : { info: readGraph(info) }),
+    ...(resource === undefined ? {} : { resource: isGraph ? readGraph(resource) : resource }),
   }
 }
 

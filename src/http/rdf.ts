@@ -1,7 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { shareOf } from '../accounts/caller.ts'
-import { yieldAfter } from '../base/yielding.ts'
 import { InvalidInput, NotAcceptable, UnsupportedType } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
 import { decodeUtf8, isBlankUtf8 } from '../base/text.ts'
@@ -94,8 +92,6 @@ export const embeddedFormat = custom(
   { keywords: { enum: ['application/rdf+json', JSON_LD] } },
 )
 
-const PIECE = 65_536
-
 /** Sends a graph with absolute IRIs. */
 export async function sendGraph(
   reply: FastifyReply,
@@ -104,16 +100,9 @@ export async function sendGraph(
 ): Promise<unknown> {
   if (mediaType === JSON_TYPE) return graph
   // The whole before the first byte: what cannot be written is a refusal, not half an answer.
-  let [text, piece] = ['', '']
-  for (const part of syntax.write(graph)) {
-    piece += part
-    if (piece.length < PIECE) continue
-    text += piece
-    piece = ''
-    await nextTurn()
-  }
+  const text = [...syntax.write(graph)].join('')
   reply.type(contentType)
-  return text + piece
+  return text
 }
 
 /** Sends a graph with relative IRIs; a stored text as RDF/JSON without parsing it. */
@@ -156,10 +145,7 @@ export const graphReader =
     // An empty body is invalid JSON in any case, and an empty graph is too easily sent by mistake to replace data.
     if (!syntax) return deps.base.relativeGraph(deps.graphs.requireSize(parseRdfJson(parseJson(decodeUtf8(text)))))
     if (syntax.name !== 'json' && isBlankUtf8(text)) throw new InvalidInput('invalid-graph', 'The body is empty.')
-    const { length } = text
     const clientGone = (): AbortSignal => clientGoneSignal(reply)
     const reading = { caller: shareOf(request.caller), clientGone, relativeTo: deps.base.href }
-    const graph = await deps.graphs.read(syntax, text, deps.base.toAbsolute(iriOf(entry)), reading)
-    await yieldAfter({ length })
-    return graph
+    return await deps.graphs.read(syntax, text, deps.base.toAbsolute(iriOf(entry)), reading)
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { takeTurn, yieldAfter, Yielding } from '../../src/base/yielding.ts'
+import { yieldAfter, Yielding } from '../../src/base/yielding.ts'
 
 /** How many of these steps the next turn of the event loop came after. */
 async function stepsWithTurns(steps: ReadonlyArray<() => Promise<void>>): Promise<number[]> {
@@ -27,26 +27,4 @@ test('a long text is worked on step by step, a short one at once (D15.6)', async
     await stepsWithTurns([() => yieldAfter('x'.repeat(65_537)), () => yieldAfter('x'.repeat(65_536))]),
     [0],
   )
-})
-
-test('steps that wait at the same moment begin one in each turn of the event loop (D35.20)', async () => {
-  const order: string[] = []
-  const begun = [0, 1, 2].map(async step => {
-    await takeTurn()
-    order.push(`step ${step}`)
-  })
-  let isOver = false
-  const turn = (): void => {
-    order.push('turn')
-    if (!isOver) setImmediate(turn)
-  }
-  setImmediate(turn)
-  await Promise.all(begun)
-  isOver = true
-  assert.deepEqual(
-    order.filter(one => one !== 'turn'),
-    ['step 0', 'step 1', 'step 2'],
-  )
-  const steps = order.flatMap((one, index) => (one === 'turn' ? [] : [index]))
-  assert.ok(!steps.some(index => steps.includes(index + 1)), order.join(', '))
 })

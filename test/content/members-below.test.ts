@@ -2,15 +2,12 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { TooLarge } from '../../src/base/errors.ts'
 import { MAX_BELOW, membersBelow } from '../../src/content/members-below.ts'
-import { deleteEntryRow } from '../../src/content/entry-rows.ts'
-import { revisionsInPortions } from '../../src/content/revisions.ts'
 import { newEntry } from '../../src/model/entry.ts'
 import type { Database } from '../../src/stores/database.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { insertEntry } from '../support/entries.ts'
 import { newDatabase } from '../support/store.ts'
 
-const KIB = 1024
 const list = { context: '3', id: 'list' }
 const make = (id: string, graphType: 'None' | 'List' = 'None') =>
   newEntry({ context: '3', id, by: undefined, now: 1, graphType })
@@ -56,26 +53,4 @@ test('all below a list are named in its order, up to a limit that counts those i
     assert.equal(error.code, 'list-too-large')
     return true
   })
-})
-
-test('long revisions are copied and deleted by statements of their own, short ones together (D35.18)', async t => {
-  const database = await newDatabase(t)
-  await database.run(sql`INSERT INTO contexts (id) VALUES ('3')`)
-  await database.transaction(tx => insertEntry(tx, make('1')))
-  const sizes = [1, 2, 600, 600, 3000, 1, 1]
-  for (const [index, size] of sizes.entries()) {
-    await database.run(sql`INSERT INTO metadata_revisions (context, entry, number, time, author, metadata)
-      VALUES ('3', '1', ${index + 1}, 1, '_admin', ${'x'.repeat(size * KIB)})`)
-  }
-  const address = { context: '3', id: '1' }
-  const numbers: number[][] = []
-  for (const some of await revisionsInPortions(database, 'metadata_revisions', address)) {
-    const rows = await database.all<{ number: number }>(
-      sql`SELECT number FROM metadata_revisions WHERE ${some} ORDER BY number`,
-    )
-    numbers.push(rows.map(({ number }) => number))
-  }
-  assert.deepEqual(numbers, [[1, 2, 3], [4], [5], [6, 7]])
-  await database.transaction(tx => deleteEntryRow(tx, address))
-  assert.deepEqual(await revisionsInPortions(database, 'metadata_revisions', address), [])
 })

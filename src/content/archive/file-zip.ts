@@ -8,7 +8,6 @@ import { writeZip, type ZipFolder, type ZipMember } from '../../files/zip-writer
 import { CONTEXTS, type EntryAddress, PRINCIPALS } from '../../model/addresses.ts'
 import { type Entry, type EntryHead, holdsFile, isList } from '../../model/entry.ts'
 import { may, requireRight } from '../../model/rights.ts'
-import { Yielding } from '../../base/yielding.ts'
 import type { Database } from '../../stores/database.ts'
 import { portionsOf } from '../../stores/sql.ts'
 import { getContext } from '../contexts.ts'
@@ -86,10 +85,9 @@ export class FileZips {
     plan: readonly Planned[],
     mayGoOn: () => Promise<boolean> = async () => true,
   ): AsyncGenerator<ZipMember | ZipFolder> {
-    const yielding = new Yielding()
     for (const { path, file: address } of plan) {
       // Entries without a file yield nothing that the reader would wait for.
-      await yielding.after(path.length)
+      await nextTurn()
       if (!(await mayGoOn())) throw new NotFound('not-found', 'What gave access to these files has ended.')
       if (!address) {
         yield { folder: path }

@@ -119,7 +119,7 @@ export class GroupKind implements ResourceKind {
   ): Promise<Written> {
     changing(caller, target)
     if (target.entry.id === USERS) throw new Forbidden('not-allowed', 'Every user is a member of this group.')
-    const members = await requireDistinct(await requireIds(await body.json()))
+    const members = requireDistinct(requireIds(await body.json()))
     const conditions = { check: changing, precondition }
     const entry = await this.#deps.changes.change(caller, target, conditions, async (entry, writer) => {
       const { tx } = writer

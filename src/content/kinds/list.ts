@@ -22,7 +22,7 @@ import type {
   ResourceView,
   Written,
 } from '../resource-kind.ts'
-import { distinct, type Read, requireDistinct, requireIds } from '../values.ts'
+import { type Read, requireDistinct, requireIds } from '../values.ts'
 import { listPage, orderedMembers } from './list-view.ts'
 
 interface Dependencies {
@@ -49,7 +49,7 @@ export class ListKind implements ResourceKind {
   /** A new list skips ids that are not entries of the context (W3.2.1). */
   async complete(writer: EntryWriter, { context, id: own }: Entry, { resource }: CreationBody): Promise<void> {
     const { tx } = writer
-    const ids = [...(await distinct(await requireIds(resource ?? [])))]
+    const ids = [...new Set(requireIds(resource ?? []))]
     const list = { context, id: own }
     const added = await markMembers(writer, list, ids)
     const members = ids.filter(id => id !== own).flatMap(id => added.get(id) ?? [])
@@ -98,7 +98,7 @@ export class ListKind implements ResourceKind {
     { entry: precondition }: ResourceConditions,
   ): Promise<Entry> {
     changing(caller, target)
-    const members = await requireDistinct(await requireIds(await read()))
+    const members = requireDistinct(requireIds(await read()))
     const conditions = { check: changing, precondition }
     return await this.#deps.changes.change(caller, target, conditions, async (list, writer) => {
       const marked = await markMembers(writer, list, members)

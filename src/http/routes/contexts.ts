@@ -252,7 +252,7 @@ async function createWithFile(
   requested: CreationRequest,
 ) {
   const { context } = request.params as { readonly context: string }
-  const withoutBody = { ...requested, body: async () => async () => ({}) }
+  const withoutBody = { ...requested, body: async () => () => ({}) }
   const upload = readUpload(deps, request, reply)
   const { entry, file } = await deps.creation.createWithFile(request.caller, context, withoutBody, upload)
   reply

@@ -4,7 +4,6 @@ import { isObject } from '../../base/json.ts'
 import { Limiter } from '../../base/limiter.ts'
 import { realSystem, type System } from '../../base/system.ts'
 import type { Bytes, Milliseconds, Seconds } from '../../base/units.ts'
-import { takeTurn } from '../../base/yielding.ts'
 import { type FetchedResponse, type Fetch, FetchFailed, fetchResponse } from '../fetch.ts'
 import type { AuthRedirect, LoginFlow, VerifiedIdentity } from '../identity-provider.ts'
 import type { Metadata } from '../metadata-source.ts'
@@ -285,8 +284,6 @@ export class OidcProvider {
     configuration[client.customFetch] = async (url, { method, headers, body }) => {
       const wanted = { url, method: method === 'POST' ? 'POST' : 'GET', headers, ...LIMITS } as const
       const response = await fetch(body instanceof URLSearchParams ? { ...wanted, body: body.toString() } : wanted)
-      // The library parses it at once.
-      await takeTurn()
       requireCheap(url, response.text)
       const hasBody = ![204, 205, 304].includes(response.status)
       return new Response(hasBody ? response.text : null, { status: response.status, headers: response.headers })

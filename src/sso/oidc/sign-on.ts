@@ -3,7 +3,6 @@ import type { Client, Session } from '../../accounts/sessions.ts'
 import { digestOf } from '../../accounts/token-digest.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
-import { takeTurn } from '../../base/yielding.ts'
 import type { ProviderFace, ProviderPolicy } from '../identity-provider.ts'
 import type { LoginFlows } from '../login-flows.ts'
 import type { RedirectTargets } from '../redirect-targets.ts'
@@ -148,7 +147,6 @@ export class OidcSignOn {
    */
   async endLogins(token: string, client: Client): Promise<void> {
     const { signOn, flows } = this.#deps
-    await takeTurn()
     const stated = issuerOf(token)
     const login = this.providers.find(
       ({ provider }) => provider.issuer === stated?.issuer && stated.audiences.includes(provider.clientId),

@@ -1,7 +1,6 @@
 import type { Log } from '../../base/log.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds, Seconds } from '../../base/units.ts'
-import { takeTurn } from '../../base/yielding.ts'
 import { withinTimeout } from '../metadata-source.ts'
 import { SsoRefused } from '../refusal.ts'
 import {
@@ -145,7 +144,6 @@ export class FederationSource implements Federation {
 
   async search(question: DirectoryQuestion): Promise<DirectoryHits> {
     await this.#ready()
-    await takeTurn()
     return this.#isValid() ? this.#directory.search(question) : { hits: [], hasMore: false }
   }
 
