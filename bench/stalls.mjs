@@ -263,7 +263,7 @@ const inputs = {
   },
   'statements that all point at one entry': async ({ service, writer, context, pointing, target, subject }) => {
     const object = { type: 'uri', value: subject(target) }
-    const count = Math.min(STATEMENTS, 49_000)
+    const count = Math.min(STATEMENTS, 24_000)
     const graph = {
       [subject(pointing)]: Object.fromEntries(Array.from({ length: count }, (_, n) => [P + n, [object]])),
     }
@@ -325,7 +325,7 @@ const inputs = {
     4,
   ),
   'search: JSON-LD': search('title:entry', '&limit=100&rdfFormat=application/ld%2Bjson', 8),
-  'a graph of 49,000 statements, written': put('metadata', () => statements(Math.min(STATEMENTS, 49_000))),
+  'a graph of 24,000 statements, written': put('metadata', () => statements(Math.min(STATEMENTS, 24_000))),
   'the same, read as Turtle': get(({ context, large }) => `${context}/metadata/${large}?format=text/turtle`, guest, 8),
   'the same, read as RDF/XML': get(
     ({ context, large }) => `${context}/metadata/${large}?format=application/rdf%2Bxml`,
@@ -344,7 +344,7 @@ const inputs = {
   'one literal of 7 MB, written': put('metadata', () =>
     statements(1, () => ({ type: 'literal', value: 'x y'.repeat(isQuick ? 1000 : 2_400_000) })),
   ),
-  'info of 49,000 statements, written': put('entry', () => statements(Math.min(STATEMENTS, 49_000))),
+  'info of 24,000 statements, written': put('entry', () => statements(Math.min(STATEMENTS, 24_000))),
   'an access list of 20,000, refused': async ({ service, writer, context, large }) => {
     const object = n => ({ type: 'uri', value: `${service.base}_principals/resource/${n}` })
     const acl = {
@@ -370,8 +370,8 @@ const inputs = {
     'application/rdf+json',
     4,
   ),
-  'validator: 49,000 statements of RDF/JSON, 7 MB': validate(
-    statements(Math.min(STATEMENTS, 49_000), n => ({
+  'validator: 24,000 statements of RDF/JSON, 7 MB': validate(
+    statements(Math.min(STATEMENTS, 24_000), n => ({
       type: 'uri',
       value: `http://example.org/${n}/${'x'.repeat(80)}`,
     })),
@@ -432,8 +432,8 @@ const inputs = {
     ),
   'a creation with 8 MB of empty objects': ({ service, writer, context }) =>
     send(service, writer, 'POST', context, `{"junk":${emptyObjects}}`),
-  'a creation with 49,000 statements': ({ service, writer, context }) =>
-    send(service, writer, 'POST', context, `{"metadata":${statements(Math.min(STATEMENTS, 49_000))}}`),
+  'a creation with 24,000 statements': ({ service, writer, context }) =>
+    send(service, writer, 'POST', context, `{"metadata":${statements(Math.min(STATEMENTS, 24_000))}}`),
   'the same, from a template': ({ service, writer, context, large }) =>
     send(
       service,

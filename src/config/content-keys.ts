@@ -124,7 +124,7 @@ export const repositoryKeys = {
   'service.repository.max-statements': integer({
     min: 1,
     max: 1_000_000,
-    default: 50_000,
+    default: 25_000,
     help: 'Maximum number of statements in one graph.',
   }),
   'service.solr.max-limit': integer({

@@ -9,7 +9,7 @@ export interface GraphLimits {
   readonly maxSize: Bytes
 }
 
-export const defaultGraphLimits: GraphLimits = { maxStatements: 50_000, maxSize: 8 * 2 ** 20 }
+export const defaultGraphLimits: GraphLimits = { maxStatements: 25_000, maxSize: 8 * 2 ** 20 }
 
 /** Returns the graph. @throws {TooLarge} `graph-too-large` */
 export function requireGraphSize(graph: Graph, { maxStatements, maxSize }: GraphLimits): Graph {
