@@ -128,9 +128,7 @@ test('a start loads the packages that every service needs, and the others when t
     'lru-cache',
     'negotiator',
     'pino',
-    'prom-client/lib/counter.js',
-    'prom-client/lib/gauge.js',
-    'prom-client/lib/registry.js',
+    'prom-client',
     'properties-file/escape',
     'properties-file/parser',
     'yauzl',
@@ -234,11 +232,11 @@ test('SQL stands only in the rooms that own tables', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('only stores/, backup/, config/, assembly/, base/log-output.ts, sso/fetch.ts, workers/task-clock.ts and migration/entrystore/old-folder.ts touch the file system', () => {
+test('only stores/, backup/, config/, assembly/, sso/fetch.ts, workers/task-clock.ts and migration/entrystore/old-folder.ts touch the file system', () => {
   const found = importers(/^node:fs/)
   const wrong = found.filter(
     path =>
-      !/^(stores|backup|config|assembly)\/|^(base\/log-output|sso\/fetch|workers\/task-clock|migration\/entrystore\/old-folder)\.ts$/.test(
+      !/^(stores|backup|config|assembly)\/|^(sso\/fetch|workers\/task-clock|migration\/entrystore\/old-folder)\.ts$/.test(
         path,
       ),
   )

@@ -35,7 +35,7 @@ import { type Accounts, createAccounts } from './accounts.ts'
 import { type EphemeralStores, openEphemeralStores } from './ephemeral-stores.ts'
 import { joinAsNode, type Node } from './node.ts'
 import { createSso } from './sso.ts'
-import { dataPlace, openDisk } from './disk.ts'
+import { dataPlace, makeRoomForStart, openDisk } from './disk.ts'
 import { createContent } from './content.ts'
 import { createContentOrigin } from './content-origin.ts'
 import { createProxy } from './proxy.ts'
@@ -75,6 +75,7 @@ export async function createServer(settings: Settings, machine: Machine): Promis
   let stores: Stores | undefined
   let ephemeralStores: EphemeralStores | undefined
   try {
+    await makeRoomForStart(settings, machine.log)
     stores = await openStores(settings, machine.system)
     await requireWhole(stores.database)
     await requireSound(stores.database)

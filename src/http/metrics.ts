@@ -1,7 +1,4 @@
-import Counter from 'prom-client/lib/counter.js'
-import Gauge from 'prom-client/lib/gauge.js'
-import Registry from 'prom-client/lib/registry.js'
-import type { Metric } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Audit, AuditEvent } from '../accounts/audit.ts'
 import type { Passwords } from '../accounts/passwords.ts'
 import type { Sessions } from '../accounts/sessions.ts'
@@ -37,22 +34,6 @@ export interface AnsweredRequest {
   readonly seconds: number
 }
 
-/** The answers of one route with one status. Counted here: the library finds a series by its labels, which costs more than counting. */
-interface RequestSeries {
-  readonly labels: { readonly method: string; readonly route: string; readonly status: number }
-  count: number
-  readonly durations: Durations
-}
-
-/** How long the answers of one route with one method took, whatever their status. */
-interface Durations {
-  readonly labels: { readonly method: string; readonly route: string }
-  /** All of them together. */
-  seconds: number
-  /** How many took at most as long as each of {@link SECONDS}, and longer than the one before. */
-  readonly within: number[]
-}
-
 /** Counts since the process started. */
 export interface Totals {
   readonly requests: number
@@ -84,23 +65,25 @@ const COUNT_TTL: Milliseconds = 30_000
 export class Metrics {
   readonly #registry = new Registry()
   readonly #refusals: Counter<'code'>
-  /** By route: each has few methods and statuses. */
-  readonly #series = new Map<string, RequestSeries[]>()
-  #process: Promise<void> | undefined
+  readonly #requests: Counter<'method' | 'route' | 'status'>
+  readonly #durations: Histogram<'method' | 'route'>
+  #measuresProcess = false
 
   constructor(deps: Measured) {
     const registers = [this.#registry]
-    const requests = new Counter({
+    this.#requests = new Counter({
       name: `${PREFIX}http_requests_total`,
       help: 'Answered requests.',
       labelNames: ['method', 'route', 'status'],
       registers,
-      collect: () => {
-        requests.reset()
-        for (const { labels, count } of [...this.#series.values()].flat()) requests.inc(labels, count)
-      },
     })
-    this.#registry.registerMetric(this.#histogram())
+    this.#durations = new Histogram({
+      name: `${PREFIX}http_request_seconds`,
+      help: 'From the head of a request to the end of its answer.',
+      labelNames: ['method', 'route'],
+      buckets: SECONDS,
+      registers,
+    })
     this.#refusals = new Counter({
       name: `${PREFIX}refusals_total`,
       help: 'Requests refused, by the code of the problem; `quota-exceeded` and `locked-out` among them.',
@@ -116,37 +99,8 @@ export class Metrics {
   }
 
   answered({ method, route = 'none', status, seconds }: AnsweredRequest): void {
-    const series = this.#seriesOf(method, route, status)
-    series.count++
-    const { durations } = series
-    durations.seconds += seconds
-    let bucket = 0
-    while (seconds > (SECONDS[bucket] ?? Number.POSITIVE_INFINITY)) bucket++
-    durations.within[bucket] = (durations.within[bucket] ?? 0) + 1
-  }
-
-  #seriesOf(method: string, route: string, status: number): RequestSeries {
-    const present = this.#series.get(route) ?? []
-    for (const series of present) {
-      if (series.labels.status === status && series.labels.method === method) return series
-    }
-    const known = present.find(({ labels }) => labels.method === method)?.durations
-    const durations = known ?? { labels: { method, route }, seconds: 0, within: [...SECONDS, 0].fill(0) }
-    const added = { labels: { method, route, status }, count: 0, durations }
-    this.#series.set(route, [...present, added])
-    return added
-  }
-
-  /** The durations as a histogram, in the form that the registry reads. */
-  #histogram(): Metric {
-    const name = `${PREFIX}http_request_seconds`
-    const help = 'From the head of a request to the end of its answer.'
-    const described = { name, help, type: 'histogram', aggregator: 'sum' }
-    const get = async () => {
-      const all = new Set([...this.#series.values()].flat().map(({ durations }) => durations))
-      return { ...described, values: [...all].flatMap(durations => histogramOf(name, durations)) }
-    }
-    return { ...described, get } as unknown as Metric
+    this.#requests.inc({ method, route, status })
+    this.#durations.observe({ method, route }, seconds)
   }
 
   refused(code: ErrorCode): void {
@@ -159,13 +113,13 @@ export class Metrics {
 
   /** Everything, in the text format of Prometheus. */
   async render(): Promise<string> {
-    await this.#measureProcess()
+    this.#measureProcess()
     return await this.#registry.metrics()
   }
 
   /** How often something has happened since the process started. */
   async totals(): Promise<Totals> {
-    await this.#measureProcess()
+    this.#measureProcess()
     const all = (await this.#registry.getMetricsAsJSON()) as readonly Counted[]
     const sum = (name: string, counts: (labels: Counted['values'][number]['labels']) => boolean): number =>
       all
@@ -182,8 +136,13 @@ export class Metrics {
   }
 
   /** Metrics of the process itself, measured from the first reading on: at the latest by `history.ts`, after a minute. */
-  async #measureProcess(): Promise<void> {
-    await (this.#process ??= measureProcess(this.#registry))
+  #measureProcess(): void {
+    if (this.#measuresProcess) return
+    this.#measuresProcess = true
+    collectDefaultMetrics({ register: this.#registry })
+    // Gauges whose names end like counters: checkers of metrics reject them, and the same numbers come by type.
+    for (const kind of ['handles', 'requests', 'resources'])
+      this.#registry.removeSingleMetric(`nodejs_active_${kind}_total`)
   }
 
   #measureEvents({ audit }: Measured): void {
@@ -273,27 +232,6 @@ export class Metrics {
       },
     })
   }
-}
-
-/** The values of a histogram: each bucket includes those before it. */
-function histogramOf(name: string, { labels, seconds, within }: Durations): object[] {
-  let reached = 0
-  const buckets = [...SECONDS, '+Inf'].map((le, bucket) => {
-    reached += within[bucket] ?? 0
-    return { labels: { le, ...labels }, value: reached, metricName: `${name}_bucket` }
-  })
-  return [
-    ...buckets,
-    { labels, value: seconds, metricName: `${name}_sum` },
-    { labels, value: reached, metricName: `${name}_count` },
-  ]
-}
-
-async function measureProcess(register: Registry): Promise<void> {
-  const { collectDefaultMetrics } = (await import('prom-client')).default
-  collectDefaultMetrics({ register })
-  // Gauges whose names end like counters: checkers of metrics reject them, and the same numbers come by type.
-  for (const kind of ['handles', 'requests', 'resources']) register.removeSingleMetric(`nodejs_active_${kind}_total`)
 }
 
 type Readings = Readonly<Record<string, number>>

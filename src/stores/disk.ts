@@ -1,4 +1,4 @@
-import { access, constants, open, rm, stat, statfs } from 'node:fs/promises'
+import { access, constants, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   Overloaded,
@@ -35,16 +35,15 @@ interface DiskSpaceOptions {
 
 const INTERVAL: Milliseconds = 5000
 /**
- * A file that occupies space. When the disk is full it is deleted, so that deletions, which need some space first, can
+ * A file that occupies space. When the disk is full it is deleted, so that deletions and a start, which need some space first, can
  * proceed.
  */
-const BALLAST = 'reserve'
-const MAX_BALLAST: Bytes = 2 ** 24
-const BLOCK: Bytes = 2 ** 20
+const RESERVE = 'reserve'
+const MAX_RESERVE_FILE: Bytes = 2 ** 24
 
 /**
  * Monitors the file system of the data folder. New data are rejected before the disk is full, because SQLite needs space to
- * delete rows. If another program fills the disk, the ballast is removed.
+ * delete rows. If another program fills the disk, the reserve file is removed.
  */
 export class DiskSpace {
   readonly #options: DiskSpaceOptions
@@ -65,6 +64,7 @@ export class DiskSpace {
     const measure = options.measure ?? measureDisk
     const space = new DiskSpace(options, measure, await measure(options.folder))
     await space.check()
+    await space.restoreReserve()
     return space
   }
 
@@ -96,21 +96,14 @@ export class DiskSpace {
     return this.#checking
   }
 
-  /** Writes the ballast if it is missing and there is enough space. Does not reject. */
+  /** Writes the reserve file if it is missing and there is enough space. Does not reject. */
   async restoreReserve(): Promise<void> {
-    const size = this.#ballastSize
+    const size = this.#fileSize
     if (this.#state !== 'ok' || size === 0) return
+    const path = join(this.#options.folder, RESERVE)
     try {
-      const present = await stat(this.#ballast).catch(() => undefined)
-      if (present?.size === size) return
-      const file = await open(this.#ballast, 'w', 0o600)
-      try {
-        for (let written = 0; written < size; written += BLOCK) {
-          await file.write(Buffer.alloc(Math.min(BLOCK, size - written)))
-        }
-      } finally {
-        await file.close()
-      }
+      const present = await stat(path).catch(() => undefined)
+      if (present?.size !== size) await writeFile(path, Buffer.alloc(size), { mode: 0o600 })
     } catch (error) {
       this.#options.log.warn({ err: error }, 'the reserve for a full disk could not be written')
     }
@@ -124,18 +117,18 @@ export class DiskSpace {
     return Math.min(this.#options.reserve, this.#last.size / 20)
   }
 
-  get #ballast(): string {
-    return join(this.#options.folder, BALLAST)
-  }
-
-  get #ballastSize(): Bytes {
-    return Math.floor(Math.min(MAX_BALLAST, this.#reserve / 4))
+  get #fileSize(): Bytes {
+    return Math.floor(Math.min(MAX_RESERVE_FILE, this.#reserve / 4))
   }
 
   async #check(): Promise<DiskState> {
     try {
       this.#last = await this.#measure(this.#options.folder)
-      if (this.#last.free < this.#ballastSize / 2) await this.#releaseReserve()
+      const freed = await releaseReserve(this.#options.folder, this.#last.free)
+      if (freed > 0) {
+        this.#options.log.warn({ freed }, 'the reserve was released so that data can be deleted')
+        this.#last = await this.#measure(this.#options.folder)
+      }
     } catch (error) {
       this.#options.log.warn({ err: error }, 'the free space of the data folder could not be measured')
       return this.#state
@@ -161,14 +154,15 @@ export class DiskSpace {
     else if (this.#state === 'full') log.error(facts, 'the disk of the data folder is full: new data are refused')
     else log.error(facts, 'the data folder is read-only: changes are refused')
   }
+}
 
-  async #releaseReserve(): Promise<void> {
-    const present = await stat(this.#ballast).catch(() => undefined)
-    if (!present) return
-    await rm(this.#ballast, { force: true })
-    this.#options.log.warn({ freed: present.size }, 'the reserve was released so that data can be deleted')
-    this.#last = await this.#measure(this.#options.folder)
-  }
+/** Deletes the reserve file when less than half of its size is free; also before a start, which needs space. Returns what that freed. */
+export async function releaseReserve(folder: string, free?: Bytes): Promise<Bytes> {
+  const path = join(folder, RESERVE)
+  const present = await stat(path).catch(() => undefined)
+  if (!present || (free ?? (await measureDisk(folder)).free) >= present.size / 2) return 0
+  await rm(path, { force: true })
+  return present.size
 }
 
 /** Measures the file system that contains `folder`. */

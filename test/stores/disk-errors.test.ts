@@ -106,7 +106,6 @@ test('alarm and reserve are limited to a part of a small disk (D20.4)', async t 
 
 test('the reserve is a quarter of what is reserved, at most 16 MiB, and stays as it is when it is there (D20.4)', async t => {
   const { folder, space } = await openSpace(t)
-  await space.restoreReserve()
   const file = join(folder, 'reserve')
   assert.equal((await readFile(file)).length, 1_000_000)
   await writeFile(file, 'x'.repeat(1_000_000))
@@ -116,16 +115,13 @@ test('the reserve is a quarter of what is reserved, at most 16 MiB, and stays as
   await space.restoreReserve()
   assert.equal((await readFile(file)).length, 1_000_000)
   const large = await openSpace(t, { size: 1e12, reserve: 1e10 })
-  await large.space.restoreReserve()
   assert.equal((await readFile(join(large.folder, 'reserve'))).length, 2 ** 24)
   const none = await openSpace(t, { reserve: 3 })
-  await none.space.restoreReserve()
   assert.deepEqual(await readdir(none.folder), [])
 })
 
 test('the reserve is released once less than half of its size is free, and not before (D20.4)', async t => {
   const { folder, disk, space, said } = await openSpace(t)
-  await space.restoreReserve()
   disk.free = 500_000
   await space.check()
   assert.deepEqual(await readdir(folder), ['reserve'])
@@ -163,7 +159,6 @@ test('a disk that cannot be measured keeps its state, and one that cannot be wri
     measure: async () => ({ ...disk }),
   })
   t.after(() => blocked.close())
-  await blocked.restoreReserve()
   const lines = saidOfBlocked()
   assert.deepEqual(
     lines.map(([level, text]) => [level, text]),
