@@ -12,10 +12,8 @@ export interface SessionOptions {
   readonly absoluteMaxAge: Seconds
   /** Maximum number of live sessions of one user; a new login ends the oldest one (D2.6). */
   readonly maxPerUser: number
-  /** How long the time of an access may wait to be written together with others; 0: each is written at once. */
-  readonly writeDelay: Milliseconds
-  /** Writes an access at once if the previous one is longer ago than `writeDelay`. For stores where writing is cheap. */
-  readonly writesFirstAtOnce?: boolean
+  /** The time of an access is written when the one in the store is at least so old; 0: each is written. */
+  readonly accessInterval: Milliseconds
 }
 
 /** The lifetime of one login, where it differs from the settings. */

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { System } from '../base/system.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import type { EphemeralStore, Kept } from '../stores/ephemeral-store.ts'
-import { type Access, AccessWriteBuffer, noteIn, unlessUnreachable } from './access-write-buffer.ts'
+import { type Access, touch, unlessUnreachable } from './session-access.ts'
 import { LogoutKeys, type SessionRef } from './logout-keys.ts'
 import { handleOf, userOfHandle } from './session-handle.ts'
 import { SessionLists } from './session-lists.ts'
@@ -85,12 +85,9 @@ export class Sessions {
   readonly #sealer: TokenSealer | undefined
   readonly #system: System
   readonly #options: SessionOptions
-  readonly #notes: AccessWriteBuffer
   readonly #logoutKeys: LogoutKeys
   readonly #lists: SessionLists
   readonly #maxTtl: Milliseconds
-  /** By what the store returned: while nothing has changed, Redis returns the same object as before (D37.6). */
-  readonly #unsealed = new WeakMap<SealedSession, Session>()
   /** Shares one string for equal `User-Agent` values, because most sessions have one of a few. */
   readonly #userAgents = new LRUCache<string, string>({ max: 1000, memoMethod: name => name })
 
@@ -104,7 +101,6 @@ export class Sessions {
     const { absoluteMaxAge } = options
     this.#maxTtl = absoluteMaxAge === UNLIMITED ? Number.MAX_SAFE_INTEGER : absoluteMaxAge * 1000
     this.#lists = new SessionLists(store, this.#maxTtl)
-    this.#notes = new AccessWriteBuffer(options.writeDelay, notes => this.#writeNotes(notes))
   }
 
   async open(user: User, client: Client, lifetime: SessionLifetime = {}): Promise<Session> {
@@ -161,21 +157,14 @@ export class Sessions {
     for (const id of ids) {
       const stored = await this.#store.get<Stored>(sessionKey(id))
       const session = stored && 'sealed' in stored ? this.#unsealedBy(token, stored, id) : undefined
-      if (!session) continue
-      noteIn(session, this.#notes.of(id))
-      return this.#isLive(session) ? session : undefined
+      if (session) return this.#isLive(session) ? session : undefined
     }
     return undefined
   }
 
   /** Absent when the token is not that of the session. */
   #unsealedBy(token: string, stored: SealedSession, id: string): Session | undefined {
-    const known = this.#unsealed.get(stored)
-    if (known?.token === token) return noteIn(known, stored)
-    if (!this.#sealer?.isOf(stored.sealed, token, stored.userId)) return undefined
-    const session = unsealed(stored, id, token)
-    this.#unsealed.set(stored, session)
-    return session
+    return this.#sealer?.isOf(stored.sealed, token, stored.userId) === true ? unsealed(stored, id, token) : undefined
   }
 
   /** When the session ends if the current request succeeds. */
@@ -196,21 +185,14 @@ export class Sessions {
       expires: prolongs ? this.#expiry(session, now) : session.expires,
       cookieSent: renews ? now : session.cookieSent,
     }
-    // An access that extends the session considerably is written at once: other nodes could take the session for expired.
-    const { writeDelay, writesFirstAtOnce } = this.#options
-    const isFirst = writesFirstAtOnce === true && now - session.lastAccess >= writeDelay
-    const waits = !renews && !isFirst && writeDelay > 0
-    const writeLater = (): undefined => {
-      this.#notes.add(idOf(session), { ...access, cookieSent: session.cookieSent })
-    }
-    if (waits) return writeLater()
+    // An access that extends the session considerably is written: other nodes could take the session for expired.
+    if (!renews && now - session.lastAccess < this.#options.accessInterval) return undefined
     try {
-      const kept = await this.#change(idOf(session), current => noteIn(current, access))
+      const kept = await this.#change(idOf(session), current => touch(current, access))
       // The cookie is sent only when the access has been written.
       return renews && !session.endsWithBrowser && kept ? { ...session, ...access } : undefined
     } catch (error) {
-      unlessUnreachable(error)
-      return writeLater()
+      return unlessUnreachable(error)
     }
   }
 
@@ -311,11 +293,6 @@ export class Sessions {
     await this.endAll(userId, except).catch(unlessUnreachable)
   }
 
-  /** Writes the accesses that wait. */
-  async close(): Promise<void> {
-    await this.#notes.flush()
-  }
-
   async #opened(id: string): Promise<Session | undefined> {
     const stored = await this.#get(id)
     if (!stored || !('sealed' in stored)) return stored
@@ -323,15 +300,10 @@ export class Sessions {
     return token === undefined ? undefined : unsealed(stored, id, token)
   }
 
-  /**
-   * The live session with this id, including its access that waits to be written. The access is noted in what the store returned: the
-   * next reader may get the same object, and notes the same.
-   */
+  /** The live session with this id. */
   async #get<Found extends Stored = Stored>(id: string): Promise<Found | undefined> {
     const stored = await this.#store.get<Found>(sessionKey(id))
-    if (!stored) return undefined
-    noteIn(stored, this.#notes.of(id))
-    return this.#isLive(stored) ? stored : undefined
+    return stored && this.#isLive(stored) ? stored : undefined
   }
 
   #isLive({ expires }: Pick<Session, 'expires'>): boolean {
@@ -351,11 +323,6 @@ export class Sessions {
 
   #kept(value: Stored): Kept<Stored> {
     return { value, ttl: Math.max(0, value.expires - this.#system.now()) }
-  }
-
-  async #writeNotes(notes: ReadonlyMap<string, Access>): Promise<void> {
-    const byKey = new Map([...notes].map(([id, access]) => [sessionKey(id), access]))
-    await this.#store.updateAll<Stored>([...byKey.keys()], (key, old) => this.#kept(noteIn(old, byKey.get(key))))
   }
 
   async #enlist(userId: string, id: string): Promise<void> {

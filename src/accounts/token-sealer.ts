@@ -1,5 +1,4 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import type { System } from '../base/system.ts'
 
 const ALGORITHM = 'aes-256-gcm'
@@ -14,16 +13,6 @@ interface Keys {
   readonly sealing: Uint8Array
   readonly binding: Uint8Array
 }
-
-/** What was computed of a token that has a seal. */
-interface Proven {
-  readonly ids: readonly [string, ...string[]]
-  readonly sealed: string
-  readonly owner: string
-}
-
-/** Of so many tokens in use the MACs are not computed again; 1 KiB each, in memory of this process, where requests have them as well. */
-const MAX_PROVEN = 2000
 
 /** Derives what the session store may hold of a token. */
 export interface TokenSealer {
@@ -45,8 +34,6 @@ export interface TokenSealer {
 export class KeyedTokenSealer implements TokenSealer {
   readonly #keys: readonly Keys[]
   readonly #system: System
-  /** Seals in use, by token. Only what was proven to belong together is here, so invented tokens take no room. */
-  readonly #proven = new LRUCache<string, Proven>({ max: MAX_PROVEN })
 
   /** @param secrets 32 random bytes each. The first one seals and all of them open, so that secrets can be rotated. */
   constructor(secrets: readonly Uint8Array[], system: System) {
@@ -63,10 +50,6 @@ export class KeyedTokenSealer implements TokenSealer {
   }
 
   idsOf(token: string): readonly [string, ...string[]] {
-    return this.#proven.get(token)?.ids ?? this.#derivedIds(token)
-  }
-
-  #derivedIds(token: string): readonly [string, ...string[]] {
     const [first, ...others] = this.#keys.map(({ naming }) =>
       createHmac('sha256', naming).update(token).digest('base64url'),
     )
@@ -82,14 +65,6 @@ export class KeyedTokenSealer implements TokenSealer {
   }
 
   isOf(sealed: string, token: string, owner: string): boolean {
-    const proven = this.#proven.get(token)
-    if (proven?.sealed === sealed && proven.owner === owner) return true
-    if (!this.#isProof(sealed, token, owner)) return false
-    this.#proven.set(token, { ids: proven?.ids ?? this.#derivedIds(token), sealed, owner })
-    return true
-  }
-
-  #isProof(sealed: string, token: string, owner: string): boolean {
     const [name, , text = ''] = sealed.split('.')
     const keys = this.#keys.find(keys => keys.name === name)
     const mac = Buffer.from(text, 'base64url')

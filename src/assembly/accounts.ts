@@ -87,8 +87,7 @@ export async function createAccounts(
     refreshOnAccess: settings['service.auth.cookie.refresh-expiration-on-access'],
     absoluteMaxAge: settings['service.auth.token.absolute-max-age'],
     maxPerUser: settings['service.auth.token.max-per-user'],
-    writeDelay: tokens.writeDelay,
-    writesFirstAtOnce: tokens.writesFirstAtOnce,
+    accessInterval: tokens.accessInterval,
   })
   const accessTokens = settings['service.auth.access-tokens']
     ? new AccessTokens(

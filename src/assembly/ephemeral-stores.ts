@@ -27,16 +27,15 @@ const capacity: readonly Capacity[] = [
   { prefix: PENDING_PREFIX, max: 100_000 },
 ]
 
-/** How long the time of an access may wait before it is written to a store shared with other processes. */
-const WRITE_DELAY: Milliseconds = 1000
+/** How old the time of the last access may be in a store outside this process. */
+const ACCESS_INTERVAL: Milliseconds = 60_000
 
 /** The stores of sessions. */
 export interface Tokens {
   readonly store: EphemeralStore
   /** Absent for tokens in memory. */
   readonly sealer: TokenSealer | undefined
-  readonly writeDelay: Milliseconds
-  readonly writesFirstAtOnce: boolean
+  readonly accessInterval: Milliseconds
 }
 
 export interface EphemeralStores {
@@ -75,8 +74,7 @@ export async function openEphemeralStores(
       // The settings have been checked: an address of Redis is set exactly when tokens are in Redis.
       store: kind === 'database' ? inDatabase : ephemeral,
       sealer,
-      writeDelay: kind === 'memory' ? 0 : WRITE_DELAY,
-      writesFirstAtOnce: kind === 'memory',
+      accessInterval: kind === 'memory' ? 0 : ACCESS_INTERVAL,
     },
     tokenKeys: secrets,
     keyFingerprints: secrets.map(keyFingerprint),

@@ -325,7 +325,6 @@ function serverOf(settings: Settings, machine: Machine, parts: Parts): Server {
       await parts.readers.close()
       await files.settled()
       await files.collectGarbage()
-      await accounts.sessions.close()
       await accounts.accessTokens?.close()
       await accounts.passwords.close()
       accounts.breachedPasswords?.close()

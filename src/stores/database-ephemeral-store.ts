@@ -46,18 +46,6 @@ export class DatabaseEphemeralStore implements EphemeralStore {
     return this.#changing.run(key, () => this.#transaction(tx => this.#change(tx, key, change)))
   }
 
-  async updateAll<T>(keys: readonly string[], change: (key: string, old: T) => Kept<T>): Promise<void> {
-    // In the same order everywhere, so that two nodes cannot deadlock.
-    const sorted = [...keys].sort()
-    for (let from = 0; from < sorted.length; from += SLICE) {
-      await this.#transaction(async tx => {
-        for (const key of sorted.slice(from, from + SLICE)) {
-          await this.#change<T>(tx, key, old => (old === undefined ? undefined : change(key, old)))
-        }
-      })
-    }
-  }
-
   async take<T>(key: string): Promise<T | undefined> {
     const row = await this.#database.get<Row>(
       sql`DELETE FROM ephemeral WHERE key = ${key} RETURNING key, value, expires`,

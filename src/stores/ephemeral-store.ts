@@ -30,8 +30,6 @@ export interface EphemeralStore {
    * `change` may run again, and may change the value that it gets; in memory, who has read the value sees that change.
    */
   update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Promise<T | undefined>
-  /** Updates the present keys among these, each like `update`, in few round trips. */
-  updateAll<T>(keys: readonly string[], change: (key: string, old: T) => Kept<T>): Promise<void>
   /** Gets and deletes in one step. */
   take<T>(key: string): Promise<T | undefined>
   /** Every live key that begins with `prefix`, with its value, in no particular order; not a snapshot. */

@@ -61,10 +61,6 @@ export class MemoryEphemeralStore implements EphemeralStore {
     return kept.value
   }
 
-  async updateAll<T>(keys: readonly string[], change: (key: string, old: T) => Kept<T>): Promise<void> {
-    for (const key of keys) await this.update<T>(key, old => (old === undefined ? undefined : change(key, old)))
-  }
-
   async take<T>(key: string): Promise<T | undefined> {
     const entries = this.#map(key)
     const value = entries.get(key, this.#now())

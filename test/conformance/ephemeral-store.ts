@@ -90,25 +90,6 @@ export function ephemeralStoreSuite(name: string, open: (t: TestContext) => Prom
       assert.equal(new Set(results).size, 100)
     })
 
-    test('updateAll changes those that are there, each with its own life, and brings none back', async t => {
-      const { store, pass } = await opened(t)
-      const keys = Array.from({ length: 450 }, (_, index) => `a:${index}`)
-      await Promise.all(keys.slice(1).map((key, index) => store.add(key, index + 1, LONG)))
-      const others = store.update<number>('a:7', (old = 0) => ({ value: old + 1000, ttl: LONG }))
-      await store.updateAll<number>(keys, (key, old) => {
-        assert.equal(typeof old, 'number', key)
-        return { value: old * 2, ...(key === 'a:9' ? { ttl: 100 } : {}) }
-      })
-      await store.updateAll([], () => assert.fail('nothing is to be changed'))
-      await others
-      assert.equal(await store.get('a:0'), undefined)
-      assert.equal(await store.get('a:449'), 898)
-      assert.ok([1014, 2014].includes((await store.get<number>('a:7')) ?? 0))
-      await pass(150)
-      assert.equal(await store.get('a:9'), undefined)
-      assert.equal(await store.get('a:8'), 16)
-    })
-
     test('a change that throws leaves the value as it was', async t => {
       const { store } = await opened(t)
       await store.add('a:1', 1, LONG)
@@ -165,9 +146,6 @@ export function ephemeralStoreSuite(name: string, open: (t: TestContext) => Prom
       await store.add('a:1', 1, SHORT)
       await pass(SHORT / 3)
       assert.equal(await store.update<number>('a:1', (old = 0) => ({ value: old + 1 })), 2)
-      await store.updateAll<number>(['a:1', 'a:2'], (_, old) => ({ value: old + 1 }))
-      assert.equal(await store.get('a:1'), 3)
-      assert.equal(await store.get('a:2'), undefined)
       await pass((SHORT * 2) / 3)
       assert.equal(await store.get('a:1'), undefined)
     })

@@ -19,7 +19,7 @@ import type { Extent } from './extent.ts'
 const DAY: Seconds = 86_400
 const USERS = 2
 
-type Options = Omit<SessionOptions, 'writeDelay'>
+type Options = Omit<SessionOptions, 'accessInterval'>
 
 /** What is known of a login, in as few words as possible; D2.5, D2.6 and D5.3 need no more. */
 interface Login {
@@ -88,7 +88,6 @@ export async function proveSessions(where: Where, { runs, seed }: Extent): Promi
       await both.take(step)
       await both.compare()
     }
-    await both.close()
     await store.close()
   })
   try {
@@ -110,16 +109,10 @@ class Both {
   constructor(store: EphemeralStore, system: FakeSystem, options: Options, plan: number) {
     const isInMemory = store instanceof MemoryEphemeralStore
     const sealer = isInMemory ? undefined : new KeyedTokenSealer([system.randomBytes(32)], system)
-    // Outside memory accesses wait a second at most: here until time passes.
-    const writeDelay: Milliseconds = isInMemory ? 0 : 3_600_000
-    this.#sessions = new Sessions(store, sealer, system, { ...options, writeDelay })
+    this.#sessions = new Sessions(store, sealer, system, { ...options, accessInterval: 0 })
     this.#system = system
     this.#options = options
     this.#users = Array.from({ length: USERS }, (_none, index) => userOf(`u${plan}-${index}`))
-  }
-
-  close(): Promise<void> {
-    return this.#sessions.close()
   }
 
   async compare(): Promise<void> {
@@ -179,7 +172,6 @@ class Both {
   }
 
   async #pass(by: Milliseconds): Promise<void> {
-    await this.#sessions.close()
     this.#system.pass(by)
   }
 

@@ -30,12 +30,11 @@ test('a record has expired at the end of its lifetime, and one unit earlier it h
     assert.equal(await store.get('a:get'), isThere ? 'a:get' : undefined)
     assert.equal(await store.take('a:take'), isThere ? 'a:take' : undefined)
     const seen: unknown[] = []
-    const note = (_: string, old: unknown) => {
+    await store.update('a:update', old => {
       seen.push(old)
-      return { value: old }
-    }
-    await store.updateAll(['a:update', 'a:never'], note)
-    assert.deepEqual(seen, isThere ? ['a:update'] : [])
+      return old === undefined ? undefined : { value: old }
+    })
+    assert.deepEqual(seen, isThere ? ['a:update'] : [undefined])
     assert.equal(await store.add('a:add', 'again', 100), !isThere)
     await store.close()
   }

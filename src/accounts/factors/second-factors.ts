@@ -8,7 +8,7 @@ import type { Audit, AuditEntry } from '../audit.ts'
 import { type Caller, isAdmin } from '../caller.ts'
 import type { Login } from '../login.ts'
 import { presentCaller } from '../present-caller.ts'
-import { unlessUnreachable } from '../access-write-buffer.ts'
+import { unlessUnreachable } from '../session-access.ts'
 import type { Client, Sessions } from '../sessions.ts'
 import { endOtherSessions, findUser, type User } from '../users.ts'
 import {

@@ -4,7 +4,6 @@ import type { Milliseconds } from '../../base/units.ts'
 import { Overloaded } from '../../base/errors.ts'
 import type { Capacity, EphemeralStore, Kept } from '../ephemeral-store.ts'
 import { connectRedis, type RedisConnection, type RedisConnectionOptions } from './redis-connection.ts'
-import { RedisReads } from './redis-reads.ts'
 import { addScript, runScript, swapScript, takeScript } from './redis-scripts.ts'
 
 export interface RedisEphemeralStoreOptions extends RedisConnectionOptions {
@@ -36,18 +35,16 @@ export async function openRedisEphemeralStore(
 
 class RedisEphemeralStore implements EphemeralStore {
   readonly #redis: RedisConnection
-  readonly #reads: RedisReads
   readonly #capacity: readonly Capacity[]
   readonly #changing = new KeyedMutex()
 
   constructor(redis: RedisConnection, { capacity = [] }: RedisEphemeralStoreOptions) {
     this.#redis = redis
-    this.#reads = new RedisReads(redis)
     this.#capacity = capacity
   }
 
-  get<T>(key: string): Promise<T | undefined> {
-    return this.#reads.get(PREFIX + key) as Promise<T | undefined>
+  async get<T>(key: string): Promise<T | undefined> {
+    return parse<T>(await this.#redis.command('GET', PREFIX + key))
   }
 
   async add<T>(key: string, value: T, ttl: Milliseconds): Promise<boolean> {
@@ -75,12 +72,6 @@ class RedisEphemeralStore implements EphemeralStore {
       }
       throw new Overloaded('Too many changes of one record at once.')
     })
-  }
-
-  async updateAll<T>(keys: readonly string[], change: (key: string, old: T) => Kept<T>): Promise<void> {
-    const each = (key: string) => this.update<T>(key, old => (old === undefined ? undefined : change(key, old)))
-    // Commands issued together are sent together.
-    for (let from = 0; from < keys.length; from += SLICE) await Promise.all(keys.slice(from, from + SLICE).map(each))
   }
 
   async take<T>(key: string): Promise<T | undefined> {
