@@ -5,20 +5,14 @@ import { listed, name, portionsOf, sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 
 /** Ids of the members in their order. */
-export async function listMembers(queries: Queries, list: EntryAddress): Promise<string[]> {
-  const joined = await joinedListMembers(queries, list)
-  return joined === '' ? [] : joined.split('/')
-}
-
-/** The same as one text, with slashes between the ids. */
-export async function joinedListMembers(queries: Queries, { context, id }: EntryAddress): Promise<string> {
+export async function listMembers(queries: Queries, { context, id }: EntryAddress): Promise<string[]> {
   // One text instead of one row per member, because a page of a list names all members. No id contains a slash. The index
   // supplies the order; an ORDER BY inside the aggregate would sort again.
   const row = await queries.get<{ members: string | null }>(
     sql`SELECT string_agg(member, '/') AS members
       FROM (SELECT member FROM list_members WHERE context = ${context} AND list = ${id} ORDER BY position) AS ordered`,
   )
-  return row?.members ?? ''
+  return row?.members?.split('/') ?? []
 }
 
 /** Ids of all trusted members ({@link ListMember}), in their order. */

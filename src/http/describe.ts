@@ -83,12 +83,11 @@ export function describeResource(view: ResourceView, base: BaseAddress, form = a
   }
 }
 
-/** The members of a list are a text already. */
 function resourceJson(view: ResourceView, base: BaseAddress): string {
   if (view.form !== 'list') return JSON.stringify(describeResource(view, base))
-  const { children, allUnsorted, ...numbers } = view.page
+  const { children, ...others } = view.page
   const shown = children.map(child => entryJson(child, base, notOfMembers)).join(',')
-  return `{"children":[${shown}],${JSON.stringify(numbers).slice(1, -1)},"allUnsorted":${allUnsorted.json}}`
+  return `{"children":[${shown}],${JSON.stringify(others).slice(1)}`
 }
 
 function describeMember(view: EntryView, base: BaseAddress, form: GraphForm): Record<string, unknown> {

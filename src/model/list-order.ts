@@ -1,7 +1,6 @@
 import { objectsOf, parseGraph } from '../graph/graph.ts'
 import { dc, dct } from '../graph/vocabulary.ts'
 import { type Entry, type GraphType, resourceOf } from './entry.ts'
-import type { MemberIds } from './member-ids.ts'
 
 export const sortKeys = ['title', 'modified', 'created', 'size'] as const
 export type SortKey = (typeof sortKeys)[number]
@@ -33,7 +32,7 @@ export interface ListPage<Child> {
   readonly limit: number
   readonly offset: number
   /** All ids in the list's own order. */
-  readonly allUnsorted: MemberIds
+  readonly allUnsorted: readonly string[]
 }
 
 /** The values that a member is sorted by. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import * as fc from 'fast-check'
 import { realSystem } from '../../src/base/system.ts'
 import { guestFrom } from '../../src/accounts/caller.ts'
 import { schema } from '../../src/assembly/schema.ts'
@@ -10,7 +9,6 @@ import { EntryLoader } from '../../src/content/entry-loader.ts'
 import { listPage } from '../../src/content/kinds/list-view.ts'
 import { newEntry } from '../../src/model/entry.ts'
 import { wholeList } from '../../src/model/list-order.ts'
-import { MemberIds } from '../../src/model/member-ids.ts'
 import { ResponseBudget } from '../../src/model/response-budget.ts'
 import { DependencyCache } from '../../src/stores/dependency-cache.ts'
 import { migrate } from '../../src/stores/migrations.ts'
@@ -19,18 +17,6 @@ import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { insertEntry } from '../support/entries.ts'
 import { countStatements } from '../support/statements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-
-test('a part of the members is cut out of their text, wherever it begins and ends', () => {
-  const ids = fc.array(fc.stringMatching(/^[A-Za-z0-9_-]{1,5}$/), { maxLength: 600 })
-  const property = fc.property(ids, fc.nat(700), fc.option(fc.nat(700), { nil: undefined }), (all, offset, limit) => {
-    const members = new MemberIds(all.join('/'))
-    assert.equal(members.size, all.length)
-    assert.deepEqual(members.slice(offset, limit), all.slice(offset, limit === undefined ? undefined : offset + limit))
-    assert.equal(members.json, JSON.stringify(all))
-    assert.equal(JSON.stringify({ members }), JSON.stringify({ members: all }))
-  })
-  fc.assert(property, { seed: 14, numRuns: 300 })
-})
 
 const LONG = 5000
 const SHORT = 100

@@ -1,12 +1,12 @@
 import type { Caller } from '../../accounts/caller.ts'
+import type { Bytes } from '../../base/units.ts'
 import { findFile } from '../../files/file-records.ts'
 import type { Database, Queries } from '../../stores/database.ts'
 import type { DependencyCache } from '../../stores/dependency-cache.ts'
 import type { Entry } from '../../model/entry.ts'
-import { MemberIds } from '../../model/member-ids.ts'
 import type { EntryLoader } from '../entry-loader.ts'
 import { sortableEntriesInList } from '../entry-records.ts'
-import { joinedListMembers, listMembers } from '../list-records.ts'
+import { listMembers } from '../list-records.ts'
 import { isOwnOrder, type ListPage, type Order, type Paging, pageOf, sorted, titleOf } from '../../model/list-order.ts'
 import type { ResponseBudget } from '../../model/response-budget.ts'
 import { may, type EntryInContext } from '../../model/rights.ts'
@@ -16,6 +16,9 @@ const MAX_SORTED = 2000
 
 /** Page size for a longer list that is requested without a limit. */
 const MAX_PAGE = 500
+
+/** Memory of the id of a member, about. */
+const MEMBER_BYTES: Bytes = 40
 
 interface Dependencies {
   readonly database: Database
@@ -60,13 +63,12 @@ async function sortedMembers(
 }
 
 /** All members of a list, read once until the list changes. */
-async function memberIds({ database, cache }: Dependencies, { context, id }: Entry): Promise<MemberIds> {
-  const load = async (): Promise<MemberIds> => new MemberIds(await joinedListMembers(database, { context, id }))
+async function memberIds({ database, cache }: Dependencies, { context, id }: Entry): Promise<readonly string[]> {
   const cached = await cache.get(`list ${context}/${id}`, async () => {
-    const value = await load()
-    return { value, subjects: [`${context}/${id}`], bytes: value.bytes }
+    const value = await listMembers(database, { context, id })
+    return { value, subjects: [`${context}/${id}`], bytes: MEMBER_BYTES * value.length }
   })
-  return cached ?? (await load())
+  return cached ?? (await listMembers(database, { context, id }))
 }
 
 export async function listPage(
@@ -78,11 +80,11 @@ export async function listPage(
 ): Promise<ListPage<Entry>> {
   const { database, loader } = deps
   const allUnsorted = await memberIds(deps, list.entry)
-  const { size } = allUnsorted
+  const size = allUnsorted.length
   const paging = asked.limit === 0 && size > MAX_PAGE ? { ...asked, limit: MAX_PAGE } : asked
   const { limit, offset } = paging
   const ids = keepsOwnOrder(paging, size)
-    ? allUnsorted.slice(offset, limit || undefined)
+    ? pageOf(allUnsorted, paging)
     : pageOf(await sortedMembers(database, caller, list, paging), paging)
   const children: Entry[] = []
   for (const id of ids) {
