@@ -9,7 +9,7 @@ import { interleave, median, ROUND_MS, ROUNDS, sizesUpTo, startService } from '.
 
 const support = name => import(pathToFileURL(join(root, 'test/support', name)).href)
 const { ACS, buildResponse, encode, IDP, keyNamed, NOW, REQUEST, signResponse, SP } = await support('saml-idp.ts')
-const { RELYING_PARTY, readDeparture, samlSettings, startSamlIdp } = await support('saml-service.ts')
+const { RELYING_PARTY, readProviderForm, samlSettings, startSamlIdp } = await support('saml-service.ts')
 
 const USERS = sizesUpTo(1000)
 const CONNECTIONS = 4
@@ -129,7 +129,7 @@ async function round(service, idp, { size, times = Infinity, ms = Infinity }) {
 async function signIn({ base }, idp, name) {
   const away = await fetch(`${base}auth/saml`, { headers: { accept: 'text/html' }, redirect: 'manual' })
   const headers = Object.fromEntries(away.headers)
-  const sent = readDeparture({ status: away.status, text: await away.text(), headers }, base)
+  const sent = readProviderForm({ status: away.status, text: await away.text(), headers }, base)
   const about = { issuer: idp.entityId, audience: RELYING_PARTY, acsUrl: sent.acsUrl, requestId: sent.requestId, name }
   const ids = { responseId: '_response', assertionId: `_assertion${++count}` }
   const response = signResponse(buildResponse({ ...about, ...ids, now: Date.now() }))
