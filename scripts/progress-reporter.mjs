@@ -60,4 +60,4 @@ function* failure({ name, file, line, details }) {
 
 /** Names files as one would in the repository. */
 const inSource = text =>
-  text.replaceAll(/(?:file:\/\/)?(\/[^\s:()]+)(?=:\d+:\d+)/g, (_, path) => relative(process.cwd(), path))
+  text.replaceAll(/(?:file:\/\/|(?<=[\s(]))(\/[^\s:()]+)(?=:\d+:\d+)/g, (_, path) => relative(process.cwd(), path))

@@ -13,7 +13,6 @@ import { answerMessage, taskFrom } from '../http/readers/messages.ts'
 import { createReaderApp } from '../http/readers/reader-app.ts'
 import { Search } from '../search/search.ts'
 import { realSystem } from '../base/system.ts'
-import { keepTickShape } from '../base/tick-shape.ts'
 import { DependencyCache } from '../stores/dependency-cache.ts'
 import { lowerPriority } from '../workers/lower-priority.ts'
 import { dataOfThread, serveTasks } from '../workers/serve-tasks.ts'
@@ -22,7 +21,6 @@ import { openDatabase } from './stores.ts'
 
 // A thread that answers heavy reads (`http/readers/`), with its own connections and caches.
 lowerPriority()
-keepTickShape()
 const { settings, base } = dataOfThread<ReaderData>()
 const SEARCH_BYTES = 16 * 2 ** 20
 const CACHE_BYTES = 8 * 2 ** 20

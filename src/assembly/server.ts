@@ -4,7 +4,6 @@ import { hashFirstAdminPassword, setFirstAdminPassword } from '../accounts/first
 import { ADMIN } from '../accounts/principals.ts'
 import { findUser } from '../accounts/users.ts'
 import { requireWhole } from '../backup/store-copy.ts'
-import { keepTickShape } from '../base/tick-shape.ts'
 import type { Settings } from '../config/settings.ts'
 import { Changes } from '../content/changes.ts'
 import { entrySource } from '../content/entry-records.ts'
@@ -71,7 +70,6 @@ export interface Server {
  * each room.
  */
 export async function createServer(settings: Settings, machine: Machine): Promise<Server> {
-  keepTickShape()
   let stores: Stores | undefined
   let ephemeralStores: EphemeralStores | undefined
   try {

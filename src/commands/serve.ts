@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
@@ -10,25 +9,11 @@ import { readSettings, settingsUsage } from './settings-options.ts'
 /** Time for requests in progress after draining; supervisors must wait longer before SIGKILL. */
 const DRAIN = 25_000
 
-/**
- * Each thread collects its short-lived objects alone. By default it shares that with helpers, and waiting for each other takes longer
- * than the work: little survives a request (D34.12).
- */
-const COLLECT_ALONE = '--no-parallel-scavenge'
-
-/**
- * A thread collects its garbage when its heap is larger by this part than what was in use the last time. By default a heap first doubles or
- * triples, which is too much where each core has one, and where one large request follows the other (D38.6).
- */
-const HEAP_GROWTH = '--heap-growing-percent=60'
-
 export const serve: Command = {
   name: 'serve',
   usage: settingsUsage,
   summary: 'Runs the service until it receives SIGTERM, SIGINT or SIGHUP.',
   async run(args) {
-    setFlagsFromString(COLLECT_ALONE)
-    setFlagsFromString(HEAP_GROWTH)
     keepWithoutReaders()
     const { loaded, environment, file, sources } = readSettings(args)
     const { settings, warnings } = loaded

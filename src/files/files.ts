@@ -3,7 +3,7 @@ import { FileUnreadable, StoreUnavailable, TooLarge } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import { type Bytes, UNLIMITED } from '../base/units.ts'
-import { BlobMissing, type BlobStore, BlobKeys, type ByteRange } from '../stores/blob-store.ts'
+import { BlobMissing, type BlobStore, type ByteRange, newBlobKey } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { discardBlob, type FilePlace, type FileRecord, findFile, isFile, putFile, removeFile } from './file-records.ts'
 import type { Garbage } from './garbage.ts'
@@ -89,8 +89,6 @@ interface Replacement<T, W extends Writer> {
 
 /** How a file is read. */
 interface Reading {
-  /** The caller whose turns the reads take where many read at once. */
-  readonly reader?: string
   /** The record, where the request has read it already. */
   readonly known?: FileRecord | undefined
 }
@@ -117,7 +115,7 @@ export class Files {
   readonly #blobs: BlobStore
   readonly #ledger: Ledger
   readonly #garbage: Garbage
-  readonly #keys: BlobKeys
+  readonly #random: (count: number) => Uint8Array
   readonly #log: Log
   readonly #options: FilesOptions
   #taken = { count: 0, bytes: 0 }
@@ -133,7 +131,7 @@ export class Files {
     this.#blobs = stores.blobs
     this.#ledger = books.ledger
     this.#garbage = books.garbage
-    this.#keys = new BlobKeys(count => machine.system.randomBytes(count))
+    this.#random = count => machine.system.randomBytes(count)
     this.#log = machine.log
     this.#options = options
   }
@@ -199,7 +197,7 @@ export class Files {
     const { context, id: entry } = place
     const { declaredSize, signal, sender } = incoming
     this.#options.requireSpace?.(declaredSize ?? 0)
-    const blob = this.#keys.next()
+    const blob = newBlobKey(this.#random)
     const reservation = await this.#ledger.reserve(context, blob, declaredSize ?? 0, replaced)
     const heartbeat = keepAlive(this.#ledger, this.#log, reservation)
     try {
@@ -234,7 +232,7 @@ export class Files {
   async read(
     place: FilePlace,
     choose: (file: FileRecord) => ByteRange | 'all' | undefined,
-    { reader, known }: Reading = {},
+    { known }: Reading = {},
   ): Promise<{ readonly file: FileRecord; readonly bytes: Readable | undefined } | undefined> {
     for (let attempt = 1; ; attempt++) {
       const file = attempt === 1 && known ? known : await findFile(this.#database, place)
@@ -242,7 +240,7 @@ export class Files {
       const part = choose(file)
       if (part === undefined) return { file, bytes: undefined }
       try {
-        const bytes = await this.#blobs.read(file.blob, part === 'all' ? undefined : part, reader)
+        const bytes = await this.#blobs.read(file.blob, part === 'all' ? undefined : part)
         const isVerified = this.#options.verifyOnRead === true && part === 'all'
         return { file, bytes: isVerified ? await verified(bytes, file) : bytes }
       } catch (error) {

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { shareOf } from '../accounts/caller.ts'
 import { fileNameOf, mediaTypeOf as storedMediaType } from '../content/file-description.ts'
 import type { FileRecord } from '../files/file-records.ts'
 import type { Entry } from '../model/entry.ts'
@@ -47,7 +46,7 @@ export async function sendFile(
     else outcome = (isRangeCurrent(ifRange, state) && parseRange(headers.range, file.size)) || 'all'
     return outcome === 'unchanged' ? undefined : outcome
   }
-  const found = await files.read(entry, choose, { reader: shareOf(request.caller), known })
+  const found = await files.read(entry, choose, { known })
   if (!found) return await reply.status(204).send()
   return await sendPart(reply, outcome, found)
 }

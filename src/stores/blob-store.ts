@@ -26,16 +26,14 @@ export interface BlobStore {
   /**
    * Stores all of `bytes` and computes their digest. When it resolves, the blob is durable and readable under `key`; when it
    * rejects (source failed, `signal` aborted, disk full), nothing is readable. After a crash during the write, `delete` of
-   * the key removes the remains. The key must be new. A chunk belongs to the store once the source has yielded it: its memory
-   * may be moved to another thread.
+   * the key removes the remains. The key must be new. The memory of a chunk must stay as it is until the next one is asked for.
    */
   write(key: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredBlob>
   /**
    * The stream must be read or destroyed.
-   * @param reader the caller whose turns its reads take where many read at once
    * @throws {BlobMissing} when there is no such blob
    */
-  read(key: string, range?: ByteRange, reader?: string): Promise<Readable>
+  read(key: string, range?: ByteRange): Promise<Readable>
   /** Deleting an absent key is not an error. */
   delete(key: string): Promise<void>
   /** Every blob, complete or left incomplete by a crash, in no particular order. */
@@ -58,27 +56,6 @@ export class BlobMissing extends Error {
 /** 160 random bits in lower-case hexadecimal: safe as a file name and as an object key, spread evenly by its first digits. */
 export function newBlobKey(random: (count: number) => Uint8Array): string {
   return Buffer.from(random(20)).toString('hex')
-}
-
-/** So many keys in succession begin alike. */
-const ALIKE = 64
-
-/** Makes keys of which some in succession begin alike: files that are stored at the same time lie in the same folder. */
-export class BlobKeys {
-  readonly #random: (count: number) => Uint8Array
-  #start = ''
-  #left = 0
-
-  constructor(random: (count: number) => Uint8Array) {
-    this.#random = random
-  }
-
-  next(): string {
-    const key = newBlobKey(this.#random)
-    if (this.#left === 0) [this.#start, this.#left] = [key.slice(0, 2), ALIKE]
-    this.#left--
-    return this.#start + key.slice(2)
-  }
 }
 
 /** Whether this program created the key (`newBlobKey`): only such a key becomes part of a path or of an object's name. */

@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { randomBytes } from 'node:crypto'
-import {
-  BlobKeys,
-  BlobMissing,
-  isBlobKey,
-  newBlobKey,
-  requireBlobKey,
-  requireRange,
-} from '../../src/stores/blob-store.ts'
+import { BlobMissing, isBlobKey, newBlobKey, requireBlobKey, requireRange } from '../../src/stores/blob-store.ts'
 
 const KEY = '0123456789abcdef0123456789abcdef01234567'
 
@@ -26,19 +18,6 @@ test('a key has 160 bits in lower-case hexadecimal, and nothing else is part of 
       message: 'a blob key has 40 lower-case hexadecimal digits',
     })
   }
-})
-
-test('keys in succession begin alike, and many are spread over all beginnings', () => {
-  const keys = new BlobKeys(randomBytes)
-  const made = Array.from({ length: 64 * 500 }, () => keys.next())
-  assert.ok(made.every(isBlobKey))
-  assert.equal(new Set(made).size, made.length)
-  assert.equal(new Set(made.map(key => key.slice(2))).size, made.length)
-  for (let first = 0; first < made.length; first += 64) {
-    assert.equal(new Set(made.slice(first, first + 64).map(key => key.slice(0, 2))).size, 1)
-  }
-  // Of 500 random beginnings 220 different ones are expected; fewer than 150 come up less than once in 10^20 times.
-  assert.ok(new Set(made.map(key => key.slice(0, 2))).size > 150)
 })
 
 test('a range is two whole numbers in order', () => {

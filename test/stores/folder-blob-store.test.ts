@@ -5,11 +5,9 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { BlobMissing, newBlobKey } from '../../src/stores/blob-store.ts'
-import { lengthOf } from '../../src/stores/digests.ts'
 import { type FileCalls, FolderBlobStore, nodeFileCalls } from '../../src/stores/folder-blob-store.ts'
 import { blobStoreSuite } from '../conformance/blob-store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { eventually } from '../support/waiting.ts'
 
 const newKey = (): string => newBlobKey(randomBytes)
 const neverAborted = new AbortController().signal
@@ -17,7 +15,7 @@ const inFolder = async (): Promise<string> => join(await temporaryFolder(), 'blo
 
 blobStoreSuite('blobs in a folder', async () => FolderBlobStore.open(await inFolder()))
 
-/** In three steps, so that there are three calls to write; after the first one there is enough for an early flush. */
+/** In three steps, so that there are three calls to write. */
 const STEPS = [8 * 2 ** 20, 2 ** 20, 2 ** 20]
 async function* threeSteps(): AsyncGenerator<Uint8Array> {
   for (const size of STEPS) yield randomBytes(size)
@@ -35,15 +33,11 @@ function failingCalls(failing: number): { readonly files: FileCalls; readonly ma
       next('open')
       return await nodeFileCalls.open(path, flags)
     },
-    async write(handle, chunks) {
+    async write(handle, chunk) {
       // What a full disk does: some bytes arrive, then the call fails.
-      if (made.length + 1 === failing) await nodeFileCalls.write(handle, [randomBytes(10)])
+      if (made.length + 1 === failing) await nodeFileCalls.write(handle, randomBytes(10))
       next('write')
-      await nodeFileCalls.write(handle, chunks)
-    },
-    async flush(handle) {
-      next('flush')
-      await nodeFileCalls.flush(handle)
+      await nodeFileCalls.write(handle, chunk)
     },
     async sync(handle) {
       next('sync')
@@ -103,27 +97,6 @@ test('whichever file call of a write fails, nothing is readable and no file is l
   }
 })
 
-test('a write or a flush that fails while the next bytes are awaited fails the whole, once they have come', async () => {
-  for (const name of ['write', 'flush'] as const) {
-    let tell = (): void => {}
-    const failed = new Promise<void>(resolve => (tell = resolve))
-    const files: FileCalls = {
-      ...nodeFileCalls,
-      [name]: () => {
-        setImmediate(tell)
-        return Promise.reject(Object.assign(new Error(`${name} failed`), { code: 'EIO' }))
-      },
-    }
-    const store = await FolderBlobStore.open(await inFolder(), files)
-    async function* slow(): AsyncGenerator<Uint8Array> {
-      yield randomBytes(8 * 2 ** 20)
-      await failed
-      yield randomBytes(10)
-    }
-    await assert.rejects(store.write(newKey(), slow(), neverAborted), { code: 'EIO' })
-  }
-})
-
 test('everything is synchronised before the name it is found by', async () => {
   const { files, made } = failingCalls(0)
   const store = await FolderBlobStore.open(await inFolder(), files)
@@ -131,7 +104,7 @@ test('everything is synchronised before the name it is found by', async () => {
   made.length = 0
   await store.write(key, threeSteps(), neverAborted)
   const folderSync = ['open', 'sync', 'close']
-  const fill = ['open', 'write', 'flush', 'write', 'write', 'sync', 'close']
+  const fill = ['open', 'write', 'write', 'write', 'sync', 'close']
   assert.deepEqual(made, [...fill, 'mkdir', ...folderSync, 'rename', ...folderSync])
 
   made.length = 0
@@ -147,45 +120,6 @@ test('a deletion is synchronised before it is reported', async () => {
   made.length = 0
   await store.delete(key)
   assert.deepEqual(made, ['open', 'sync', 'close'])
-})
-
-test('files that end together share the synchronisation of their folder, which begins when all have their names (D40.7)', async () => {
-  let [begun, renamed] = [0, 0]
-  /** How many had their names when each synchronisation of the folder began. */
-  const covered: number[] = []
-  const [start] = newKey().match(/^../) ?? []
-  const folders = new Set<unknown>()
-  let goOn = (): void => {}
-  const stopped = new Promise<void>(resolve => (goOn = resolve))
-  const store = await FolderBlobStore.open(await inFolder(), {
-    ...nodeFileCalls,
-    async open(path, flags) {
-      const handle = await nodeFileCalls.open(path, flags)
-      if (path.endsWith(`/${start}`)) folders.add(handle)
-      return handle
-    },
-    async rename(from, to) {
-      await nodeFileCalls.rename(from, to)
-      if (++renamed === 10) goOn()
-    },
-    async sync(handle) {
-      if (folders.has(handle)) {
-        covered.push(renamed)
-        if (++begun === 1) await stopped
-      }
-      await nodeFileCalls.sync(handle)
-    },
-  })
-  const writes: Array<Promise<unknown>> = []
-  for (let n = 0; n < 10; n++) {
-    async function* content(): AsyncGenerator<Uint8Array> {
-      yield randomBytes(100)
-    }
-    writes.push(store.write(`${start}${newKey().slice(2)}`, content(), new AbortController().signal))
-  }
-  await Promise.all(writes)
-  assert.ok(covered.length <= 3, `synchronised ${covered.length} times`)
-  assert.equal(covered.at(-1), 10)
 })
 
 test('what a crash has left half-written is listed and can be deleted, but not read', async () => {
@@ -243,7 +177,6 @@ test('no descriptor stays open after writes, failures, reads and readers that le
 }, async () => {
   const open = async (): Promise<number> => (await readdir('/proc/self/fd')).length
   const store = await FolderBlobStore.open(await inFolder())
-  // Starts the thread for digests, which stays.
   await store.write(newKey(), threeSteps(), neverAborted)
   const before = await open()
   for (let round = 0; round < 20; round++) {
@@ -328,40 +261,6 @@ test('a blob that is deleted while it is listed is left out; any other failure e
   await assert.rejects(list(), { code: 'EIO' })
 })
 
-/** A store, and the chunks of each of its writes as `note` describes them. */
-async function storeNoting(note: (chunks: readonly Uint8Array[]) => number) {
-  const written: number[] = []
-  const store = await FolderBlobStore.open(await inFolder(), {
-    ...nodeFileCalls,
-    async write(handle, chunks) {
-      written.push(note(chunks))
-      await nodeFileCalls.write(handle, chunks)
-    },
-  })
-  return { store, written }
-}
-
-test('small chunks are written together: up to 256 of them, or 1 MiB', async () => {
-  const { store, written } = await storeNoting(chunks => chunks.length)
-  for (const [count, size, expected] of [
-    [256, 1, [256]],
-    [257, 1, [256, 1]],
-    [3, 2 ** 20, [1, 1, 1]],
-    [3, 2 ** 20 - 1, [2, 1]],
-    [4, 2 ** 19, [2, 2]],
-    [3, 0, []],
-  ] as const) {
-    written.length = 0
-    async function* chunks(): AsyncGenerator<Uint8Array> {
-      for (let n = 0; n < count; n++) yield randomBytes(size)
-    }
-    const key = newKey()
-    assert.equal((await store.write(key, chunks(), neverAborted)).size, count * size)
-    assert.deepEqual(written, expected)
-    await store.delete(key)
-  }
-})
-
 test('a store that is only read creates nothing', async () => {
   const folder = await inFolder()
   const store = await FolderBlobStore.open(folder)
@@ -374,87 +273,4 @@ test('a store that is only read creates nothing', async () => {
   const none = FolderBlobStore.at(join(folder, 'none'))
   await assert.rejects(none.read(key), BlobMissing)
   await assert.rejects(stat(join(folder, 'none')), { code: 'ENOENT' })
-})
-
-const KIB = 1024
-
-test('a few files at a time are written in large batches, others in smaller ones; all are read in large pieces', async () => {
-  const { store, written } = await storeNoting(chunks => lengthOf(chunks) / KIB)
-  const key = newKey()
-  async function* large(): AsyncGenerator<Uint8Array> {
-    for (let n = 0; n < 20; n++) yield randomBytes(64 * KIB)
-  }
-  const sizesReadNow = async (): Promise<readonly number[]> => {
-    const sizes: number[] = []
-    for await (const chunk of await store.read(key)) sizes.push((chunk as Buffer).length / KIB)
-    return sizes
-  }
-  await store.write(key, large(), neverAborted)
-  assert.deepEqual(written, [1024, 256])
-  assert.deepEqual(await sizesReadNow(), [64, 512, 512, 192])
-
-  // These stop in the middle of a batch.
-  let goOn = (): void => {}
-  const stopped = new Promise<void>(resolve => (goOn = resolve))
-  const stopping = async function* (tell: () => void): AsyncGenerator<Uint8Array> {
-    yield randomBytes(300 * KIB)
-    tell()
-    await stopped
-  }
-  const writes: Array<Promise<unknown>> = []
-  for (let n = 0; n < 20; n++) {
-    await new Promise<void>(tell => {
-      writes.push(store.write(newKey(), stopping(tell), new AbortController().signal))
-    })
-  }
-  written.length = 0
-  await store.write(newKey(), large(), neverAborted)
-  assert.deepEqual(written, [256, 256, 256, 256, 256])
-  assert.deepEqual(await sizesReadNow(), [64, 512, 512, 192])
-
-  goOn()
-  await Promise.all(writes)
-  written.length = 0
-  await store.write(newKey(), large(), neverAborted)
-  assert.deepEqual(written, [1024, 256])
-})
-
-test('a thousand senders that stop keep no more than 16 MiB in memory together (D35.46)', async () => {
-  const { store, written } = await storeNoting(lengthOf)
-  let goOn = (): void => {}
-  const stopped = new Promise<void>(resolve => (goOn = resolve))
-  const COUNT = 1000
-  const sent = 40 * KIB
-  const chunk = randomBytes(sent)
-  let begun = 0
-  async function* stopping(): AsyncGenerator<Uint8Array> {
-    yield chunk
-    begun++
-    await stopped
-    yield chunk
-  }
-  const signal = (): AbortSignal => new AbortController().signal
-  const writes = Array.from({ length: COUNT }, () => store.write(newKey(), stopping(), signal()))
-  await eventually('all have stopped', () => begun === COUNT)
-  const kept = COUNT * sent - written.reduce((sum, size) => sum + size, 0)
-  assert.ok(kept <= 16 * KIB * KIB, `${kept} bytes`)
-  goOn()
-  for (const { size } of await Promise.all(writes)) assert.equal(size, 2 * sent)
-})
-
-test('a file that cannot be written gives back its place among those with large batches', async () => {
-  const { store, written } = await storeNoting(chunks => chunks.length)
-  async function* failing(): AsyncGenerator<Uint8Array> {
-    yield randomBytes(300 * KIB)
-    throw new Error('lost')
-  }
-  for (let n = 0; n < 20; n++) {
-    await assert.rejects(store.write(newKey(), failing(), neverAborted), { message: 'lost' })
-  }
-  async function* large(): AsyncGenerator<Uint8Array> {
-    for (let n = 0; n < 16; n++) yield randomBytes(64 * KIB)
-  }
-  written.length = 0
-  await store.write(newKey(), large(), neverAborted)
-  assert.deepEqual(written, [16])
 })

@@ -57,13 +57,12 @@ export function faultyFiles(real: FileCalls, faults: Faults): FileCalls {
         undefined,
         handle => real.close(handle),
       ),
-    write: (handle, chunks) =>
+    write: (handle, chunk) =>
       faults.call(
         'write',
-        () => real.write(handle, chunks),
-        () => real.write(handle, firstHalf(chunks)),
+        () => real.write(handle, chunk),
+        () => real.write(handle, chunk.subarray(0, Math.ceil(chunk.length / 2))),
       ),
-    flush: handle => faults.call('flush', () => real.flush(handle)),
     sync: handle => faults.call('sync', () => real.sync(handle)),
     async close(handle: FileHandle) {
       // The descriptor is released even if closing it fails.
@@ -76,11 +75,6 @@ export function faultyFiles(real: FileCalls, faults: Faults): FileCalls {
     readdir: path => faults.call('readdir', () => real.readdir(path)),
     stat: path => faults.call('stat', () => real.stat(path)),
   }
-}
-
-function firstHalf(chunks: readonly Uint8Array[]): readonly Uint8Array[] {
-  const [first = new Uint8Array()] = chunks
-  return [first.subarray(0, Math.ceil(first.length / 2))]
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { Audit } from '../../accounts/audit.ts'
-import { type Caller, requireSuperUser, shareOf } from '../../accounts/caller.ts'
+import { type Caller, requireSuperUser } from '../../accounts/caller.ts'
 import { findGroup } from '../../accounts/groups.ts'
 import { findUser } from '../../accounts/users.ts'
 import { InvalidInput } from '../../base/errors.ts'
@@ -75,16 +75,11 @@ export class ContextExport {
     const { user, client } = caller
     await this.#deps.audit.record({ event: 'context-exported', actorId: user.id, address: client.address, detail })
     const time = new Date(this.#deps.system.now())
-    const open = (): Readable => writeZip(this.#members(context.id, options, shareOf(caller), time), time)
+    const open = (): Readable => writeZip(this.#members(context.id, options, time), time)
     return { context: context.id, open }
   }
 
-  async *#members(
-    context: string,
-    { metadataOnly, form }: ExportOptions,
-    reader: string,
-    time: Date,
-  ): AsyncGenerator<ZipMember> {
+  async *#members(context: string, { metadataOnly, form }: ExportOptions, time: Date): AsyncGenerator<ZipMember> {
     const { database } = this.#deps
     const manifest: Manifest = {
       format: FORMAT,
@@ -104,7 +99,7 @@ export class ContextExport {
       if (!row) break
       const entry = entryFromRow(row)
       const file = metadataOnly ? undefined : fileOf(row, entry)
-      const bytes = file && (await this.#open(entry, file, reader))
+      const bytes = file && (await this.#open(entry, file))
       // The file has been replaced meanwhile: its entry is read again.
       if (file && !bytes) continue
       try {
@@ -135,9 +130,9 @@ export class ContextExport {
   }
 
   /** Returns `undefined` when the entry no longer has this file. */
-  async #open(entry: Entry, { blob }: FileRecord, reader: string): Promise<Readable | undefined> {
+  async #open(entry: Entry, { blob }: FileRecord): Promise<Readable | undefined> {
     const isSame = (file: FileRecord): 'all' | undefined => (file.blob === blob ? 'all' : undefined)
-    return (await this.#deps.files.read(entry, isSame, { reader }))?.bytes
+    return (await this.#deps.files.read(entry, isSame))?.bytes
   }
 }
 

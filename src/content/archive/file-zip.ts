@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Caller, shareOf } from '../../accounts/caller.ts'
+import { type Caller } from '../../accounts/caller.ts'
 import { InvalidInput, NotFound, TooLarge } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { Files } from '../../files/files.ts'
@@ -104,7 +104,7 @@ export class FileZips {
     const entry = await findEntry(database, address)
     const contextEntry = await findEntryHead(database, { context: CONTEXTS, id: address.context })
     if (!entry || !contextEntry || !may(caller, 'readresource', { entry, contextEntry })) return undefined
-    const found = await files.read(entry, () => 'all', { reader: shareOf(caller) })
+    const found = await files.read(entry, () => 'all')
     return found?.bytes && { isDeflated: isCompressible(mediaTypeOf(entry)), bytes: found.bytes }
   }
 }

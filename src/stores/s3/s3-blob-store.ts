@@ -1,4 +1,5 @@
 import { DeleteObjectCommand, HeadBucketCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
+import { createHash, type Hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { StartupError, StoreUnavailable } from '../../base/errors.ts'
 import type { Bytes } from '../../base/units.ts'
@@ -13,7 +14,6 @@ import {
   requireRange,
   type StoredBlob,
 } from '../blob-store.ts'
-import { type Digest, Digests } from '../digests.ts'
 import { createS3Client, isAbsentObject, TIMEOUT, type S3Options, s3Call } from './s3-client.ts'
 import { objectsIn, sizeOfUnfinished, unfinishedIn } from './s3-listing.ts'
 import { abortMultipart, beginMultipart, PART, partSize, type S3Multipart, type S3Object } from './s3-multipart.ts'
@@ -29,7 +29,6 @@ export class S3BlobStore implements BlobStore {
   readonly #bucket: string
   readonly #prefix: string
   readonly #options: S3Options
-  readonly #digests = new Digests()
 
   private constructor(bucket: string, prefix: string, options: S3Options) {
     this.#reader = createS3Client('read', options)
@@ -62,32 +61,26 @@ export class S3BlobStore implements BlobStore {
     // An error of the server also ends the waiting for the source.
     const broken = new AbortController()
     const either = AbortSignal.any([signal, broken.signal])
-    let digest: Digest | undefined
+    const hash = createHash('sha256')
     let size = 0
     let upload: S3Multipart | undefined
     let sending: Promise<void> = Promise.resolve()
     try {
-      for await (const part of inParts(abortable(bytes, either))) {
+      for await (const part of inParts(hashed(abortable(bytes, either), hash))) {
         size += part.length
-        digest ??= this.#digests.begin(part.length)
         await sending
         if (part.length >= PART) upload ??= await beginMultipart(this.#client, object, either)
-        const sent = upload ? upload.add(part) : this.#put(object, part, either)
-        sending = addAfter(sent, digest, part)
+        sending = upload ? upload.add(part) : this.#put(object, part, either)
         sending.catch((error: unknown) => broken.abort(error))
       }
       await sending
-      digest ??= this.#digests.begin(0)
-      const sha256 = await digest.end()
       await upload?.complete()
-      return { size, sha256 }
+      return { size, sha256: hash.digest('hex') }
     } catch (error) {
       await sending.catch(() => {})
       // `list` finds what cannot be removed now; the first error is more useful than this one.
       if (!(error instanceof StoreUnavailable)) await this.delete(key).catch(() => {})
       throw error
-    } finally {
-      digest?.drop()
     }
   }
 
@@ -134,7 +127,6 @@ export class S3BlobStore implements BlobStore {
   async close(): Promise<void> {
     this.#reader.destroy()
     this.#client.destroy()
-    await this.#digests.close()
   }
 
   async #put(object: S3Object, bytes: Uint8Array, signal: AbortSignal): Promise<void> {
@@ -155,10 +147,11 @@ export class S3BlobStore implements BlobStore {
 
 const timeOf = (date: Date | undefined): number => date?.getTime() ?? 0
 
-/** Hashed afterwards, because the digest takes the memory of the part, which an attempt that failed sends once more. */
-async function addAfter(sent: Promise<void>, digest: Digest, part: Uint8Array): Promise<void> {
-  await sent
-  await digest.update([part])
+async function* hashed(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    hash.update(chunk)
+    yield chunk
+  }
 }
 
 /** Collects chunks up to the sizes of parts. There is at least one part, and only the last may be smaller. */

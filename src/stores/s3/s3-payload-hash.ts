@@ -5,7 +5,7 @@ type Data = string | ArrayBuffer | ArrayBufferView
 
 /**
  * SHA-256 for the signatures of requests. A request to a server without TLS is signed with the digest of its body, a part of a file of up
- * to 64 MiB. Node's thread pool computes that digest; this thread only copies the part (D34.21).
+ * to 64 MiB. Node's thread pool computes that digest; this thread only copies the part.
  */
 export class PayloadHash {
   readonly #secret: Uint8Array | undefined

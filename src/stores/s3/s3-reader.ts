@@ -2,7 +2,6 @@ import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { StoreUnavailable } from '../../base/errors.ts'
-import { notePassing } from '../../base/passing-bytes.ts'
 import { realSystem } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { ByteRange } from '../blob-store.ts'
@@ -62,7 +61,6 @@ export async function readObject(
       try {
         for await (const chunk of impatient(body.bytes, timeout)) {
           position += chunk.length
-          notePassing(chunk.length)
           failures = 0
           yield chunk
         }
