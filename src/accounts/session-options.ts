@@ -27,6 +27,8 @@ export interface SessionLifetime {
   readonly maximum?: Seconds | undefined
   /** The login ends no later than this wall-clock time. */
   readonly notAfter?: Milliseconds | undefined
+  /** When the identity provider authenticated the user, wall clock; 0 if that is unknown, absent if it was now. */
+  readonly authenticated?: Milliseconds | undefined
   /** Name of the identity provider. */
   readonly provider?: string | undefined
   /** The sign-in included a second factor. */

@@ -105,7 +105,7 @@ export class Sessions {
 
   async open(user: User, client: Client, lifetime: SessionLifetime = {}): Promise<Session> {
     const { requested, maximum = this.#options.maxAge, notAfter, provider, hasSecondFactor } = lifetime
-    const { logoutKeys = [], providerSession, hasProviderFactor } = lifetime
+    const { logoutKeys = [], providerSession, hasProviderFactor, authenticated } = lifetime
     const endsWithBrowser = maximum === UNLIMITED
     const longest = endsWithBrowser ? BROWSER_SESSION_TTL : maximum
     const now = this.#system.now()
@@ -127,6 +127,7 @@ export class Sessions {
     const special = {
       ...(notAfter === undefined ? {} : { notAfter }),
       ...(provider === undefined ? {} : { provider }),
+      ...(authenticated === undefined ? {} : { authenticated }),
       ...(hasSecondFactor ? { hasSecondFactor: true as const } : {}),
       ...(hasProviderFactor ? { hasProviderFactor: true as const } : {}),
       ...(providerSession === undefined ? {} : { providerSession }),

@@ -12,11 +12,13 @@ interface MappingSettings {
   readonly replaces: boolean | undefined
   readonly required: ReadonlyMap<string, string> | undefined
   readonly contact: string | undefined
+  /** Of a federation. */
+  readonly issuers?: readonly string[] | undefined
 }
 
 /** `undefined` where nothing is set: such a provider states only who has signed in. */
 function rulesFrom(settings: MappingSettings): AttributeRules | undefined {
-  const { attribute, prefix, adminValue, provisions, ...given } = settings
+  const { attribute, prefix, adminValue, provisions, issuers, ...given } = settings
   if (attribute === undefined && !given.map?.size && !given.required?.size) return undefined
   return {
     required: given.required ?? new Map<string, string>(),
@@ -31,6 +33,7 @@ function rulesFrom(settings: MappingSettings): AttributeRules | undefined {
             prefix: prefix === undefined ? undefined : normaliseName(prefix),
             adminValue,
             provisions: provisions ?? false,
+            issuers: issuers && new Set(issuers),
           },
   }
 }
@@ -46,6 +49,10 @@ export const samlRules = (settings: Settings, idp: string): AttributeRules | und
     replaces: settings['service.auth.saml.idp.<idp>.map-replaces'].get(idp),
     required: settings['service.auth.saml.idp.<idp>.required.<attribute>'].get(idp),
     contact: settings['service.auth.saml.idp.<idp>.contact'].get(idp),
+    issuers:
+      (settings['service.auth.saml.idp.<idp>.federation'].get(idp) ?? 'off') === 'off'
+        ? undefined
+        : (settings['service.auth.saml.idp.<idp>.groups-entities.<n>'].get(idp) ?? []),
   })
 
 /** What the claims of an OpenID Connect provider mean. */

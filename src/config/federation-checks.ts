@@ -2,6 +2,8 @@ import { type Check, isPlainHttp } from './check.ts'
 import type { Settings } from './settings.ts'
 
 const FEDERATION = 'service.auth.saml.idp.<idp>.federation'
+const GROUPS = 'service.auth.saml.idp.<idp>.groups-attribute'
+const GROUPS_ENTITIES = 'service.auth.saml.idp.<idp>.groups-entities.<n>'
 const CERTIFICATE = 'service.auth.saml.idp.<idp>.metadata.certificate-file'
 
 /** Contradictions in the settings of SAML federations (D31). */
@@ -16,6 +18,15 @@ export const federationChecks: readonly Check[] = [
     wrong: settings =>
       federations(settings).some(idp => settings['service.auth.saml.idp.<idp>.allow-unsolicited'].get(idp) === true),
     message: 'a login must begin here in a federation, because any of its identity providers could send a response',
+  },
+  {
+    keys: [FEDERATION, GROUPS, GROUPS_ENTITIES],
+    wrong: settings =>
+      federations(settings).some(
+        idp => settings[GROUPS].get(idp) !== undefined && (settings[GROUPS_ENTITIES].get(idp) ?? []).length === 0,
+      ),
+    message:
+      'any identity provider of a federation could state all groups, also that of administrators: name those that may in groups-entities',
   },
   {
     keys: [FEDERATION, 'service.auth.saml.idp.<idp>.user-name-attribute'],
@@ -50,10 +61,11 @@ export const federationChecks: readonly Check[] = [
         idp =>
           settings['service.auth.saml.idp.<idp>.discovery-url'].get(idp) !== undefined ||
           (settings['service.auth.saml.idp.<idp>.required-categories.<n>'].get(idp) ?? []).length > 0 ||
-          (settings['service.auth.saml.idp.<idp>.service-categories.<n>'].get(idp) ?? []).length > 0,
+          (settings['service.auth.saml.idp.<idp>.service-categories.<n>'].get(idp) ?? []).length > 0 ||
+          (settings[GROUPS_ENTITIES].get(idp) ?? []).length > 0,
       )
     },
-    message: 'discovery-url and categories are used only with federation=aggregate or mdq',
+    message: 'discovery-url, categories and groups-entities are used only with federation=aggregate or mdq',
   },
 ]
 

@@ -29,6 +29,10 @@ export const federationKeys = {
     expects: 'the address of an entity category',
     help: 'Entity categories that the metadata of this service declare.',
   }),
+  'service.auth.saml.idp.<idp>.groups-entities.<n>': text({
+    expects: 'an entity id',
+    help: 'Entity ids of the identity providers in a federation whose groups count. Required there with `groups-attribute`, because otherwise any of them could make its users members of any group, or administrators.',
+  }),
   'service.auth.saml.idp.<idp>.discovery-url': absoluteUrl({
     defaultText: 'the search page of this service',
     help: 'Discovery service where users choose their identity provider.',

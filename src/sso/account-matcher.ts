@@ -7,7 +7,7 @@ import { Conflict, InvalidInput } from '../base/errors.ts'
 import type { Provisioner, Provisioning } from '../content/provisioning.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import { requireValues } from './attributes.ts'
+import { type GroupRules, requireValues } from './attributes.ts'
 import type { ProviderPolicy, VerifiedIdentity } from './identity-provider.ts'
 import { SsoRefused } from './refusal.ts'
 import { plainNameOf, showName } from './stated-name.ts'
@@ -102,7 +102,7 @@ export class AccountMatcher {
     const groups = await planGroups(queries, user, attributes, {
       provider: provider.name,
       providers: this.#names,
-      rules: rules?.groups,
+      rules: groupRulesFor(rules?.groups, identity.issuer),
     })
     return { name, link, isLinked: linked !== undefined, user, profile, groups }
   }
@@ -207,6 +207,10 @@ function shortened(texts: readonly string[]): string {
   const text = texts.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '')
   return text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS).toWellFormed()} …`
 }
+
+/** In a federation only the providers that a setting names may decide about groups. */
+const groupRulesFor = (rules: GroupRules | undefined, issuer: string): GroupRules | undefined =>
+  rules?.issuers && !rules.issuers.has(issuer) ? undefined : rules
 
 /** In its normal form, by which everything else is decided. @throws {SsoRefused} */
 function requireNameOf({ name: stated }: VerifiedIdentity): string {

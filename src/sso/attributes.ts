@@ -97,6 +97,8 @@ export interface GroupRules {
   readonly adminValue: string | undefined
   /** Creates groups that do not exist yet. */
   readonly provisions: boolean
+  /** Entity ids of the only providers of a federation that may state groups; absent for a single provider. */
+  readonly issuers?: ReadonlySet<string> | undefined
 }
 
 /** The attributes that the rules read. */

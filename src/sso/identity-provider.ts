@@ -55,6 +55,8 @@ export interface VerifiedIdentity {
   readonly logoutKeys?: readonly string[]
   /** What the session must note to end the session at the provider, in the form of its protocol. */
   readonly providerSession?: string
+  /** When the provider has authenticated the user, wall clock; absent if it does not say. */
+  readonly authenticated?: Milliseconds | undefined
   /** How the provider has authenticated the user: `acr` of OpenID Connect, `AuthnContextClassRef` of SAML. */
   readonly authnContext?: string | undefined
 }

@@ -99,6 +99,8 @@ export class SignOn {
         maximum: policy.maxAge,
         notAfter: earlier(identity.sessionEnds, this.#maxAge && system.now() + this.#maxAge),
         provider: policy.name,
+        // A session at the provider may be days old: unknown is not fresh.
+        authenticated: Math.min(identity.authenticated ?? 0, system.now()),
         logoutKeys: identity.logoutKeys?.map(key => logoutKeyOf(policy.name, key)),
         providerSession: identity.providerSession,
       }

@@ -380,6 +380,15 @@ test('a federation needs the certificate of its metadata, and logins that begin 
   assert.deepEqual(check(...queries, `${fed}.discovery-url=https://ds.example/`).warnings, [])
 })
 
+test('groups of a federation need the names of the providers that may state them (D31.5)', () => {
+  const groups = [...signed, `${fed}.groups-attribute=isMemberOf`, `${fed}.groups-prefix=fed-`]
+  for (const more of [[], [`${fed}.admin-group=admins`]])
+    assert.match(problemOf(...groups, ...more), /could state all groups, also that of administrators/)
+  const named = `${fed}.groups-entities.1=https://idp.example/shibboleth`
+  assert.deepEqual(check(...groups, `${fed}.admin-group=admins`, named).problems, [])
+  assert.match(problemOf(...saml, named), /only with federation=aggregate or mdq/)
+})
+
 test('settings of federations have no place at a single provider, but the certificate of its metadata has (D31)', () => {
   assert.deepEqual(check(...saml, `${fed}.metadata.certificate-file=/etc/signer.crt`).problems, [])
   for (const line of [

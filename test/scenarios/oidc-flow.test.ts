@@ -160,3 +160,28 @@ test('a name that only normalisation makes equal to that of a user is refused, w
   chosen.users.set('honest', { name: 'Curator' })
   assert.equal((await loginAtProvider(chosen, 'honest')).answer.status, 200)
 })
+
+test('a sign-on counts as fresh from the time at which the provider says that the user authenticated (D28.6)', async t => {
+  const steps = { 'service.auth.step-up': 'all', 'op.user-name-claim': 'name' }
+  const silent = await startWithOidc(t, steps)
+  const stating = await startWithOidc(t, { ...steps, 'op.max-authentication-age': '3600' })
+  for (const [pair, passed, status] of [
+    [silent, 0, 403],
+    [stating, 0, 201],
+    [stating, 301_000, 403],
+  ] as const) {
+    pair.users.set('anna', { name: 'anna' })
+    const browser = new HeadlessBrowser()
+    const page = await loginAtProvider(pair, 'anna', { browser })
+    assert.equal(page.answer.status, 200, page.answer.text)
+    pair.service.system.pass(passed)
+    const { auth_token: token = '' } = browser.cookies('127.0.0.1')
+    const expires = new Date(pair.service.system.now() + 86_400_000).toISOString()
+    const answer = await ask(`${pair.service.base}auth/access-tokens`, {
+      method: 'POST',
+      json: { name: 'program', expires, scopes: ['read'] },
+      headers: { cookie: `auth_token=${token}` },
+    })
+    assert.equal(answer.status, status, answer.text)
+  }
+})

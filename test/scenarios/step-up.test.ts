@@ -4,7 +4,7 @@ import { codeOf, GOOD_PASSWORD, NEXT_PASSWORD, userPath, WRONG_PASSWORD } from '
 import { after } from '../support/after.ts'
 import { graphOf, principal, STORE } from '../support/content.ts'
 import type { Answer, Visitor } from '../support/http-client.ts'
-import { addApp } from '../support/second-factors.ts'
+import { addApp, signInWith } from '../support/second-factors.ts'
 import { newUser, startInProcess } from '../support/service.ts'
 
 const service = await startInProcess({ after })
@@ -124,4 +124,21 @@ test('a new proof is on record (D28.7)', async () => {
       ['factor-used', { factor: app.id, kind: 'totp', name: 'Phone' }],
     ],
   )
+})
+
+test('an old session does not learn the tokens of other sessions, which may be fresh (D3.2, D28.6)', async () => {
+  const user = await newUser(service, admin)
+  const { app } = await addApp(user.visitor, system)
+  system.pass(300_001)
+  const fresh = service.visitor()
+  assert.equal((await signInWith(fresh, user, app.code())).status, 200)
+  const listed = async (visitor: Visitor): Promise<readonly string[]> =>
+    Object.keys((await visitor.get('auth/tokens')).json<Record<string, unknown>>()).toSorted()
+  const [old = '', young = ''] = [user.visitor.cookie, fresh.cookie]
+  assert.deepEqual(await listed(fresh), [old, young].toSorted(), 'a fresh one learns them')
+  const byOld = await listed(user.visitor)
+  assert.ok(byOld.includes(old) && !byOld.includes(young) && byOld.length === 2)
+  const handle = byOld.find(name => name !== old)
+  assert.equal((await user.visitor.ask('auth/tokens', { method: 'DELETE', json: { token: handle } })).status, 204)
+  assert.deepEqual(await listed(user.visitor), [old])
 })

@@ -323,3 +323,18 @@ test('a user whom another sign-on creates at the same moment is not taken for a 
   assert.equal(isCreated, true)
   assert.equal((await plan()).user?.id, '7')
 })
+
+test('in a federation only the providers that are named decide about groups (D31.5)', async t => {
+  const { addGroup, plan } = await accountMatcher(t)
+  await addGroup('50', 'a-staff')
+  const groups = { ...(rules.groups as NonNullable<AttributeRules['groups']>), issuers: new Set(['https://idp.a']) }
+  const attributes = { groups: ['staff'] }
+  const by = async (issuer: string) => (await plan({ attributes, issuer }, { rules: { ...rules, groups } })).groups
+  assert.deepEqual((await by('https://idp.a')).after, ['a-staff'])
+  assert.deepEqual(await by('https://idp.evil'), {
+    ...(await by('https://idp.evil')),
+    after: [],
+    given: [],
+    unusable: [],
+  })
+})

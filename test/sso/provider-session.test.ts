@@ -11,6 +11,7 @@ const assertionOf = (name: string, sessionIndex?: string): VerifiedAssertion => 
   attributes: {},
   until: 0,
   sessionEnds: undefined,
+  authenticated: undefined,
   authnContext: undefined,
   sessionIndex,
 })

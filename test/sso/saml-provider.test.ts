@@ -77,6 +77,7 @@ test('an accepted response becomes an identity that can be used once (D8.3)', as
     issuer: IDP,
     once: { id: '_assertion', until: assertion.until },
     sessionEnds: assertion.sessionEnds,
+    authenticated: assertion.authenticated,
     authnContext: 'urn:mfa',
   }
   assert.deepEqual(await provider.finish('encoded', flow), identity)

@@ -21,6 +21,7 @@ const plainly: VerifiedAssertion = {
   attributes: { mail: [NAME] },
   until: NOW + 300_000 + SKEW,
   sessionEnds: undefined,
+  authenticated: NOW - 30_000,
   authnContext: PASSWORD,
   sessionIndex: '_s',
 }
@@ -67,7 +68,7 @@ const cases: Readonly<Record<string, Case>> = {
         statement(`SessionNotOnOrAfter="${iso(NOW + 5000)}" SessionIndex="_b"`) +
         statement('SessionIndex="_c"'),
     ),
-    read: { sessionEnds: NOW + 5000 + SKEW, sessionIndex: '_b', authnContext: TOKEN },
+    read: { sessionEnds: NOW + 5000 + SKEW, sessionIndex: '_b', authenticated: undefined, authnContext: TOKEN },
   },
   'a session that ended less than the tolerance ago': {
     xml: edit(plain, 'SessionIndex', `SessionNotOnOrAfter="${iso(NOW - SKEW + 1)}" SessionIndex`),
@@ -75,7 +76,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'a statement without index and context': {
     xml: edit(plain, STATEMENT, '<saml:AuthnStatement/>'),
-    read: { sessionIndex: undefined, authnContext: undefined },
+    read: { sessionIndex: undefined, authenticated: undefined, authnContext: undefined },
   },
   'a context without a class': {
     xml: edit(plain, /<saml:AuthnContextClassRef>.*<\/saml:AuthnContextClassRef>/, ''),
@@ -84,12 +85,16 @@ const cases: Readonly<Record<string, Case>> = {
   'a context with white space, which is one of those that are accepted': {
     xml: edit(plain, STATEMENT, statement('', `\n ${TOKEN} `)),
     expected: { authnContexts: [PASSWORD, TOKEN] },
-    read: { authnContext: TOKEN, sessionIndex: undefined },
+    read: { authenticated: undefined, authnContext: TOKEN, sessionIndex: undefined },
+  },
+  'the earliest time of several authentications': {
+    xml: edit(plain, STATEMENT, found => found + statement(`AuthnInstant="${iso(NOW - 90_000)}"`)),
+    read: { authenticated: NOW - 90_000 },
   },
   'an authentication at the earliest instant that is recent enough': {
     xml: edit(plain, /AuthnInstant="[^"]*"/, `AuthnInstant="${iso(NOW - 100_000)}"`),
     expected: { authenticatedSince: NOW - 100_000 + SKEW },
-    read: {},
+    read: { authenticated: NOW - 100_000 },
   },
   'attributes of several statements, without those that have no name or no text': {
     xml: edit(

@@ -56,20 +56,31 @@ test('a login gets the limits and keys of its provider (D8.4)', async t => {
   assert.deepEqual(begun[0], {
     user: anna,
     mechanism: 'a',
-    lifetime: { maximum: 600, notAfter: undefined, provider: 'a', logoutKeys: undefined, providerSession: undefined },
+    lifetime: {
+      maximum: 600,
+      notAfter: undefined,
+      provider: 'a',
+      authenticated: 0,
+      logoutKeys: undefined,
+      providerSession: undefined,
+    },
     client,
     successUrl: 'https://ok.example/',
     provesFactor: false,
   })
   const sessionEnds = system.now() + 5000
-  await complete({ sessionEnds, logoutKeys: ['k1', 'k2'], providerSession: 'p' })
+  const authenticated = system.now() - 5
+  await complete({ sessionEnds, authenticated, logoutKeys: ['k1', 'k2'], providerSession: 'p' })
   assert.deepEqual(begun[1]?.lifetime, {
     maximum: 600,
     notAfter: sessionEnds,
     provider: 'a',
+    authenticated,
     logoutKeys: ['a\nk1', 'a\nk2'],
     providerSession: 'p',
   })
+  await complete({ authenticated: system.now() + 60_000 })
+  assert.equal(begun[2]?.lifetime.authenticated, system.now(), 'a clock that is ahead makes nothing fresher')
 })
 
 test('a login ends with the session of the provider or after the longest life of any login, whichever is earlier', async t => {

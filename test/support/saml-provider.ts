@@ -63,6 +63,7 @@ export const assertion: VerifiedAssertion = {
   attributes: { mail: 'anna@uni.example' },
   until: system.now() + 1000,
   sessionEnds: system.now() + 2000,
+  authenticated: system.now() - 1000,
   authnContext: 'urn:mfa',
   sessionIndex: '_session',
   nameId: { text: 'anna-id', attributes: { Format: 'urn:format' } },

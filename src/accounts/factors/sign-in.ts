@@ -131,7 +131,10 @@ export class SignIn {
       detail: { mechanism, ...(proof ? { factor: proof } : {}) },
     })
     const hasProviderFactor = hasSecondFactor && proof === undefined && lifetime.provider !== undefined
-    const session = await sessions.open(user, client, { ...lifetime, hasSecondFactor, hasProviderFactor })
+    // A factor that was proven here, after the provider, is a proof of now.
+    const { authenticated: _before, ...proven } = lifetime
+    const factor = { hasSecondFactor, hasProviderFactor }
+    const session = await sessions.open(user, client, { ...(proof === undefined ? lifetime : proven), ...factor })
     return { user, session, mechanism, successUrl }
   }
 }

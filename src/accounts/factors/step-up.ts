@@ -41,13 +41,18 @@ export class StepUp {
    * HTTP Basic proves the password with each request, and access tokens are refused where this is asked.
    * @throws {Forbidden} `fresh-sign-in-required`
    */
-  requireFresh({ user, session }: Pick<Caller, 'user' | 'session'>): void {
-    const isAsked = this.#mode === 'all' || (this.#mode === 'factors' && user.hasSecondFactor)
-    if (!session || !isAsked || this.#isFresh(session)) return
+  requireFresh(caller: Pick<Caller, 'user' | 'session'>): void {
+    if (this.hasRecentProof(caller)) return
     throw new Forbidden(
       'fresh-sign-in-required',
       'The last proof of who you are is older than five minutes. Prove it again, then repeat the request.',
     )
+  }
+
+  /** True also where none is asked for. */
+  hasRecentProof({ user, session }: Pick<Caller, 'user' | 'session'>): boolean {
+    const isAsked = this.#mode === 'all' || (this.#mode === 'factors' && user.hasSecondFactor)
+    return !session || !isAsked || this.#isFresh(session)
   }
 
   /**

@@ -41,6 +41,8 @@ export const authTokenRoutes = [
     url: '/auth/tokens',
     chapter: 'Sessions',
     summary: 'List the active logins of the caller, by token.',
+    details:
+      'Where a recent proof of who the caller is would be asked for (`service.auth.step-up`) and is missing, logins other than that of the request are listed by handles, as those of other users.',
     requires: { role: 'user', to: 'list logins' },
     query: {
       user: textParameter(
@@ -57,13 +59,16 @@ export const authTokenRoutes = [
     },
     answers: { 200: json('The logins by token.', Logins) },
     refusals: { 403: ['not-allowed'], 404: ['not-found'] },
-    handle: async (deps: Uses<'sessions' | 'database' | 'users'>, { caller, query, reply }) => {
+    handle: async (deps: Uses<'sessions' | 'database' | 'users' | 'stepUp'>, { caller, query, reply }) => {
       if (query.user === EVERYBODY) return await listEverybody(deps, caller, query, reply)
       const user = await askedUser(deps, caller, query.user, "list another user's logins")
       const sessions = await deps.sessions.list(user)
       const isRequested = inScope(query.scope, caller.session)
+      const showsTokens = deps.stepUp.hasRecentProof(caller)
       return Object.fromEntries(
-        sessions.filter(isRequested).map(session => [nameFor(caller, session), describeLogin(session, user)]),
+        sessions
+          .filter(isRequested)
+          .map(session => [nameFor(caller, session, showsTokens), describeLogin(session, user)]),
       )
     },
   }),
@@ -102,9 +107,14 @@ export const authTokenRoutes = [
 
 const EVERYBODY = '*'
 
-/** Callers could act as another user with that user's tokens, so they get handles. */
-const nameFor = (caller: Caller, session: Session): string =>
-  session.userId === caller.user.id ? session.token : handleOf(session)
+/**
+ * Callers could act as another user with that user's tokens, so they get handles. With a token of their own an old session could
+ * use the recent proof of another one.
+ */
+const nameFor = (caller: Caller, session: Session, showsTokens: boolean): string => {
+  const isOwn = session.token === caller.session?.token || (showsTokens && session.userId === caller.user.id)
+  return isOwn ? session.token : handleOf(session)
+}
 
 async function listEverybody(
   { sessions, users }: Uses<'sessions' | 'users'>,

@@ -89,7 +89,10 @@ export class CasProvider {
   async finish(flow: LoginFlow, ticket: string, network = ''): Promise<VerifiedIdentity> {
     if (flow.provider !== this.name) throw refused('login-flow', `a login by ${this.name}`, flow.provider)
     requireTicket(ticket)
-    return { ...(await this.#validate(ticket, flow.requestId, network)), issuer: this.issuer, logoutKeys: [ticket] }
+    const user = await this.#validate(ticket, flow.requestId, network)
+    // With `renew` the server issues a ticket only to users who have just entered their password.
+    const authenticated = this.#isSet('renew') ? this.#deps.system.now() : undefined
+    return { ...user, issuer: this.issuer, authenticated, logoutKeys: [ticket] }
   }
 
   /**

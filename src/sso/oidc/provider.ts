@@ -151,12 +151,13 @@ export class OidcProvider {
       lacksClaims(idToken, rules) && server.endpoints.userinfo !== undefined
         ? await this.#withUserinfo(configuration, idToken, { accessToken: tokens.access_token, network })
         : (idToken as Claims)
-    const { sub = '', sid, acr } = idToken
+    const { sub = '', sid, acr, auth_time: authenticated } = idToken
     return {
       ...readName(claims, rules),
       issuer: this.issuer,
       subject: sub,
       attributes: claims,
+      ...(typeof authenticated === 'number' ? { authenticated: authenticated * 1000 } : {}),
       ...(typeof sid === 'string' ? { logoutKeys: [sid] } : {}),
       ...(typeof acr === 'string' ? { authnContext: acr } : {}),
       ...(endsSession && text.length <= MAX_HINT_CHARACTERS ? { providerSession: text } : {}),

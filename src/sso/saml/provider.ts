@@ -150,10 +150,10 @@ export class SamlProvider {
       })
     }
     const assertion = await this.#verify(encoded, flow, network)
-    const { id, issuer, name, attributes, until, sessionEnds, authnContext } = assertion
+    const { id, issuer, name, attributes, until, sessionEnds, authenticated, authnContext } = assertion
     const { federation } = this.#options
     if (federation?.checksScopes) requireScopes(name, attributes, await federation.members.find(issuer))
-    const identity = { name, attributes, issuer, once: { id, until }, sessionEnds, authnContext }
+    const identity = { name, attributes, issuer, once: { id, until }, sessionEnds, authenticated, authnContext }
     return this.logout === 'off' ? identity : { ...identity, ...logoutDataOf(assertion) }
   }
 

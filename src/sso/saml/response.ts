@@ -2,6 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto'
 import { type Attributes, attributesOf, valuesOf } from '../attributes.ts'
 import { SsoRefused } from '../refusal.ts'
 import type { Milliseconds } from '../../base/units.ts'
+import { parseXmlTime } from '../xml-time.ts'
 import {
   attributeOf,
   childElements,
@@ -64,6 +65,8 @@ export interface VerifiedAssertion {
   readonly until: Milliseconds
   /** The end of the provider's session, if the assertion limits it, with the tolerance for clocks. */
   readonly sessionEnds: Milliseconds | undefined
+  /** When the user authenticated. */
+  readonly authenticated: Milliseconds | undefined
   /** How the user authenticated. */
   readonly authnContext: string | undefined
   /** Names the session at the provider. */
@@ -263,7 +266,7 @@ function checkConditions(assertion: XmlElement, expected: ExpectedResponse): voi
   if (!isForUs) throw refused('audience', expected.audience, audiences.flat().join(', '))
 }
 
-type Authentication = Pick<VerifiedAssertion, 'sessionEnds' | 'authnContext' | 'sessionIndex'>
+type Authentication = Pick<VerifiedAssertion, 'sessionEnds' | 'authenticated' | 'authnContext' | 'sessionIndex'>
 
 /** The user must have authenticated in an accepted way, and the provider's own session must not be over. */
 function checkAuthentication(assertion: XmlElement, expected: ExpectedResponse): Authentication {
@@ -283,10 +286,20 @@ function checkAuthentication(assertion: XmlElement, expected: ExpectedResponse):
   const [first] = statements
   return {
     sessionEnds: ends.length === 0 ? undefined : Math.min(...ends),
+    authenticated: earliest(statements.map(instantOf)),
     authnContext: first && contextOf(first),
     sessionIndex: statements.map(statement => attributeOf(statement, 'SessionIndex')).find(index => index),
   }
 }
+
+/** `undefined` if one of them is not known. */
+function earliest(times: ReadonlyArray<Milliseconds | undefined>): Milliseconds | undefined {
+  const known = times.filter(time => time !== undefined)
+  return known.length < times.length ? undefined : Math.min(...known)
+}
+
+const instantOf = (statement: XmlElement): Milliseconds | undefined =>
+  parseXmlTime(attributeOf(statement, 'AuthnInstant') ?? '')
 
 /** ForceAuthn: a session that the user had at the provider already is not enough (SAML Core 3.4.1). */
 function requireFresh(statement: XmlElement, { authenticatedSince, clockSkew }: ExpectedResponse): void {
