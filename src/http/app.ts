@@ -75,7 +75,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     // `ignoreAuth` (I4): from here on the request has no `auth_token`, on any route.
     if (request.parameters.has('ignoreAuth')) request.cookies = request.cookies.withoutAuth()
     request.callback = options.jsonp ? callbackOf(request) : undefined
-    const isKnown = request.route.ignoresCaller !== true && request.callback === undefined
+    const isKnown = request.route.skipAuth !== true && request.callback === undefined
     if (isKnown) request.caller = await recogniseCaller(deps, request, reply)
     await admit(deps, cors, request)
   })
@@ -182,7 +182,7 @@ function register(app: FastifyInstance, deps: Services, all: readonly Route[]): 
     app.route({
       method: app.supportedMethods.filter(method => !allowed.includes(method)),
       url,
-      config: { ignoresCaller: true, visited: some.some(route => route.visited === true) },
+      config: { skipAuth: true, htmlErrors: some.some(route => route.htmlErrors === true) },
       ...onlyAt(some[0]),
       onRequest: async (request, reply) => {
         if (pageAt !== undefined && request.method === 'GET' && prefersHtml(request))
@@ -218,10 +218,10 @@ function beginExchange(
 async function admit(deps: Services, cors: Cors, request: FastifyRequest): Promise<void> {
   const { caller } = request
   requireTokenScope(request)
-  const { ignoresCaller, fromElsewhere, beforeFactor } = request.route
-  if (beforeFactor !== true) await deps.factorPolicy.requirePresent(caller)
+  const { skipAuth, csrfExempt, allowWithoutMfa } = request.route
+  if (allowWithoutMfa !== true) await deps.factorPolicy.requirePresent(caller)
   // A browser adds cookies and Basic credentials to other sites' requests; and a login sets a cookie.
-  const matters = fromElsewhere !== true && (ignoresCaller === true || !isGuest(caller))
+  const matters = csrfExempt !== true && (skipAuth === true || !isGuest(caller))
   const isAllowed = (origin: string): boolean => origin === deps.base.origin || cors.trusts(origin)
   if (matters) refuseCrossSite(request.method, request.headers, isAllowed)
   if (addsData(request)) deps.requireSpace()

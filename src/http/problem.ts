@@ -142,13 +142,13 @@ export async function sendProblem(
     deps.log.error({ code: body.code, err: error, requestId: request.id }, 'a request failed because of the storage')
   }
   reply.status(status).headers(headers)
-  const isVisited = request.route.visited === true || request.is404
-  if (isVisited && prefersHtml(request)) {
+  const hasHtmlErrors = request.route.htmlErrors === true || request.is404
+  if (hasHtmlErrors && prefersHtml(request)) {
     if (status === 401 && mayContinueHere(request)) return await signInFirst(deps, request, reply)
     const context = pageContext(deps, request)
     const detail = wordsForProblem(context.words, body.code, body) ?? String(body['detail'])
     const title = context.language === 'en' ? String(body['title']) : context.words.refused
-    const isSignIn = request.route.ignoresCaller === true
+    const isSignIn = request.route.skipAuth === true
     await sendPage(reply, errorPage(context, { title, detail, isSignIn }))
   } else {
     await reply.type('application/problem+json').send(body)

@@ -13,14 +13,14 @@ export interface Route {
   /** Returns the body of a JSON answer, or `undefined` after it has sent the reply itself. */
   readonly handle: (request: FastifyRequest, reply: FastifyReply) => unknown
   /** A login or logout: invalid credentials in the request must not prevent it (D2.4). */
-  readonly ignoresCaller?: true
+  readonly skipAuth?: true
   /**
    * Other sites send browsers here with a POST, by design: the only address that the cross-site check allows
    * (D2.9, D8.2).
    */
-  readonly fromElsewhere?: true
+  readonly csrfExempt?: true
   /** Visited by people with a browser: errors may be pages (D1.4). */
-  readonly visited?: true
+  readonly htmlErrors?: true
   /** The page whose form is sent here: a browser that asks for this address with GET is led there. Relative to the base. */
   readonly pageAt?: string
   /** Answers on the content origin, and nowhere else (`content-origin.ts`). */
@@ -30,18 +30,18 @@ export interface Route {
   /** The scopes of which an access token needs one; absent: those that `caller.ts` derives from method and address. Empty: tokens are refused. */
   readonly tokenScopes?: readonly TokenScope[]
   /** Also for users who must have a second factor and have none (D28.9). */
-  readonly beforeFactor?: true
+  readonly allowWithoutMfa?: true
   /** Every request is refused, so there is nothing to describe. */
   readonly onlyRefuses?: true
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    ignoresCaller?: boolean
-    fromElsewhere?: boolean
-    visited?: boolean
+    skipAuth?: boolean
+    csrfExempt?: boolean
+    htmlErrors?: boolean
     compressible?: boolean
-    beforeFactor?: boolean
+    allowWithoutMfa?: boolean
     tokenScopes?: readonly TokenScope[]
   }
 

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../base/error-codes.ts'
 import type { RefusalStatus, RouteDefinition } from './route.ts'
 
-type Described = Pick<RouteDefinition, 'url' | 'visited'> & {
+type Described = Pick<RouteDefinition, 'url' | 'htmlErrors'> & {
   readonly description: NonNullable<RouteDefinition['description']>
 }
 
@@ -34,9 +34,9 @@ export function refusalsOf({ description }: Described): ReadonlyMap<RefusalStatu
  * The media types of error responses: pages for addresses that people visit, and for operations that return
  * only pages.
  */
-export function refusalTypes({ visited, description }: Described): readonly string[] {
+export function refusalTypes({ htmlErrors, description }: Described): readonly string[] {
   const problem = 'application/problem+json'
-  return visited || description.refusedAs !== undefined ? [problem, 'text/html'] : [problem]
+  return htmlErrors || description.refusedAs !== undefined ? [problem, 'text/html'] : [problem]
 }
 
 /** The permitted callers, as a part of a sentence; `undefined`: all callers. */

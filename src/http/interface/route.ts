@@ -79,7 +79,7 @@ export interface Description<Q extends Query = Query, B = unknown> {
   readonly refusals?: Refusals
   /** The supported conditional headers: those of a reader (304, 412) or of a writer (412). */
   readonly conditional?: 'read' | 'write'
-  /** The media type of errors, where it is not `application/problem+json` (and a page, where `visited`). */
+  /** The media type of errors, where it is not `application/problem+json` (and a page, where `htmlErrors`). */
   readonly refusedAs?: 'text/html'
 }
 
@@ -109,12 +109,12 @@ interface Declared<D, U extends string, Q extends Query, B> {
   readonly url: U
   /** False when this configuration does not have the route; the response is then 404 or 405. */
   readonly isOffered?: (deps: D) => boolean
-  readonly ignoresCaller?: true
-  readonly fromElsewhere?: true
-  readonly visited?: true
+  readonly skipAuth?: true
+  readonly csrfExempt?: true
+  readonly htmlErrors?: true
   readonly pageAt?: string
   readonly compressible?: true
-  readonly beforeFactor?: true
+  readonly allowWithoutMfa?: true
   readonly onContentOrigin?: true
   readonly tokenScopes?: readonly TokenScope[]
   /** Returns the body of a JSON response, or `undefined` after it has sent the reply itself. */
@@ -125,7 +125,7 @@ interface Declared<D, U extends string, Q extends Query, B> {
 export interface RouteDefinition<in D = never> {
   readonly method: Method
   readonly url: string
-  readonly visited: boolean
+  readonly htmlErrors: boolean
   /** Absent for routes that programs do not use: pages, and addresses that only refuse. */
   readonly description: Description | undefined
   /** `undefined` when the configuration leaves the route out. */
@@ -161,9 +161,9 @@ function define<D, U extends string, Q extends Query, B>(
   declared: Declared<D, U, Q, B>,
   description: Description<Q, B> | undefined,
 ): RouteDefinition<D & { readonly bodies: Bodies }> {
-  const { method, url, isOffered, ignoresCaller, fromElsewhere, visited, pageAt, compressible, tokenScopes, handle } =
+  const { method, url, isOffered, skipAuth, csrfExempt, htmlErrors, pageAt, compressible, tokenScopes, handle } =
     declared
-  const { onContentOrigin, beforeFactor } = declared
+  const { onContentOrigin, allowWithoutMfa } = declared
   const parameters = Object.entries(description?.query ?? {})
   const { body, requires } = description ?? {}
   const readQuery = ({ parameters: given }: FastifyRequest): ValuesOf<Q> => {
@@ -174,19 +174,19 @@ function define<D, U extends string, Q extends Query, B>(
   return {
     method,
     url,
-    visited: visited === true,
+    htmlErrors: htmlErrors === true,
     description,
     bind: deps => {
       if (isOffered && !isOffered(deps)) return undefined
       return {
         method,
         url,
-        ...(ignoresCaller ? { ignoresCaller } : {}),
-        ...(fromElsewhere ? { fromElsewhere } : {}),
-        ...(visited ? { visited } : {}),
+        ...(skipAuth ? { skipAuth } : {}),
+        ...(csrfExempt ? { csrfExempt } : {}),
+        ...(htmlErrors ? { htmlErrors } : {}),
         ...(pageAt === undefined ? {} : { pageAt }),
         ...(compressible ? { compressible } : {}),
-        ...(beforeFactor ? { beforeFactor } : {}),
+        ...(allowWithoutMfa ? { allowWithoutMfa } : {}),
         ...(onContentOrigin ? { onContentOrigin } : {}),
         ...(tokenScopes ? { tokenScopes } : {}),
         handle: (request, reply) => {

@@ -36,8 +36,8 @@ export const authRoutes = [
     summary: 'Sign out: end every login whose `auth_token` the request carries, and clear the cookie.',
     details: 'With HTTP Basic, the remembered check of the credentials is dropped.',
     answers: logoutAnswers,
-    ignoresCaller: true,
-    visited: true,
+    skipAuth: true,
+    htmlErrors: true,
     handle: async (deps: LogoutServices, exchange) => await logout(deps, exchange),
   }),
   route({
@@ -47,8 +47,8 @@ export const authRoutes = [
     chapter: 'Sessions',
     summary: 'Sign out, as GET does.',
     answers: logoutAnswers,
-    ignoresCaller: true,
-    visited: true,
+    skipAuth: true,
+    htmlErrors: true,
     handle: async (deps: LogoutServices, exchange) => await logout(deps, exchange),
   }),
   route({
@@ -60,7 +60,7 @@ export const authRoutes = [
     summary: 'Read who the caller is.',
     details:
       'Without a login that is the guest, with `id` `_guest`. `isAdmin` is present for administrators only, `secondFactor` for users who must add one first.',
-    beforeFactor: true,
+    allowWithoutMfa: true,
     answers: { 200: json('The user information.', CurrentUser) },
     handle: async (
       { sessions, base, factorPolicy }: Uses<'sessions' | 'base' | 'factorPolicy'>,
@@ -148,7 +148,7 @@ export const authRoutes = [
     answers: { 200: json('The user information.', CurrentUser) },
     refusals: { 401: ['not-signed-in', 'wrong-credentials'], 403: ['account-disabled'], 429: ['locked-out'], 503: [] },
     isOffered: ({ basic }: Uses<'basic' | 'base'>) => basic !== undefined,
-    visited: true,
+    htmlErrors: true,
     handle: async ({ base }, { request, reply, caller }) => {
       if (request.headers.authorization === undefined) {
         challenge(request, reply)

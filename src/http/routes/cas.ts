@@ -41,8 +41,8 @@ export const casRoutes = [
     },
     refusals: { 401: ['sso-refused'], 503: ['overloaded'] },
     isOffered: ({ sso }: CasServices) => sso.cas !== undefined,
-    ignoresCaller: true,
-    visited: true,
+    skipAuth: true,
+    htmlErrors: true,
     /**
      * A ticket without its flow may belong to another browser, so it is dropped without validation, and the
      * login starts again. `?again` shows that this is the second start, so that a browser without cookies is
@@ -87,7 +87,7 @@ export const casRoutes = [
     answers: { 204: done },
     refusals: { 400: ['invalid-form', 'invalid-logout-request'] },
     isOffered: ({ sso }: CasServices) => sso.cas !== undefined,
-    ignoresCaller: true,
+    skipAuth: true,
     handle: async ({ sso }, { reply, caller: { client }, body }) => {
       const { logoutRequest } = await body()
       await sso.cas?.endLogin(logoutRequest, client)

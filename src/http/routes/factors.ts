@@ -39,7 +39,7 @@ export const factorRoutes = [
     url: '/auth/factors',
     chapter: 'Sessions',
     summary: 'List the second factors of the caller, how many recovery codes are left, and which kinds can be added.',
-    beforeFactor: true,
+    allowWithoutMfa: true,
     requires: { role: 'user', to: 'list second factors' },
     query: { user: textParameter('For admins: the name of another user.') },
     answers: { 200: json('The factors, without their secrets.', SecondFactors) },
@@ -59,7 +59,7 @@ export const factorRoutes = [
     summary: 'Begin to add an authenticator app (TOTP). It counts once its first code has been sent.',
     details:
       'The enrolment ends after ten minutes, or when another one begins. `uri` is what apps read from a QR code.',
-    beforeFactor: true,
+    allowWithoutMfa: true,
     requires: { role: 'user', to: 'add a second factor' },
     body: jsonBody(object({ kind: oneOf('totp'), name: text() }), { example: { kind: 'totp', name: 'Phone' } }),
     answers: {
@@ -85,7 +85,7 @@ export const factorRoutes = [
     summary: 'Add the authenticator app, with its first code.',
     details:
       'The first factor ends the other sessions of the user, which have none, and the answer has ten recovery codes. They cannot be read again.',
-    beforeFactor: true,
+    allowWithoutMfa: true,
     requires: { role: 'user', to: 'add a second factor' },
     path: factorPath,
     body: jsonBody(object({ code: text() }), { example: { code: '123456' } }),

@@ -17,7 +17,7 @@ export const freshRoutes = [
     details:
       '`code` is that of an authenticator app, or a recovery code; `passkey` is what `navigator.credentials.get()` has returned. Users without a second factor send their `password`. ' +
       'Wrong answers count towards the lockout.',
-    beforeFactor: true,
+    allowWithoutMfa: true,
     requires: { role: 'user', to: 'prove again who you are' },
     body: jsonBody(object({ code: optional(text()), passkey: optional(anything), password: optional(text()) }), {
       example: { code: '123456' },

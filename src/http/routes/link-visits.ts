@@ -70,7 +70,7 @@ export const linkVisitRoutes = [
       429: ['locked-out'],
       503: ['overloaded'],
     },
-    ignoresCaller: true,
+    skipAuth: true,
     isOffered,
     handle: async (deps: Services, { request, reply, body }) => {
       const { secret, password } = await body()
@@ -99,7 +99,7 @@ export const linkVisitRoutes = [
     query: { ...paging, ...folderQuery },
     answers: { 200: json('Some of them.', object({ items: list(LinkedItem), next: optional(count) })) },
     refusals: gone,
-    ignoresCaller: true,
+    skipAuth: true,
     isOffered,
     handle: async (deps: Services, { request, params, query }) => {
       const visits = serviceOf(deps)
@@ -123,8 +123,8 @@ export const linkVisitRoutes = [
       302: redirect('With `service.content.base-url`, for a browser that opens an active file: to that origin.'),
     },
     refusals: { 404: [...(gone[404] ?? []), 'no-file'], 416: ['range-not-satisfiable'] },
-    ignoresCaller: true,
-    visited: true,
+    skipAuth: true,
+    htmlErrors: true,
     isOffered,
     handle: async (deps: Services & Uses<'contentOrigin' | 'files' | 'database'>, { request, reply, params }) => {
       const visits = serviceOf(deps)
@@ -153,8 +153,8 @@ export const linkVisitRoutes = [
     query: folderQuery,
     answers: { 200: content('The zip.', ['application/zip'], anything) },
     refusals: { ...gone, 413: ['zip-too-large'] },
-    ignoresCaller: true,
-    visited: true,
+    skipAuth: true,
+    htmlErrors: true,
     isOffered,
     handle: async (deps: Services & Uses<'zips'>, { request, reply, params, query }) => {
       const visits = serviceOf(deps)

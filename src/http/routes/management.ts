@@ -63,7 +63,7 @@ export const managementRoutes = [
       ),
       303: redirect('For a browser: to the pages for people, or to the login page.'),
     },
-    visited: true,
+    htmlErrors: true,
     handle: async ({ base, options }: Uses<'base' | 'options'>, { request, reply, caller }) => {
       if (prefersHtml(request)) return await reply.redirect(base.at(isGuest(caller) ? 'auth/login' : 'ui/'), 303)
       return { service: 'Stowage', ...brief(options.version), baseURI: base.href }

@@ -18,7 +18,7 @@ export const monitoringRoutes = [
     summary: 'Check that the process answers.',
     // The stores are not checked, because a restart would not repair them.
     answers: { 200: json('It does.', object({ status: oneOf('up') })) },
-    ignoresCaller: true,
+    skipAuth: true,
     handle: async () => ({ status: 'up' }),
   }),
   route({
@@ -31,7 +31,7 @@ export const monitoringRoutes = [
       200: json('It should.', Readiness),
       503: json('It should not: something that it depends on is down, or it is about to stop.', Readiness),
     },
-    ignoresCaller: true,
+    skipAuth: true,
     handle: async ({ readiness }: Uses<'readiness'>, { reply }) => {
       const { isReady, checks } = await readiness.check()
       return await reply.status(isReady ? 200 : 503).send({ ready: isReady, checks })

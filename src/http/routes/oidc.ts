@@ -37,8 +37,8 @@ export const oidcRoutes = [
     answers: { 303: redirect('To the provider.') },
     refusals: { 400: ['unknown-idp', 'invalid-redirect'], 401: ['sso-refused'], 503: ['overloaded'] },
     isOffered: isOn,
-    ignoresCaller: true,
-    visited: true,
+    skipAuth: true,
+    htmlErrors: true,
     handle: async (deps: Uses<'base' | 'sso' | 'options'>, { request, reply, caller, query }) => {
       const oidc = requireOidc(deps)
       const cookie = new FlowCookie(deps.base, deps.options.cookie.secure, 'oidc')
@@ -72,8 +72,8 @@ export const oidcRoutes = [
     },
     refusals: { 401: ['sso-refused'], 503: ['overloaded'] },
     isOffered: isOn,
-    ignoresCaller: true,
-    visited: true,
+    skipAuth: true,
+    htmlErrors: true,
     handle: async (deps: SsoCompletionServices & Uses<'options'>, { request, reply, caller, query }) => {
       const cookie = new FlowCookie(deps.base, deps.options.cookie.secure, 'oidc')
       const received = {
@@ -102,7 +102,7 @@ export const oidcRoutes = [
     answers: { 204: done },
     refusals: { 400: ['invalid-form', 'invalid-logout-token'] },
     isOffered: isOn,
-    ignoresCaller: true,
+    skipAuth: true,
     handle: async (deps: Uses<'sso'>, { reply, caller, body }) => {
       const { logout_token: token } = await body()
       await requireOidc(deps).endLogins(token, caller.client)

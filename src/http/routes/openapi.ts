@@ -25,7 +25,7 @@ export const openApiRoute = (paths: () => Paths) => {
     chapter: 'Status and administration',
     summary: 'Read the description of this interface, as far as it is switched on, in OpenAPI 3.1.',
     answers: { 200: json('The document.', mapOf(anything)) },
-    ignoresCaller: true,
+    skipAuth: true,
     compressible: true,
     handle: async (deps: Uses<'base' | 'cookie' | 'options'>, { reply }) =>
       await reply.type('application/json').send(bytesFor(deps)),

@@ -41,7 +41,7 @@ export const passkeyRoutes = [
     method: 'POST',
     url: '/auth/passkeys/options',
     chapter: 'Sessions',
-    beforeFactor: true,
+    allowWithoutMfa: true,
     summary:
       'Begin to add a passkey: the options for `navigator.credentials.create()`. They work once, for five minutes.',
     requires: { role: 'user', to: 'add a passkey' },
@@ -59,7 +59,7 @@ export const passkeyRoutes = [
     method: 'POST',
     url: '/auth/passkeys',
     chapter: 'Sessions',
-    beforeFactor: true,
+    allowWithoutMfa: true,
     summary: 'Add a passkey, with what `navigator.credentials.create()` has returned.',
     details:
       'The first factor ends the other sessions of the user, which have none, and the answer has ten recovery codes. They cannot be read again.',
@@ -92,7 +92,7 @@ export const passkeyRoutes = [
     details: 'Send its result to `POST /auth/factor` as `passkey`. The options work once, for five minutes.',
     answers: { 200: json('The options, as JSON of WebAuthn.', Options) },
     refusals: { 401: ['sign-in-expired'] },
-    ignoresCaller: true,
+    skipAuth: true,
     isOffered,
     handle: async (deps: Uses<'passkeys' | 'signIn' | 'base' | 'options'>, { request }) => {
       const pending = await deps.signIn.findPending(pendingCookie(deps).read(request.cookies), 'factor')
@@ -125,7 +125,7 @@ export const passkeyRoutes = [
     summary: 'Begin to sign in with a passkey alone: the options for `navigator.credentials.get()`.',
     details: 'They work once, for five minutes.',
     answers: { 200: json('The options, as JSON of WebAuthn.', Options) },
-    ignoresCaller: true,
+    skipAuth: true,
     isOffered: ({ passkeySignIn }: Uses<'passkeySignIn'>) => passkeySignIn !== undefined,
     handle: async (deps: Uses<'passkeys' | 'passkeySignIn'>) => ({ ...(await passkeysOf(deps).signInOptions()) }),
   }),
@@ -145,7 +145,7 @@ export const passkeyRoutes = [
       403: ['account-disabled', 'passkey-login-off', 'cross-site-request'],
       429: ['locked-out'],
     },
-    ignoresCaller: true,
+    skipAuth: true,
     isOffered: ({ passkeySignIn }: Uses<'passkeySignIn'>) => passkeySignIn !== undefined,
     handle: async (deps: CompletionServices & Uses<'passkeySignIn'>, { request, reply, caller: { client }, body }) => {
       const { passkey, auth_maxage: requested } = await body()

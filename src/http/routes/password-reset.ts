@@ -38,8 +38,8 @@ export const passwordResetRoutes = [
     refusals: { 400: ['invalid-reset-token'] },
     refusedAs: 'text/html',
     isOffered: ({ passwordReset }: ResetServices) => passwordReset !== undefined,
-    ignoresCaller: true,
-    visited: true,
+    skipAuth: true,
+    htmlErrors: true,
     handle: async (deps, { request, reply, query: { token } }) => {
       const action = deps.base.at(PATH)
       const context = pageContext(deps, request)
@@ -66,8 +66,8 @@ export const passwordResetRoutes = [
     },
     refusals: { 400: ['invalid-reset-token', 'password-rules'], 503: ['overloaded'] },
     isOffered: ({ passwordReset }: ResetServices) => passwordReset !== undefined,
-    ignoresCaller: true,
-    visited: true,
+    skipAuth: true,
+    htmlErrors: true,
     handle: async (deps, { request, reply, caller: { client }, body }) => {
       const { email, token, password } = await body()
       const reset = requireReset(deps)

@@ -89,7 +89,7 @@ export const resourceRoutes = [
     },
     conditional: 'read',
     compressible: true,
-    visited: true,
+    htmlErrors: true,
     handle: async (deps: ReadServices, { request, reply, params, query }) =>
       await getResource(deps, request, reply, { params, query }),
   }),

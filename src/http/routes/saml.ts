@@ -53,9 +53,9 @@ const logoutRoute = {
   },
   refusals: { 400: ['invalid-logout-message'], 404: ['not-found'], 503: ['overloaded'] },
   isOffered: isOn,
-  fromElsewhere: true,
-  ignoresCaller: true,
-  visited: true,
+  csrfExempt: true,
+  skipAuth: true,
+  htmlErrors: true,
 } as const
 
 /** Single logout by SAML 2.0 (D30): the address to which identity providers send requests and responses, by both bindings. */
@@ -136,8 +136,8 @@ export const samlRoutes = [
     },
     refusals: { 400: ['unknown-idp', 'invalid-redirect'], 401: ['sso-refused'], 503: ['overloaded'] },
     isOffered: isOn,
-    ignoresCaller: true,
-    visited: true,
+    skipAuth: true,
+    htmlErrors: true,
     handle: async (deps: Uses<'base' | 'options' | 'sso' | 'ui'>, { request, reply, caller, query }) => {
       try {
         const { idp, username, successurl: successUrl, failureurl: failureUrl, entityID: entityId } = query
@@ -172,9 +172,9 @@ export const samlRoutes = [
     },
     refusals: { 400: ['unknown-idp'], 401: ['sso-refused'], 503: ['overloaded'] },
     isOffered: isOn,
-    fromElsewhere: true,
-    ignoresCaller: true,
-    visited: true,
+    csrfExempt: true,
+    skipAuth: true,
+    htmlErrors: true,
     handle: async (deps: SsoCompletionServices, { request, reply, caller, query, body }) => {
       const { SAMLResponse: encoded, RelayState: relayState } = await body()
       try {
@@ -221,8 +221,8 @@ export const samlRoutes = [
     refusals: { 400: ['unknown-idp', 'invalid-redirect'] },
     isOffered: isOn,
     refusedAs: 'text/html',
-    ignoresCaller: true,
-    visited: true,
+    skipAuth: true,
+    htmlErrors: true,
     handle: async (deps: DiscoveryServices, { request, reply, query }): Promise<FastifyReply> => {
       const { base, sso, options } = deps
       const { saml } = sso

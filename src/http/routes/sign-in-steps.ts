@@ -56,8 +56,8 @@ export const secondStepRoutes = [
       303: redirect('For a browser without such a sign-in: to the login page.'),
     },
     refusals: { 401: ['sign-in-expired'] },
-    ignoresCaller: true,
-    visited: true,
+    skipAuth: true,
+    htmlErrors: true,
     handle: async (deps: StepServices, { request, reply }) => {
       const pending = await deps.signIn.findPending(pendingCookie(deps).read(request.cookies), 'factor')
       if (!pending && prefersHtml(request)) return await reply.redirect(deps.base.at('auth/login'), 303)
@@ -86,8 +86,8 @@ export const secondStepRoutes = [
       403: ['second-factor-wrong', 'codes-locked-out', 'cross-site-request'],
       429: ['locked-out'],
     },
-    ignoresCaller: true,
-    visited: true,
+    skipAuth: true,
+    htmlErrors: true,
     handle: async (deps: StepServices, { request, reply, caller: { client }, body }) => {
       const answer = requireAnswer(await body())
       return await takeStep(
@@ -164,8 +164,8 @@ export const newPasswordRoutes = [
       303: redirect('For a browser without such a sign-in: to the login page.'),
     },
     refusals: { 401: ['sign-in-expired'] },
-    ignoresCaller: true,
-    visited: true,
+    skipAuth: true,
+    htmlErrors: true,
     handle: async (deps: NewPasswordServices, { request, reply }) => {
       const pending = await deps.signIn.findPending(pendingCookie(deps).read(request.cookies), 'password')
       if (pending) return sendNewPasswordPage(deps, { request, reply }, pending.user.name)
@@ -200,8 +200,8 @@ export const newPasswordRoutes = [
       403: ['cross-site-request'],
       503: ['overloaded'],
     },
-    ignoresCaller: true,
-    visited: true,
+    skipAuth: true,
+    htmlErrors: true,
     handle: async (deps: NewPasswordServices, { request, reply, caller: { client }, body }) => {
       const { password } = await body()
       if (password === undefined) throw new InvalidInput('invalid-form', 'Send `password`.')

@@ -53,8 +53,8 @@ export const signInRoutes = [
       429: ['locked-out'],
       503: ['overloaded'],
     },
-    ignoresCaller: true,
-    visited: true,
+    skipAuth: true,
+    htmlErrors: true,
     pageAt: 'auth/login',
     handle: async (deps: SignInServices & LoginPageServices, { request, reply, body }) => {
       const form = await body()
@@ -98,8 +98,8 @@ export const signInRoutes = [
     answers: { 200: page('The page.'), 303: redirect('To the same page under the base address.') },
     refusals: { 400: ['invalid-form', 'unknown-idp'] },
     refusedAs: 'text/html',
-    ignoresCaller: true,
-    visited: true,
+    skipAuth: true,
+    htmlErrors: true,
     handle: async (deps: LoginPageServices & Uses<'sessions' | 'users'>, { request, reply, query }) => {
       const { base } = deps
       // Under another name of this machine, the browser would store a cookie that it does not send to the

@@ -9,7 +9,7 @@ import { pdfPage, pdfPolicy, uiPage, uiPolicy } from '../pages/ui-page.ts'
 import { undescribed } from '../interface/route.ts'
 import type { Uses } from '../services.ts'
 
-const marks = { method: 'GET', ignoresCaller: true, visited: true } as const
+const marks = { method: 'GET', skipAuth: true, htmlErrors: true } as const
 
 /** The page around the application. It names what the view at this path needs, and requests only for browsers that may be signed in. */
 function applicationPage(deps: Uses<'base' | 'ui'>, request: FastifyRequest, path: string): string {
