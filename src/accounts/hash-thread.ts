@@ -1,5 +1,4 @@
 import { hashSync, verifySync } from '@node-rs/argon2'
-import { lowerPriority } from '../workers/lower-priority.ts'
 import { serveTasks } from '../workers/serve-tasks.ts'
 
 /** Cost of a hash. The minimum is OWASP's m=19456, t=2, p=1 (D5.1). */
@@ -14,8 +13,6 @@ export type HashTask =
   | { readonly password: string; readonly cost: Argon2Cost }
   | { readonly password: string; readonly stored: string }
 
-// A compromise: a flood of logins barely slows down other requests, and users can still sign in on a busy machine.
-lowerPriority()
 serveTasks(work)
 
 /** Hashes or verifies one password. */

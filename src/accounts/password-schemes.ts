@@ -1,16 +1,14 @@
 import { pbkdf2, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import type { QueueShare } from '../base/limiter.ts'
-import { threadModule } from '../workers/thread-module.ts'
-import { ThreadPool } from '../workers/thread-pool.ts'
+import type { Milliseconds } from '../base/units.ts'
+import { ThreadPool, threadModule } from '../workers/thread-pool.ts'
 import type { Argon2Cost, HashTask } from './hash-thread.ts'
 
 /** A way to store passwords so that they can be checked but not read. Each scheme recognises its own stored form. */
 export interface PasswordScheme {
   understands(stored: string): boolean
   /** Returns false for a wrong password and for stored parameters outside the scheme's limits. Runs off the event loop. */
-  /** @param share whom the check is for, where checks of several threads wait in one queue */
-  verify(password: string, stored: string, share?: QueueShare): Promise<boolean>
+  verify(password: string, stored: string): Promise<boolean>
   /** True when the next login should store the password in the current form (D5.1). */
   outdated(stored: string): boolean
 }
@@ -35,10 +33,10 @@ export class Argon2id implements PasswordScheme {
     return stored.startsWith('$argon2id$')
   }
 
-  async verify(password: string, stored: string, share?: QueueShare): Promise<boolean> {
+  async verify(password: string, stored: string): Promise<boolean> {
     const cost = costOf(stored)
     if (!cost || exceeds(cost, MAX_COST)) return false
-    return await this.#hasher.verify(password, stored, share)
+    return await this.#hasher.verify(password, stored)
   }
 
   outdated(stored: string): boolean {
@@ -113,11 +111,11 @@ export class WrappedPbkdf2 implements PasswordScheme {
     return true
   }
 
-  async verify(password: string, stored: string, share?: QueueShare): Promise<boolean> {
+  async verify(password: string, stored: string): Promise<boolean> {
     const [, salt, inner] = /^([A-Za-z0-9+/]{22}==)(\$argon2id\$.+)$/.exec(stored.slice(PREFIX.length)) ?? []
     if (salt === undefined || inner === undefined) return false
     const key = await derivePbkdf2(password, salt)
-    return await this.#argon2id.verify(key.toString('base64'), inner, share)
+    return await this.#argon2id.verify(key.toString('base64'), inner)
   }
 
   /** @param stored `base64salt$base64key` @throws {TypeError} for anything else, without repeating it */
@@ -131,49 +129,32 @@ export class WrappedPbkdf2 implements PasswordScheme {
 /** Computes argon2id outside the thread that answers requests. */
 export interface Hasher {
   hash(password: string, cost: Argon2Cost): Promise<string>
-  /**
-   * Also returns false for a stored hash that the library cannot parse.
-   * @param share whom the check is for, where checks of several threads wait in one queue
-   */
-  verify(password: string, stored: string, share?: QueueShare): Promise<boolean>
+  /** Also returns false for a stored hash that the library cannot parse. */
+  verify(password: string, stored: string): Promise<boolean>
   close(): Promise<void>
 }
 
-/**
- * Computes argon2id on threads of lower priority than the thread that answers requests. On Node's own thread pool, hashes
- * would delay file reads, and a flood of logins would take CPU time from all other requests.
- */
+/** The largest cost that is accepted takes some tens of seconds. */
+const TIMEOUT: Milliseconds = 120_000
+
+/** Computes argon2id on threads of their own: on Node's thread pool, hashes would delay file reads. */
 export class HashThreads implements Hasher {
-  readonly #running = new Set<Promise<unknown>>()
   readonly #pool: ThreadPool<HashTask, string | boolean>
 
-  /** @param maxThreads maximum number of threads; each starts when it is needed */
-  constructor(maxThreads: number) {
-    this.#pool = new ThreadPool({ module: threadModule('hash-thread', import.meta.url), threads: maxThreads })
+  /** @param threads each starts when it is needed */
+  constructor(threads: number) {
+    this.#pool = new ThreadPool({ module: threadModule('hash-thread', import.meta.url), threads, timeout: TIMEOUT })
   }
 
   async hash(password: string, cost: Argon2Cost): Promise<string> {
-    return String(await this.#run({ password, cost }))
+    return String(await this.#pool.run({ password, cost }))
   }
 
   async verify(password: string, stored: string): Promise<boolean> {
-    return (await this.#run({ password, stored })) === true
+    return (await this.#pool.run({ password, stored })) === true
   }
 
-  /** Ends the threads after the work in progress. */
-  async close(): Promise<void> {
-    await Promise.allSettled(this.#running)
-    await this.#pool.close()
-  }
-
-  async #run(task: HashTask): Promise<string | boolean> {
-    const work = this.#pool.run(task)
-    // The pool's own `close` would end threads whose work has been queued but not started.
-    this.#running.add(work)
-    try {
-      return await work
-    } finally {
-      this.#running.delete(work)
-    }
+  close(): Promise<void> {
+    return this.#pool.close()
   }
 }

@@ -1,5 +1,5 @@
 import { InvalidInput } from '../base/errors.ts'
-import type { Limiter, QueueShare } from '../base/limiter.ts'
+import type { Semaphore, Share } from '../base/semaphore.ts'
 import type { System } from '../base/system.ts'
 import type { Argon2Cost } from './hash-thread.ts'
 import {
@@ -32,36 +32,36 @@ export class Passwords {
   readonly #hasher: Hasher
   readonly #argon2id: Argon2id
   readonly #schemes: readonly PasswordScheme[]
-  readonly #limiter: Limiter
+  readonly #semaphore: Semaphore
   readonly #dummy: string
 
-  private constructor(hasher: Hasher, argon2id: Argon2id, limiter: Limiter, dummy: string) {
+  private constructor(hasher: Hasher, argon2id: Argon2id, semaphore: Semaphore, dummy: string) {
     this.#hasher = hasher
     this.#argon2id = argon2id
     this.#schemes = [argon2id, legacyPbkdf2, new WrappedPbkdf2(argon2id)]
-    this.#limiter = limiter
+    this.#semaphore = semaphore
     this.#dummy = dummy
   }
 
   /** How many passwords are being hashed, and how many wait. */
-  get load(): Limiter['load'] {
-    return this.#limiter.load
+  get load(): Semaphore['load'] {
+    return this.#semaphore.load
   }
 
   static async create(
     cost: Argon2Cost,
-    limiter: Limiter,
+    semaphore: Semaphore,
     system: System,
-    hasher: Hasher = new HashThreads(limiter.concurrency),
+    hasher: Hasher = new HashThreads(semaphore.concurrency),
   ): Promise<Passwords> {
     const argon2id = new Argon2id(cost, hasher)
     const unguessable = Buffer.from(system.randomBytes(32)).toString('base64')
-    return new Passwords(hasher, argon2id, limiter, await argon2id.hash(unguessable))
+    return new Passwords(hasher, argon2id, semaphore, await argon2id.hash(unguessable))
   }
 
   /** @throws {Overloaded} when too many wait already. */
   hash(password: string): Promise<string> {
-    return this.#limiter.run(() => this.#argon2id.hash(password))
+    return this.#semaphore.run(() => this.#argon2id.hash(password))
   }
 
   /**
@@ -70,14 +70,14 @@ export class Passwords {
    * @param share whom the check is for: callers take turns
    * @throws {Overloaded} when too many wait already.
    */
-  verify(password: string, stored: string | undefined, share?: QueueShare): Promise<boolean> {
+  verify(password: string, stored: string | undefined, share?: Share): Promise<boolean> {
     const target = stored ?? this.#dummy
     const scheme = this.#schemes.find(scheme => scheme.understands(target))
-    return this.#limiter.run(async () => {
-      const right = scheme !== undefined && (await scheme.verify(password, target, share))
+    return this.#semaphore.run(async () => {
+      const right = scheme !== undefined && (await scheme.verify(password, target))
       // A legacy check is fast. Without the usual work on top, the response time would reveal which users have not signed in
       // since the migration.
-      if (!right && scheme !== this.#argon2id) await this.#argon2id.verify(password, this.#dummy, share)
+      if (!right && scheme !== this.#argon2id) await this.#argon2id.verify(password, this.#dummy)
       return right && stored !== undefined
     }, share)
   }
@@ -85,7 +85,8 @@ export class Passwords {
   outdated(stored: string): boolean {
     return this.#schemes.find(scheme => scheme.understands(stored))?.outdated(stored) ?? false
   }
-  /** Ends the threads after the work in progress. */
+
+  /** Ends the threads. */
   async close(): Promise<void> {
     await this.#hasher.close()
   }

@@ -12,7 +12,7 @@ import { NIST_MIN_LENGTH, PasswordRules } from '../accounts/password-rules.ts'
 import { Passwords } from '../accounts/passwords.ts'
 import { Sessions } from '../accounts/sessions.ts'
 import { TrustedDevices } from '../accounts/trusted-devices.ts'
-import { Limiter } from '../base/limiter.ts'
+import { Semaphore } from '../base/semaphore.ts'
 import type { Settings } from '../config/settings.ts'
 import { createFactors } from './factors.ts'
 import { openBreachedPasswords } from './breached-passwords.ts'
@@ -134,12 +134,12 @@ async function createPasswords(settings: Settings, { system, hashing }: Machine)
     iterations: settings['service.auth.password.argon2.iterations'],
     parallelism: settings['service.auth.password.argon2.parallelism'],
   }
-  const limiter = new Limiter({
+  const semaphore = new Semaphore({
     concurrency: settings['service.auth.password.hash.concurrency'],
     queue: settings['service.auth.password.hash.queue'],
     what: 'password checks',
   })
-  return await Passwords.create(cost, limiter, system, hashing?.hasher)
+  return await Passwords.create(cost, semaphore, system, hashing?.hasher)
 }
 
 async function createPasswordRules(settings: Settings, breached: SortedHashes | undefined): Promise<PasswordRules> {

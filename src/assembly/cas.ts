@@ -3,7 +3,7 @@ import type { Settings } from '../config/settings.ts'
 import type { BaseAddress } from '../http/base-address.ts'
 import { CAS_PATH } from '../http/routes/cas.ts'
 import { attributesUsed } from '../sso/attributes.ts'
-import { CasProvider, validationLimiter } from '../sso/cas/provider.ts'
+import { CasProvider } from '../sso/cas/provider.ts'
 import type { CasSignOnOptions } from '../sso/cas/sign-on.ts'
 import { casRules } from './mapping.ts'
 
@@ -29,7 +29,7 @@ export function createCas(settings: Settings, system: System, base: () => BaseAd
     maxBytes: attributesUsed(rules).length > 0 ? MAX_REPLY_WITH_ATTRIBUTES : MAX_REPLY,
   }
   return {
-    provider: new CasProvider(options, { system, limiter: validationLimiter() }),
+    provider: new CasProvider(options, { system }),
     policy: {
       name,
       provisions: settings['service.auth.cas.user-auto-provisioning'],

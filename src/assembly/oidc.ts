@@ -9,7 +9,6 @@ import { MetadataSource } from '../sso/metadata-source.ts'
 import {
   discoveryUrl,
   type Endpoints,
-  exchangeLimiter,
   fixedServer,
   OidcProvider,
   type OidcServer,
@@ -49,7 +48,6 @@ function createLogin(
   const parse = async (text: string): Promise<OidcServer> =>
     endpoints ? fixedServer(text, issuer, endpoints) : await readServer(text, issuer)
   const metadata = new MetadataSource(source, { ...machine, parse, copies })
-  const limiter = exchangeLimiter()
   const options = {
     name,
     issuer,
@@ -70,7 +68,7 @@ function createLogin(
     callbackUrl: () => base().at(OIDC_CALLBACK_PATH),
   }
   return {
-    provider: new OidcProvider(options, { system: machine.system, metadata, limiter }),
+    provider: new OidcProvider(options, { system: machine.system, metadata }),
     face: {
       label: settings['service.auth.oidc.idp.<idp>.label'].get(name) ?? name,
       labels: settings['service.auth.oidc.idp.<idp>.label.<language>'].get(name) ?? new Map<string, string>(),

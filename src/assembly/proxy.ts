@@ -1,5 +1,5 @@
 import type { Settings } from '../config/settings.ts'
-import { fetchLimiter, Proxy } from '../proxy/proxy.ts'
+import { Proxy } from '../proxy/proxy.ts'
 import type { Machine } from './machine.ts'
 
 /** `undefined` when the proxy is off. */
@@ -14,5 +14,5 @@ export function createProxy(settings: Settings, { version }: Machine): Proxy | u
     timeout: settings['service.proxy.timeout'],
     userAgent: `Stowage/${version}`,
   }
-  return new Proxy(options, fetchLimiter())
+  return new Proxy(options)
 }

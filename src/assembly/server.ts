@@ -18,14 +18,13 @@ import { Files, type FilesOptions } from '../files/files.ts'
 import { StorageUsage } from '../files/storage-usage.ts'
 import { Garbage } from '../files/garbage.ts'
 import { Ledger } from '../files/quota-ledger.ts'
-import { GraphReader, openGraphPool } from '../graph/graph-reader.ts'
+import { GraphReader } from '../graph/graph-reader.ts'
 import { createApp } from '../http/app.ts'
 import { History } from '../http/history.ts'
 import { listen } from '../http/protocol/listening.ts'
 import { Metrics } from '../http/metrics.ts'
 import { Readiness } from '../http/readiness.ts'
 import { ServiceAddress } from '../http/base-address.ts'
-import { AnswerCache } from '../http/readers/answer-cache.ts'
 import { Chores, CHORES_INTERVAL } from '../base/chores.ts'
 import { createInsight } from './insight.ts'
 import { httpOptions } from './http-options.ts'
@@ -127,12 +126,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
     prepareStore(settings, machine, { ...accounts, database, changes, ledger, catchUp }),
   )
   const address = new ServiceAddress(settings['service.baseurl.folder'])
-  const { readers } = createReaders(
-    settings,
-    () => address.base.href,
-    new AnswerCache(cache),
-    () => catchUp.isComplete,
-  )
+  const readers = createReaders(settings, () => address.base.href)
   const content = createContent(settings, {
     ...accounts,
     database,
@@ -156,7 +150,6 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
       maxStatements: settings['service.repository.max-statements'],
       maxSize: settings['service.http.json.max-size'],
     },
-    pool: openGraphPool(),
   })
   const storageUsage = new StorageUsage(database, system, books)
   const scrubber = new Scrubber({ database, blobs, system, log }, { interval: settings['service.data.scrub-interval'] })

@@ -3,7 +3,7 @@ import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
 import type { Machine } from './machine.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Milliseconds } from '../base/units.ts'
-import { scanLimiter, VirusScan } from '../files/virus-scan.ts'
+import { VirusScan } from '../files/virus-scan.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
 import { Clamd, type ClamdAddress, ScannerFailure } from '../stores/clamd.ts'
 
@@ -19,12 +19,11 @@ export function createVirusScan(
 ): VirusScan | undefined {
   const clamd = clamdOf(settings)
   if (!clamd) return undefined
-  const concurrency = settings['service.data.virus-scan.concurrency']
   return new VirusScan(
     {
       blobs,
       clamd,
-      limiter: scanLimiter(concurrency),
+      concurrency: settings['service.data.virus-scan.concurrency'],
       system,
       log,
       onInfected: ({ sender, context, entry, signature, size, sha256 }) =>

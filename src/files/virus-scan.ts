@@ -1,4 +1,4 @@
-import { Limiter } from '../base/limiter.ts'
+import { Semaphore } from '../base/semaphore.ts'
 import { InvalidInput, Overloaded, TooLarge } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
@@ -41,8 +41,8 @@ export interface InfectedFile extends Pick<ScannedFile, 'context' | 'entry' | 's
 interface Dependencies {
   readonly blobs: Pick<BlobStore, 'read'>
   readonly clamd: Clamd
-  /** Of the whole process, because clamd has so many threads ({@link scanLimiter}). */
-  readonly limiter: Pick<Limiter, 'run'>
+  /** So many files are scanned at once, because clamd has so many threads. */
+  readonly concurrency: number
   readonly system: System
   readonly log: Log
   /** Called before the file is rejected. Must not reject. */
@@ -55,9 +55,6 @@ type ScanOutcome = ScanResult['kind'] | 'failed'
 /** Uploads that may wait for a scan. */
 const MAX_WAITING = 1000
 
-export const scanLimiter = (concurrency: number): Limiter =>
-  new Limiter({ concurrency, queue: MAX_WAITING, what: 'virus scans' })
-
 /** After a timeout no scan is tried for this time, so that uploads that wait do not each wait for another one. */
 const PAUSE: Milliseconds = 5000
 
@@ -65,12 +62,14 @@ const PAUSE: Milliseconds = 5000
 export class VirusScan {
   readonly #deps: Dependencies
   readonly #options: VirusScanOptions
+  readonly #semaphore: Semaphore
   readonly #counts: Record<ScanOutcome, number> = { clean: 0, infected: 0, 'too-large': 0, failed: 0 }
   /** Monotonic time. */
   #pausedUntil: Milliseconds = 0
 
   constructor(deps: Dependencies, options: VirusScanOptions) {
     this.#deps = deps
+    this.#semaphore = new Semaphore({ concurrency: deps.concurrency, queue: MAX_WAITING, what: 'virus scans' })
     this.#options = options
   }
 
@@ -103,7 +102,7 @@ export class VirusScan {
   async #scan({ blob, size, context, signal }: ScannedFile): Promise<ScanResult | undefined> {
     const { maxSize } = this.#options
     if (maxSize !== UNLIMITED && size > maxSize) return { kind: 'too-large' }
-    const { blobs, clamd, limiter, system, log } = this.#deps
+    const { blobs, clamd, system, log } = this.#deps
     const work = async (): Promise<ScanResult | undefined> => {
       signal.throwIfAborted()
       if (system.monotonic() < this.#pausedUntil) return undefined
@@ -119,7 +118,7 @@ export class VirusScan {
         bytes.destroy()
       }
     }
-    return await limiter.run(work, { of: context })
+    return await this.#semaphore.run(work, { of: context })
   }
 
   #requireLarge({ context, entry, size }: ScannedFile): void {

@@ -1,13 +1,12 @@
 import { InvalidInput } from '../base/errors.ts'
 import { decodeUtf8 } from '../base/text.ts'
 import type { Milliseconds } from '../base/units.ts'
-import { refusalFrom } from '../base/refusals.ts'
-import { threadModule } from '../workers/thread-module.ts'
-import { TaskLimitExceeded, type TaskPool, WorkerPool } from '../workers/worker-pool.ts'
+import { TaskLimitExceeded } from '../workers/task-thread.ts'
+import { ThreadPool, threadModule } from '../workers/thread-pool.ts'
 import { type Graph, type GraphText, parseGraph, relativeGraph } from './graph.ts'
 import { defaultGraphLimits, type GraphLimits, requireGraphSize } from './graph-size.ts'
 import type { GraphMembers } from './graph-members.ts'
-import type { ReadOutcome, ReadTask } from './read-worker.ts'
+import type { ReadTask } from './read-worker.ts'
 import type { Syntax } from './syntaxes.ts'
 
 /** No honest document takes a tenth of this. */
@@ -27,21 +26,15 @@ export interface GraphReaderOptions {
   readonly pool?: GraphPool
 }
 
-export type GraphPool = TaskPool<ReadTask, ReadOutcome>
+type GraphPool = Pick<ThreadPool<ReadTask, GraphText | undefined>, 'run' | 'close'>
 
-/** Memory of a task that is moved to a thread: a long document is not copied. */
-const movedMemory = ({ text }: ReadTask): readonly ArrayBuffer[] => (typeof text === 'string' ? [] : [text.buffer])
-
-export const openGraphPool = (): GraphPool =>
-  new WorkerPool<ReadTask, ReadOutcome>({
+const openGraphPool = (): GraphPool =>
+  new ThreadPool({
     module: threadModule('read-worker', import.meta.url),
     threads: THREADS,
     timeout: TIMEOUT,
-    maxMegabytes: MAX_MEGABYTES,
-    maxWaiting: MAX_WAITING,
-    maxWaitingOfOne: MAX_WAITING_OF_ONE,
-    what: 'graphs',
-    moved: movedMemory,
+    megabytes: MAX_MEGABYTES,
+    limits: { concurrencyOfOne: THREADS - 1, queue: MAX_WAITING, queueOfOne: MAX_WAITING_OF_ONE, what: 'graphs' },
   })
 
 /** Whose document it is, for a fair share of the threads, and whether they still wait for it. */
@@ -72,7 +65,7 @@ export class GraphReader {
   }
 
   /**
-   * @param text bytes are UTF-8, alone in their memory; they cannot be used afterwards
+   * @param text bytes are UTF-8
    * @param base resolves relative references
    * @throws {InvalidInput} `invalid-graph`, `bad-request` @throws {TooLarge} `graph-too-large` @throws {Overloaded}
    */
@@ -116,7 +109,7 @@ export class GraphReader {
   }
 
   async #readLong(task: ReadTask, reading: Reading): Promise<GraphText> {
-    const { graph } = await this.#run(task, reading)
+    const graph = await this.#run(task, reading)
     if (graph === undefined) throw new Error('the thread has returned no graph')
     return graph
   }
@@ -125,15 +118,9 @@ export class GraphReader {
     return { mediaType, text, base, relativeTo: undefined, limits: this.#limits, isCheck: false }
   }
 
-  async #run(task: ReadTask, { caller, clientGone }: Reading): Promise<Exclude<ReadOutcome, { refused: unknown }>> {
-    const outcome = await this.#outcomeOf(task, caller, clientGone)
-    if ('refused' in outcome) throw refusalFrom(outcome.refused)
-    return outcome
-  }
-
-  async #outcomeOf(task: ReadTask, caller: string, clientGone: Reading['clientGone']): Promise<ReadOutcome> {
+  async #run(task: ReadTask, { caller, clientGone }: Reading): Promise<GraphText | undefined> {
     try {
-      return await this.#pool.run(task, caller, clientGone?.())
+      return await this.#pool.run(task, { of: caller, signal: clientGone?.() })
     } catch (error) {
       if (!(error instanceof TaskLimitExceeded)) throw error
       throw new InvalidInput('invalid-graph', 'Reading the graph exceeds the limits on time and memory.', {

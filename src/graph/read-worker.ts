@@ -1,7 +1,5 @@
 import { decodeUtf8 } from '../base/text.ts'
-import { lowerPriority } from '../workers/lower-priority.ts'
 import { serveTasks } from '../workers/serve-tasks.ts'
-import { type PlainRefusal, plainRefusal } from '../base/refusals.ts'
 import { type GraphText, graphText, relativeGraph } from './graph.ts'
 import { type GraphLimits, requireGraphSize } from './graph-size.ts'
 import { type GraphMembers, graphMembersText } from './graph-members.ts'
@@ -9,7 +7,7 @@ import { findSyntax, type Syntax } from './syntaxes.ts'
 
 export interface ReadTask {
   readonly mediaType: string
-  /** Bytes are UTF-8, alone in their memory. */
+  /** Bytes are UTF-8. */
   readonly text: string | Uint8Array<ArrayBuffer>
   readonly base: string
   /** IRIs that begin with this become relative. */
@@ -21,26 +19,16 @@ export interface ReadTask {
   readonly members?: GraphMembers
 }
 
-/**
- * The graph as a text: to parse it is quicker than to receive so many small objects from another thread. Without it the graph was only
- * checked.
- */
-export type ReadOutcome = { readonly graph?: GraphText } | { readonly refused: PlainRefusal }
-
-lowerPriority()
-
 /** Reads one graph, on a worker thread. */
 serveTasks(read)
 
-async function read(task: ReadTask): Promise<ReadOutcome> {
-  try {
-    const graph = await textOf(task)
-    return task.isCheck ? {} : { graph }
-  } catch (error) {
-    const refused = plainRefusal(error)
-    if (!refused) throw error
-    return { refused }
-  }
+/**
+ * The graph as a text, because to parse it is quicker than to receive so many small objects from another thread; `undefined` if it was only
+ * checked.
+ */
+async function read(task: ReadTask): Promise<GraphText | undefined> {
+  const graph = await textOf(task)
+  return task.isCheck ? undefined : graph
 }
 
 /** @throws {InvalidInput} @throws {TooLarge} */

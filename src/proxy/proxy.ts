@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici'
 import { type Caller, shareOf } from '../accounts/caller.ts'
 import { ServiceError, UpstreamFailed, UpstreamSilent } from '../base/errors.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
-import { FairLimiter } from '../workers/fair-limiter.ts'
+import { Semaphore } from '../base/semaphore.ts'
 import { type Address, type Hosts, checkTarget, readTarget, type Resolve, resolveByDns, type Target } from './target.ts'
 
 export interface ProxyOptions {
@@ -33,11 +33,10 @@ export interface Fetched {
 const LIMITS = {
   concurrency: 16,
   concurrencyOfOne: 3,
-  maxWaiting: 128,
-  maxWaitingOfOne: 32,
+  queue: 128,
+  queueOfOne: 32,
   what: 'documents to fetch',
 }
-export const fetchLimiter = (): FairLimiter => new FairLimiter(LIMITS)
 
 const MAX_REDIRECTS = 5
 const redirects = new Set([301, 302, 303, 307, 308])
@@ -49,12 +48,10 @@ const redirects = new Set([301, 302, 303, 307, 308])
 export class Proxy {
   readonly #options: ProxyOptions
   readonly #resolve: Resolve
-  readonly #limiter: Pick<FairLimiter, 'run'>
+  readonly #semaphore = new Semaphore(LIMITS)
 
-  /** @param limiter of the whole process ({@link fetchLimiter}) */
-  constructor(options: ProxyOptions, limiter: Pick<FairLimiter, 'run'>, resolve: Resolve = resolveByDns) {
+  constructor(options: ProxyOptions, resolve: Resolve = resolveByDns) {
     this.#options = options
-    this.#limiter = limiter
     this.#resolve = resolve
   }
 
@@ -66,8 +63,7 @@ export class Proxy {
    */
   async fetch(caller: Caller, { url, accept, signal }: Wanted): Promise<Fetched> {
     const first = readTarget(url)
-    return await this.#limiter.run(
-      shareOf(caller),
+    return await this.#semaphore.run(
       async () => {
         const all = AbortSignal.any([signal, AbortSignal.timeout(this.#options.timeout)])
         let next = first
@@ -79,7 +75,7 @@ export class Proxy {
         }
         throw failed(next, `redirects more than ${MAX_REDIRECTS} times`)
       },
-      signal,
+      { of: shareOf(caller), signal },
     )
   }
 

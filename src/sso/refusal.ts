@@ -1,6 +1,6 @@
 import type { SsoCheck } from './checks.ts'
 import { type ErrorOptions, Unauthenticated } from '../base/errors.ts'
-import type { Milliseconds } from '../base/units.ts'
+import { TaskLimitExceeded } from '../workers/task-thread.ts'
 
 /** The check that a sign-on failed: for the log and for administrators, not for the user (D8.5). */
 export interface FailedCheck {
@@ -38,11 +38,11 @@ export class SsoRefused extends Unauthenticated {
   }
 }
 
-/** For the error of a task on a thread: `time` if the thread was ended because the task took too long, else the error itself. */
-export function afterTimeout(error: unknown, timeout: Milliseconds): unknown {
-  if (!(error instanceof Error && error.name === 'TimeoutError')) return error
-  const expected = `a result within ${timeout} ms`
-  return new SsoRefused({ check: 'time', expected, received: 'none' }, { cause: error })
+/** For the error of a task on a thread: `time` if it took too much time or memory, else the error itself. */
+export function afterLimit(error: unknown): unknown {
+  if (!(error instanceof TaskLimitExceeded)) return error
+  const expected = 'a result within the limits on time and memory'
+  return new SsoRefused({ check: 'time', expected, received: error.message }, { cause: error })
 }
 
 /** Unusable metadata of a provider; the message has the reason. */

@@ -1,78 +1,83 @@
-import { realSystem } from '../base/system.ts'
+import { Semaphore, type SemaphoreOptions, type Share } from '../base/semaphore.ts'
 import type { Milliseconds } from '../base/units.ts'
-import { type Megabytes, TaskThread } from './task-thread.ts'
+import { TaskThread, type TaskThreadOptions } from './task-thread.ts'
 
-const IDLE_TIMEOUT: Milliseconds = 30_000
-const CHECK_INTERVAL: Milliseconds = 1000
+const IDLE_TIMEOUT: Milliseconds = 60_000
 
-export interface ThreadPoolOptions {
-  /** The module of the thread, which calls `serveTasks`. */
-  readonly module: URL
-  /** The number of threads. Each starts when it is needed, and ends after 30 s without work. */
+export interface ThreadPoolOptions extends TaskThreadOptions {
+  /** The number of threads. Each starts when it is needed, and ends after a minute without work. */
   readonly threads: number
-  /** The JavaScript memory of one thread; by default that of the process. */
-  readonly megabytes?: Megabytes
+  /** What may wait for a thread, and what one caller may have running; by default anything. */
+  readonly limits?: Partial<Omit<SemaphoreOptions, 'concurrency'>>
 }
 
-/**
- * Threads for one kind of task. Whoever hands out more tasks than there are threads limits them first: here they wait behind others,
- * without turns or limits (`WorkerPool` has both).
- */
-export class ThreadPool<Task, Result> {
-  readonly #threads: ReadonlyArray<TaskThread<Task, Result>>
-  #timer: NodeJS.Timeout | undefined
+/** The address of a thread's module beside the file that names it: `.js` when compiled, `.ts` when run from source. */
+export const threadModule = (name: string, beside: string): URL =>
+  new URL(`./${name}${beside.endsWith('.ts') ? '.ts' : '.js'}`, beside)
 
-  constructor({ module, threads, megabytes }: ThreadPoolOptions) {
-    this.#threads = Array.from({ length: threads }, () => new TaskThread<Task, Result>({ module, megabytes }))
+/** Threads for one kind of task, with a limit on the time and memory of each task and a fair share for each caller. */
+export class ThreadPool<Task, Result> {
+  readonly #options: ThreadPoolOptions
+  readonly #semaphore: Semaphore
+  readonly #threads = new Set<TaskThread>()
+  /** Threads without a task, the one that had one last at the end, each with the timer that ends it. */
+  readonly #idle = new Map<TaskThread, NodeJS.Timeout>()
+  #isClosed = false
+
+  constructor(options: ThreadPoolOptions) {
+    const { threads, limits } = options
+    this.#options = options
+    this.#semaphore = new Semaphore({ queue: Number.POSITIVE_INFINITY, what: 'tasks', ...limits, concurrency: threads })
+  }
+
+  get load(): Semaphore['load'] {
+    return this.#semaphore.load
   }
 
   /**
-   * @param signal ends the task, with its thread if it has begun; the promise rejects with the reason of the signal
-   * @throws what the task throws, without its class; why the thread ended or could not start
+   * @param share whose share the task takes; its signal takes a waiting task out of the queue
+   * @throws {Overloaded} when too many wait @throws {TaskLimitExceeded} @throws what the task throws: a refusal of the service with its
+   * class, any other error without @throws why the thread ended or could not start
    */
-  async run(task: Task, signal?: AbortSignal): Promise<Result> {
-    signal?.throwIfAborted()
-    this.#timer ??= setInterval(() => this.#check(), CHECK_INTERVAL).unref()
-    const endAborted = (): void => this.#endAborted()
-    signal?.addEventListener('abort', endAborted)
-    try {
-      return await new Promise<Result>((resolve, reject) => {
-        this.#next().hand({ task, caller: '', clientGone: signal, moved: [], resolve, reject })
-      })
-    } finally {
-      signal?.removeEventListener('abort', endAborted)
-    }
+  run(task: Task, share?: Share): Promise<Result> {
+    return this.#semaphore.run(() => this.#run(task), share)
   }
 
   /** Ends the threads, and with them all tasks. */
   async close(): Promise<void> {
-    clearInterval(this.#timer)
-    this.#timer = undefined
-    await Promise.all(this.#threads.map(thread => thread.close(new Error('the threads are closed'))))
+    this.#isClosed = true
+    await Promise.all([...this.#threads].map(thread => thread.end(closed())))
   }
 
-  /** The one with the fewest tasks; of several the one that need not start. */
-  #next(): TaskThread<Task, Result> {
-    const cost = ({ jobs, isStarted }: TaskThread<Task, Result>): number => 2 * jobs.length + (isStarted ? 0 : 1)
-    return this.#threads.reduce((best, thread) => (cost(thread) < cost(best) ? thread : best))
-  }
-
-  #check(): void {
-    // A task may have been second when it was aborted, and have begun before the outcome of the first had come.
-    this.#endAborted()
-    for (const thread of this.#threads) thread.endIfIdleFor(IDLE_TIMEOUT, realSystem.monotonic())
-    if (this.#threads.some(({ isStarted }) => isStarted)) return
-    clearInterval(this.#timer)
-    this.#timer = undefined
-  }
-
-  #endAborted(): void {
-    for (const thread of this.#threads) {
-      for (const job of thread.jobs.filter(({ clientGone }) => clientGone?.aborted)) {
-        const reason = job.clientGone?.reason as Error
-        if (thread.takeBack(job)) job.reject(reason)
-        else if (thread.jobs[0] === job) thread.kill(reason)
-      }
+  async #run(task: Task): Promise<Result> {
+    if (this.#isClosed) throw closed()
+    const thread = this.#takeIdle() ?? this.#start()
+    try {
+      return (await thread.run(task)) as Result
+    } finally {
+      if (this.#threads.has(thread)) this.#idle.set(thread, setTimeout(() => void thread.end(), IDLE_TIMEOUT).unref())
     }
   }
+
+  #takeIdle(): TaskThread | undefined {
+    const thread = [...this.#idle.keys()].at(-1)
+    if (thread) this.#forgetIdle(thread)
+    return thread
+  }
+
+  #start(): TaskThread {
+    const thread = new TaskThread(this.#options, () => {
+      this.#threads.delete(thread)
+      this.#forgetIdle(thread)
+    })
+    this.#threads.add(thread)
+    return thread
+  }
+
+  #forgetIdle(thread: TaskThread): void {
+    clearTimeout(this.#idle.get(thread))
+    this.#idle.delete(thread)
+  }
 }
+
+const closed = (): Error => new Error('the threads are closed')

@@ -6,7 +6,7 @@ import { Login, PasswordLoginPolicy } from '../../src/accounts/login.ts'
 import { Passwords } from '../../src/accounts/passwords.ts'
 import { findUser, insertUser, type User } from '../../src/accounts/users.ts'
 import { Forbidden, Overloaded } from '../../src/base/errors.ts'
-import { Limiter } from '../../src/base/limiter.ts'
+import { Semaphore } from '../../src/base/semaphore.ts'
 import { createLog } from '../../src/base/log.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { FakeSystem } from '../support/fake-system.ts'
@@ -18,7 +18,7 @@ const LEGACY = 'MDEyMzQ1Njc4OWFiY2RlZg==$o19vYYpaLTB9G7NpK9auJMraOojfo5Ac'
 const client = { address: '127.0.0.1', userAgent: '' }
 
 /** Has room for the first so many pieces of work, and none for those after them. */
-class ShortLimiter extends Limiter {
+class ShortSemaphore extends Semaphore {
   #left: number
 
   constructor(left: number) {
@@ -33,13 +33,13 @@ class ShortLimiter extends Limiter {
 
 async function setUp(
   t: { after(work: () => Promise<void>): void },
-  limiter: Limiter,
+  semaphore: Semaphore,
   blacklist: readonly string[] = [],
 ) {
   const system = new FakeSystem()
   const database = await newDatabase(t)
   await database.transaction(tx => insertUser(tx, { id: '7', name: 'bob', password: LEGACY }))
-  const passwords = await Passwords.create({ memory: 19_456, iterations: 2, parallelism: 1 }, limiter, system)
+  const passwords = await Passwords.create({ memory: 19_456, iterations: 2, parallelism: 1 }, semaphore, system)
   const policy = new PasswordLoginPolicy({ mode: 'on', whitelist: [], blacklist })
   const lockout = new Lockout(new MemoryEphemeralStore(system), system, { maxAttempts: 5, duration: 1000 })
   const audit = new Audit(database, { system, log: createLog('silent') }, 1000)
@@ -56,17 +56,17 @@ async function setUp(
 }
 
 test('a right password signs in even if its new hash cannot be stored; the next login stores it (D5.1)', async t => {
-  const { login, bob } = await setUp(t, new ShortLimiter(1))
+  const { login, bob } = await setUp(t, new ShortSemaphore(1))
   const user = await login.withPassword({ name: 'bob', password: PASSWORD, mechanism: 'form', client })
   assert.equal(user.id, '7')
   assert.equal((await bob()).password, LEGACY)
 })
 
 test('the lists hold for the current password as for a login (D4.2)', async t => {
-  const limiter = new Limiter({ concurrency: 1, queue: 10, what: 'password checks' })
-  const admitted = await setUp(t, limiter)
+  const semaphore = new Semaphore({ concurrency: 1, queue: 10, what: 'password checks' })
+  const admitted = await setUp(t, semaphore)
   await admitted.login.requireCurrentPassword(await admitted.bob(), PASSWORD, client)
-  const refused = await setUp(t, limiter, [' BOB '])
+  const refused = await setUp(t, semaphore, [' BOB '])
   await assert.rejects(
     refused.login.requireCurrentPassword(await refused.bob(), PASSWORD, client),
     (error: unknown) => error instanceof Forbidden && error.code === 'current-password-wrong',

@@ -7,7 +7,7 @@ import { Passwords } from '../../src/accounts/passwords.ts'
 import { TrustedDevices } from '../../src/accounts/trusted-devices.ts'
 import { findUser, insertUser } from '../../src/accounts/users.ts'
 import { Forbidden, Unauthenticated } from '../../src/base/errors.ts'
-import { Limiter, type QueueShare } from '../../src/base/limiter.ts'
+import { Semaphore, type Share } from '../../src/base/semaphore.ts'
 import { createLog } from '../../src/base/log.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { sql } from '../../src/stores/sql.ts'
@@ -27,8 +27,8 @@ async function start(
   knowsDevices = false,
 ) {
   const database = await newDatabase(t)
-  const limiter = new Limiter({ concurrency: 2, queue: 20, what: 'password checks' })
-  const passwords = await Passwords.create({ ...cost, iterations }, limiter, new FakeSystem())
+  const semaphore = new Semaphore({ concurrency: 2, queue: 20, what: 'password checks' })
+  const passwords = await Passwords.create({ ...cost, iterations }, semaphore, new FakeSystem())
   const stored = async (id: string): Promise<string> => (await findUser(database, id))?.password ?? ''
   const system = new FakeSystem()
   const devices = knowsDevices ? new TrustedDevices(database, system) : undefined
@@ -93,7 +93,7 @@ test('a garbled stored hash matches no password and causes no error (D2.2)', asy
 
 test('a login waits in the queue of its network, and before others on a device that the user knows (D19.16)', async t => {
   const { database, login, passwords, devices } = await start(t, cost.iterations, true)
-  const shares: Array<QueueShare | undefined> = []
+  const shares: Array<Share | undefined> = []
   passwords.verify = async (_password, _stored, share) => shares.push(share) < 0
   await insertUser(database, { id: '7', name: 'bob', password: LEGACY })
   const bob = await findUser(database, '7')

@@ -4,14 +4,14 @@ import { setImmediate } from 'node:timers/promises'
 import { Argon2id, type Hasher, HashThreads, legacyPbkdf2 } from '../../src/accounts/password-schemes.ts'
 import { Passwords, requirePasswordShape } from '../../src/accounts/passwords.ts'
 import { InvalidInput, Overloaded } from '../../src/base/errors.ts'
-import { Limiter } from '../../src/base/limiter.ts'
+import { Semaphore } from '../../src/base/semaphore.ts'
 import { after } from '../support/after.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { absurdParameters, RecordingHasher } from '../support/hashes.ts'
 
 const cost = { memory: 19_456, iterations: 2, parallelism: 1 }
 const threads = new HashThreads(2)
-const limiter = () => new Limiter({ concurrency: 2, queue: 10, what: 'password checks' })
+const semaphore = () => new Semaphore({ concurrency: 2, queue: 10, what: 'password checks' })
 after(() => threads.close())
 const refusal = (code: string) => (error: unknown) => error instanceof InvalidInput && error.code === code
 
@@ -104,7 +104,7 @@ test('a hash is outdated when any of its costs lies below the configured ones, a
 })
 
 test('without a stored password, and with an unknown kind of hash, no password matches (D2.2)', async () => {
-  const passwords = await Passwords.create(cost, limiter(), new FakeSystem())
+  const passwords = await Passwords.create(cost, semaphore(), new FakeSystem())
   assert.equal(await passwords.verify('anything', undefined), false)
   assert.equal(await passwords.verify('plain', 'plain'), false)
   assert.equal(await passwords.verify('', ''), false)
@@ -114,7 +114,7 @@ test('without a stored password, and with an unknown kind of hash, no password m
 
 test('a wrong password costs one argon2id computation for every user, also with a legacy hash or a garbled one (D2.2)', async () => {
   const hasher = new RecordingHasher()
-  const passwords = await Passwords.create(cost, limiter(), new FakeSystem(), hasher)
+  const passwords = await Passwords.create(cost, semaphore(), new FakeSystem(), hasher)
   const own = await passwords.hash('right')
   for (const stored of [undefined, legacyVectors[0][1], 'plain', own]) {
     hasher.verified.length = 0
@@ -135,7 +135,7 @@ test('a stored hash with absurd parameters is refused without computing anything
 })
 
 test('a check beyond the queue is refused as overloaded, and nothing of it is done (D5.1)', async () => {
-  const narrow = new Limiter({ concurrency: 1, queue: 1, what: 'password checks' })
+  const narrow = new Semaphore({ concurrency: 1, queue: 1, what: 'password checks' })
   const passwords = await Passwords.create(cost, narrow, new FakeSystem())
   const running = passwords.hash('one')
   const waiting = passwords.verify('two', undefined)
@@ -155,7 +155,7 @@ test('220 guests at one address delay another login by one check, and a trusted 
     },
     close: async () => {},
   }
-  const queue = new Limiter({ concurrency: 1, queue: 1000, what: 'password checks' })
+  const queue = new Semaphore({ concurrency: 1, queue: 1000, what: 'password checks' })
   const passwords = await Passwords.create(cost, queue, new FakeSystem(), hasher)
   const all = Array.from({ length: 220 }, (_, n) => passwords.verify(`guess ${n}`, undefined, { of: '192.0.2.66' }))
   all.push(passwords.verify('honest', undefined, { of: '192.0.2.7' }))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { FairQueue } from '../../src/base/limiter.ts'
+import { FairQueue } from '../../src/base/fair-queue.ts'
 
 /** All items in the order in which they are served. */
 function served(queue: FairQueue<string>): string[] {
@@ -65,4 +65,20 @@ test('a queue whose capacity has become less takes nothing, and loses nothing fo
   queue.next()
   assert.equal(queue.add('b1', { of: 'b' }), 'a3')
   assert.equal(queue.size, 2)
+})
+
+test('an item that is removed is not served, and one that cannot be next keeps its place', () => {
+  const queue = new FairQueue<string>(10)
+  for (const item of ['a1', 'a2', 'b1', 'c1']) queue.add(item, { of: item[0] ?? '' })
+  assert.equal(queue.remove('a1', { of: 'a' }), true)
+  assert.equal(queue.remove('a1', { of: 'a' }), false)
+  assert.equal(
+    queue.next(caller => caller !== 'a'),
+    'b1',
+  )
+  assert.equal(
+    queue.next(() => false),
+    undefined,
+  )
+  assert.deepEqual(served(queue), ['a2', 'c1'])
 })

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { createLog } from '../../src/base/log.ts'
 import { verified } from '../../src/files/verified-read.ts'
-import { scanLimiter, VirusScan, type VirusScanOptions } from '../../src/files/virus-scan.ts'
+import { VirusScan, type VirusScanOptions } from '../../src/files/virus-scan.ts'
 import { ScannerFailure, type ScanResult } from '../../src/stores/clamd.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 
@@ -60,7 +60,7 @@ function scanOf(reply: () => Promise<ScanResult>, options: Partial<VirusScanOpti
         return await reply()
       },
     },
-    limiter: scanLimiter(1),
+    concurrency: 1,
     onInfected: async (found: unknown) => void infected.push(found),
   }
   const all = { maxSize: 10, large: 'reject', failure: 'reject', ...options } as const

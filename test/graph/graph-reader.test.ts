@@ -21,13 +21,6 @@ const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer
 const subject = 'http://127.0.0.1:8080/1/resource/2'
 const document = (length: number): string => `<${subject}> <urn:p> "${'x'.repeat(length)}" .`
 
-test('a long document is moved to the thread that reads it, not copied', async () => {
-  const bytes = bytesOf(document(10_000))
-  const graph = await reader.read(turtle, bytes, BASE, caller)
-  assert.equal(graph[subject]?.['urn:p']?.[0]?.value.length, 10_000)
-  assert.equal(bytes.length, 0)
-})
-
 test('a document is the same graph as text, as bytes, short and long, with and without relative IRIs', async () => {
   const options = { ...caller, relativeTo: 'http://127.0.0.1:8080/' }
   for (const length of [10, 10_000]) {
@@ -41,10 +34,9 @@ test('a document is the same graph as text, as bytes, short and long, with and w
   }
 })
 
-test('a check refuses what reading refuses, and moves the document too', async () => {
+test('a check refuses what reading refuses', async () => {
   const good = bytesOf(document(10_000))
   await reader.check(turtle, good, BASE, caller)
-  assert.equal(good.length, 0)
   for (const text of ['<urn:a> <urn:p>', `${document(10_000)} <urn:a>`]) {
     const expected = { constructor: InvalidInput, code: 'invalid-graph' }
     await assert.rejects(reader.check(turtle, bytesOf(text), BASE, caller), expected)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { guestFrom } from '../../src/accounts/caller.ts'
@@ -11,9 +12,9 @@ test('the list of the trash is read by another thread, and the trash is emptied 
   const answerTo = async (method: 'GET' | 'DELETE'): Promise<unknown> => {
     const route = { method, url: '/:context/trash', handle: async () => 'here' } as unknown as Route
     const caller = guestFrom({ address: '127.0.0.1', userAgent: '' })
-    const request = { method, url: '/3/trash', caller, raw: { headers: {} } } as unknown as FastifyRequest
+    const request = { method, url: '/3/trash', caller, headers: {} } as unknown as FastifyRequest
     const handle = withReaders(route, { readers, entries: {} as Services['entries'] })
-    return await handle(request, { status: () => {} } as unknown as FastifyReply)
+    return await handle(request, { status: () => {}, raw: new EventEmitter() } as unknown as FastifyReply)
   }
   assert.equal(await answerTo('GET'), 'thread')
   assert.equal(await answerTo('DELETE'), 'here')

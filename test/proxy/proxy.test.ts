@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Caller, guestFrom } from '../../src/accounts/caller.ts'
 import { Forbidden } from '../../src/base/errors.ts'
-import { fetchLimiter, Proxy } from '../../src/proxy/proxy.ts'
+import { Proxy } from '../../src/proxy/proxy.ts'
 import { listen } from '../support/listener.ts'
 
 const guest = guestFrom({ address: '127.0.0.1', userAgent: '', device: undefined })
@@ -18,7 +18,7 @@ test('a name is resolved once for a request, and the connection goes just there 
   // Unknown to the system: only what was checked can lead to the server.
   const host = `rebinding.invalid:${port}`
   const resolve = async () => (++asked === 1 ? [here] : [{ address: '127.0.0.9', family: 4 }])
-  const proxy = new Proxy({ ...options, hosts: { forGuests: [], private: [host] } }, fetchLimiter(), resolve)
+  const proxy = new Proxy({ ...options, hosts: { forGuests: [], private: [host] } }, resolve)
   const { signal } = new AbortController()
   const fetched = await proxy.fetch(user, { url: `http://${host}/a`, accept: undefined, signal })
   assert.equal(Buffer.from(fetched.bytes).toString(), 'here')
@@ -29,7 +29,7 @@ test('a name is resolved once for a request, and the connection goes just there 
 test('a public name that leads to this machine on the second look is refused on the second request', async t => {
   const server = await listen(t)
   const { port } = new URL(server.origin)
-  const proxy = new Proxy({ ...options, hosts: { forGuests: [], private: [] } }, fetchLimiter(), async () => [here])
+  const proxy = new Proxy({ ...options, hosts: { forGuests: [], private: [] } }, async () => [here])
   const { signal } = new AbortController()
   const wanted = { url: `http://example.org:${port}/`, accept: undefined, signal }
   await assert.rejects(proxy.fetch(user, wanted), Forbidden)
@@ -40,7 +40,7 @@ test('each redirect is checked anew, by name and address', async t => {
   const inner = await listen(t, (_, response) => response.writeHead(200, text).end('secret'))
   const outer = await listen(t, (_, response) => response.writeHead(302, { location: inner.origin }).end())
   const host = new URL(outer.origin).host
-  const proxy = new Proxy({ ...options, hosts: { forGuests: [], private: [host] } }, fetchLimiter())
+  const proxy = new Proxy({ ...options, hosts: { forGuests: [], private: [host] } })
   const { signal } = new AbortController()
   await assert.rejects(proxy.fetch(user, { url: outer.origin, accept: undefined, signal }), Forbidden)
   assert.equal(outer.heard.length, 1)
@@ -51,7 +51,7 @@ test('a name server that does not answer ends with the time for the whole', asyn
   // A time-out alone does not keep a process going; a service does.
   await listen(t)
   const hosts = { forGuests: [], private: [] }
-  const proxy = new Proxy({ ...options, timeout: 20, hosts }, fetchLimiter(), () => new Promise(() => undefined))
+  const proxy = new Proxy({ ...options, timeout: 20, hosts }, () => new Promise(() => undefined))
   const { signal } = new AbortController()
   const fetching = proxy.fetch(user, { url: 'http://example.org/', accept: undefined, signal })
   await assert.rejects(fetching, { name: 'UpstreamSilent' })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SsoRefused } from '../../src/sso/refusal.ts'
-import { CasProvider, validationLimiter } from '../../src/sso/cas/provider.ts'
+import { CasProvider } from '../../src/sso/cas/provider.ts'
 import { startWithCas } from '../support/cas-service.ts'
 import { type FakeCas, serviceResponse, startFakeCas } from '../support/fake-cas.ts'
 import { FakeSystem } from '../support/fake-system.ts'
@@ -112,7 +112,7 @@ test('a CAS server that hangs is waited for so long and no longer, and the ticke
       maxBytes: 65_536,
       timeout: 2000,
     },
-    { system: new FakeSystem(), limiter: validationLimiter() },
+    { system: new FakeSystem() },
   )
   const finishing = provider.finish(flow, 'ST-secret')
   const rejected = assert.rejects(finishing, (error: unknown) => {

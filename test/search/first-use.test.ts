@@ -86,7 +86,7 @@ test('the full-text index is looked into once for a word of few entries, also be
   }
 })
 
-test('the number of a field is looked up once, and a field is found as soon as an entry has it (D34.19)', async t => {
+test('the number of a field is looked up once, and a field is found as soon as an entry has it', async t => {
   const { database, add, total } = await open(t)
   const all = t.mock.method(database, 'all')
   const lookUps = (): number =>

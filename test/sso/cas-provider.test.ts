@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type CasOptions, CasProvider, validationLimiter } from '../../src/sso/cas/provider.ts'
+import { type CasOptions, CasProvider } from '../../src/sso/cas/provider.ts'
 import type { LoginFlow } from '../../src/sso/identity-provider.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
 import { after } from '../support/after.ts'
@@ -19,7 +19,7 @@ const options: CasOptions = {
   clockSkew: 0,
   maxBytes: 5000,
 }
-const deps = { system, limiter: validationLimiter() }
+const deps = { system }
 const providerAt = (loginUrl?: string): CasProvider => new CasProvider({ ...options, loginUrl }, deps)
 
 test('the browser is redirected to the login of the CAS server with the address of the service (D9.1)', () => {

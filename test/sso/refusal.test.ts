@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { afterTimeout, MetadataRefused, SsoRefused } from '../../src/sso/refusal.ts'
+import { afterLimit, MetadataRefused, SsoRefused } from '../../src/sso/refusal.ts'
+import { TaskLimitExceeded } from '../../src/workers/task-thread.ts'
 
 test('a refusal names its check, and what to quote once it has been reported (D8.5)', () => {
   const failed = { check: 'audience', expected: 'us', received: 'them' } as const
@@ -24,14 +25,16 @@ test('a user who lacks a required value sees which one, and whom to ask (D27.4)'
   assert.deepEqual(extraOf({ missing: 'mail', contact: 'help@x' }), { ...common, missing: 'mail', contact: 'help@x' })
 })
 
-test('the end of a task that took too long is a refusal, any other error stays (D8.3)', () => {
-  const aborted = Object.assign(new Error('aborted'), { name: 'TimeoutError' })
-  const refused = afterTimeout(aborted, 500)
-  assert.ok(refused instanceof SsoRefused)
-  assert.deepEqual(refused.failed, { check: 'time', expected: 'a result within 500 ms', received: 'none' })
-  assert.equal(refused.cause, aborted)
-  for (const other of [new Error('other'), { name: 'TimeoutError' }, undefined])
-    assert.equal(afterTimeout(other, 1), other)
+test('a task that takes too much time or memory is a refusal, any other error stays (D8.3)', () => {
+  for (const limit of ['time', 'memory'] as const) {
+    const exceeded = new TaskLimitExceeded(limit)
+    const refused = afterLimit(exceeded)
+    assert.ok(refused instanceof SsoRefused)
+    assert.equal(refused.failed.check, 'time')
+    assert.match(refused.failed.received ?? '', new RegExp(limit))
+    assert.equal(refused.cause, exceeded)
+  }
+  for (const other of [new Error('other'), undefined]) assert.equal(afterLimit(other), other)
 })
 
 test('unusable metadata are refused for the document, or for its signature (D8.6)', () => {

@@ -3,28 +3,30 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { threadModule } from '../../src/workers/thread-module.ts'
-import { ThreadPool } from '../../src/workers/thread-pool.ts'
+import { NotFound } from '../../src/base/errors.ts'
+import { TaskLimitExceeded } from '../../src/workers/task-thread.ts'
+import { ThreadPool, type ThreadPoolOptions, threadModule } from '../../src/workers/thread-pool.ts'
 import { after } from '../support/after.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { eventually } from '../support/waiting.ts'
 import type { StubbornTask } from './stubborn-thread.ts'
 
-const serveTasks = new URL('../../src/workers/serve-tasks.ts', import.meta.url).href
-const stubborn = threadModule('stubborn-thread', import.meta.url)
-
-function poolOf(module: URL, options: { readonly threads?: number; readonly old?: number } = {}) {
-  const { threads = 1, old = 64 } = options
-  const pool = new ThreadPool<StubbornTask, string | number>({ module, threads, megabytes: { old, young: 6 } })
+function poolOf(options: Partial<ThreadPoolOptions> = {}) {
+  const pool = new ThreadPool<StubbornTask, string | number>({
+    module: threadModule('stubborn-thread', import.meta.url),
+    threads: 1,
+    timeout: 60_000,
+    megabytes: 64,
+    ...options,
+  })
   after(() => pool.close())
   return pool
 }
 
 async function written(text: string): Promise<URL> {
-  const folder = await temporaryFolder()
-  await writeFile(join(folder, 'package.json'), '{"type":"module"}')
-  await writeFile(join(folder, 'other.js'), 'export const loaded = true\n')
-  await writeFile(join(folder, 'module.js'), text)
-  return pathToFileURL(join(folder, 'module.js'))
+  const file = join(await temporaryFolder(), 'module.mjs')
+  await writeFile(file, text)
+  return pathToFileURL(file)
 }
 
 for (const [title, text, expected] of [
@@ -33,88 +35,91 @@ for (const [title, text, expected] of [
   ['throws', 'throw new Error("not here")', /not here/],
 ] as const) {
   test(`when a thread ${title} while it starts, its tasks and no others learn why (D35.31)`, async () => {
-    const pool = poolOf(await written(text))
-    const [one, two] = await Promise.allSettled([pool.run('answer'), pool.run('answer')])
-    for (const outcome of [one, two]) {
+    const pool = poolOf({ module: await written(text) })
+    for (const outcome of await Promise.allSettled([pool.run('answer'), pool.run('answer')])) {
       assert.ok(outcome.status === 'rejected')
       assert.match((outcome.reason as Error).message, expected)
     }
+    assert.deepEqual(pool.load, { running: 0, waiting: 0 })
   })
 }
 
-test('a thread that the system refuses is an error of its task (D35.31)', async () => {
-  await assert.rejects(poolOf(new URL('https://example.org/thread.js')).run('answer'), {
-    code: 'ERR_INVALID_URL_SCHEME',
+test('a thread that runs out of memory without a task ends alone, and the next task gets another (D35.31)', async () => {
+  const pool = poolOf()
+  const first = await pool.run('thread')
+  assert.equal(await pool.run('die later'), 'done')
+  await eventually('there is another thread', async () => {
+    const thread = await pool.run('thread').catch(() => undefined)
+    return thread !== undefined && thread !== first
   })
 })
 
-test('a signal ends a task with its thread, and those behind it get another (D35.31)', async () => {
-  const pool = poolOf(stubborn)
-  const [first, second] = [new AbortController(), new AbortController()]
-  const endless = pool.run('loop', first.signal)
-  const behind = pool.run('loop', second.signal)
-  const last = pool.run('answer')
-  second.abort(new Error('second'))
-  await assert.rejects(behind, { message: 'second' })
-  first.abort(new Error('first'))
-  await assert.rejects(endless, { message: 'first' })
-  assert.equal(await last, 'done')
-  await assert.rejects(pool.run('answer', AbortSignal.abort(new Error('before'))), { message: 'before' })
-  assert.equal(await pool.run('answer', second.signal).catch((error: Error) => error.message), 'second')
+test('a thread that the system refuses is an error of its task (D35.31)', async () => {
+  const pool = poolOf({ module: new URL('https://example.org/thread.js') })
+  await assert.rejects(pool.run('answer'), { code: 'ERR_INVALID_URL_SCHEME' })
 })
 
-test('as many tasks run at once as there are threads (D35.31)', async () => {
-  const pool = poolOf(stubborn, { threads: 2 })
+for (const [task, limit] of [
+  ['loop', 'time'],
+  ['allocate', 'memory'],
+] as const) {
+  test(`a task that takes too much ${limit} loses its thread, and those behind it get another (D35.31)`, async () => {
+    const pool = poolOf(limit === 'time' ? { timeout: 3000 } : {})
+    const endless = assert.rejects(pool.run(task), { constructor: TaskLimitExceeded, limit })
+    assert.equal(await pool.run('answer'), 'done')
+    await endless
+  })
+}
+
+test('a signal takes a task out of the queue, and what has begun goes on within its limits (D35.31)', async () => {
+  const pool = poolOf({ timeout: 1000 })
   const gone = new AbortController()
-  const endless = pool.run('loop', gone.signal)
-  assert.equal(await pool.run('answer'), 'done')
+  const share = { of: 'a', signal: gone.signal }
+  const endless = assert.rejects(pool.run('loop', share), TaskLimitExceeded)
+  const waiting = pool.run('answer', share)
   gone.abort(new Error('gone'))
-  await assert.rejects(endless, { message: 'gone' })
+  await assert.rejects(waiting, { message: 'gone' })
+  await assert.rejects(pool.run('answer', share), { message: 'gone' })
+  await endless
 })
 
-test('a thread does any number of tasks in order of arrival, and those that wait can be ended (D35.45)', async () => {
-  const pool = poolOf(stubborn)
-  const [first, gone] = [new AbortController(), new AbortController()]
-  const endless = pool.run('loop', first.signal)
-  const withdrawn = pool.run('answer', gone.signal)
+test('while one caller has work that never ends, another is answered (D15.4)', async () => {
+  const pool = poolOf({ threads: 2, timeout: 3000, limits: { concurrencyOfOne: 1 } })
+  const endless = [1, 2].map(() => assert.rejects(pool.run('loop', { of: 'a' }), TaskLimitExceeded))
+  assert.equal(await pool.run('answer', { of: 'b' }), 'done')
+  assert.deepEqual(pool.load, { running: 1, waiting: 1 })
+  await Promise.all(endless)
+})
+
+test('a thread does any number of tasks in order of arrival (D35.45)', async () => {
+  const pool = poolOf()
   const done: number[] = []
-  const others = Array.from({ length: 30 }, (_, n) => pool.run('answer').then(() => done.push(n)))
-  const last = pool.run('answer', gone.signal)
-  gone.abort(new Error('gone'))
-  for (const one of [withdrawn, last]) await assert.rejects(one, { message: 'gone' })
-  first.abort(new Error('first'))
-  await assert.rejects(endless, { message: 'first' })
-  await Promise.all(others)
+  const all = Array.from({ length: 30 }, (_, n) => pool.run('answer').then(() => done.push(n)))
+  await Promise.all(all)
   assert.deepEqual(
     done,
-    others.map((_, n) => n),
+    all.map((_, n) => n),
   )
 })
 
-test('closing rejects what has not ended, and the pool can be used again (D35.31)', async () => {
-  const pool = poolOf(stubborn)
-  const endless = assert.rejects(pool.run('loop'), /closed/)
-  await pool.close()
-  await endless
+test('a task that fails rejects with its error, a refusal with its class, and the thread goes on', async () => {
+  const pool = poolOf()
+  const thread = await pool.run('thread')
+  await assert.rejects(pool.run('fail'), { name: 'RangeError', message: 'it failed' })
+  await assert.rejects(pool.run('refuse'), { constructor: NotFound, code: 'not-found', message: 'it is not there' })
+  assert.equal(await pool.run('thread'), thread)
+})
+
+test('a task that cannot be copied to a thread is refused alone', async () => {
+  const pool = poolOf()
+  await assert.rejects(pool.run((() => undefined) as never), { name: 'DataCloneError' })
   assert.equal(await pool.run('answer'), 'done')
 })
 
-const hasFault = Number.parseInt(process.versions.node, 10) < 24
-
-// Before Node 24 the whole process ends if a thread is ended while `require()` links an ES module. That moment is short and cannot be met
-// at will, so this test shows that no thread loads an ES module in this way.
-test('threads load no ES module by require, so that they can be ended at any time', async () => {
-  const module = await written(
-    `import { createRequire } from 'node:module'
-import { serveTasks } from '${serveTasks}'
-serveTasks(() => {
-  try {
-    return createRequire(import.meta.url)('./other.js').loaded
-  } catch ({ code }) {
-    return code
-  }
-})
-`,
-  )
-  assert.equal(await poolOf(module).run('answer'), hasFault ? 'ERR_REQUIRE_ESM' : true)
+test('closing ends tasks and refuses new ones (D35.31)', async () => {
+  const pool = poolOf()
+  const refused = Promise.allSettled([pool.run('loop'), pool.run('loop')])
+  await pool.close()
+  assert.ok((await refused).every(({ status }) => status === 'rejected'))
+  await assert.rejects(pool.run('answer'), /closed/)
 })

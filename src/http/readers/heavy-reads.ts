@@ -44,10 +44,10 @@ export const heavyReads: Readonly<Record<string, Rule>> = {
   '/:context/merged-metadata/:entry': always,
   '/:context/cached-external-metadata/:entry': always,
   '/:context/entry/:entry': byEntry(
-    (entry, request, entries) =>
+    async (entry, request, entries) =>
       isLarge(entry) ||
       (request.parameters.has('includeAll') &&
-        (hasMembers(entry) || (entry.hasManyRelations ?? entries.hasManyRelations(keyOf(request))))),
+        (hasMembers(entry) || (entry.hasManyRelations ?? (await entries.hasManyRelations(keyOf(request)))))),
   ),
   '/:context/metadata/:entry': (request, entries) =>
     request.parameters.has('recursive') || request.parameters.has('rev') || isLargeEntry(request, entries),

@@ -1,6 +1,6 @@
 import type { SsoCheck } from '../checks.ts'
 import { SsoRefused } from '../refusal.ts'
-import { Limiter } from '../../base/limiter.ts'
+import { Semaphore } from '../../base/semaphore.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { type Fetch, FetchFailed, fetchText } from '../fetch.ts'
@@ -33,12 +33,8 @@ const TIMEOUT: Milliseconds = 5000
 /** Strangers cause these calls: they may not use up the sockets of the service. Networks take turns. */
 const MAX_VALIDATIONS = { concurrency: 32, queue: 128, what: 'sign-ons' }
 
-export const validationLimiter = (): Limiter => new Limiter(MAX_VALIDATIONS)
-
 interface Dependencies {
   readonly system: System
-  /** Of the whole process ({@link validationLimiter}). */
-  readonly limiter: Pick<Limiter, 'run'>
 }
 
 /**
@@ -50,6 +46,7 @@ export class CasProvider {
   readonly #options: CasOptions
   readonly #deps: Dependencies
   readonly #replies = new ReplyReader()
+  readonly #validations = new Semaphore(MAX_VALIDATIONS)
 
   constructor(options: CasOptions, deps: Dependencies) {
     this.name = options.name
@@ -112,13 +109,13 @@ export class CasProvider {
 
   async #validate(ticket: string, requestId: string, network: string): Promise<CasUser> {
     const { version, serverUrl, verifyTls, clockSkew, maxBytes, timeout = TIMEOUT } = this.#options
-    const { system, limiter } = this.#deps
+    const { system } = this.#deps
     const serviceUrl = this.#options.serviceUrl()
     const issueInstant = new Date(system.now()).toISOString()
     const renews = this.#isSet('renew')
     const asked = { version, serverUrl, serviceUrl, ticket, requestId, issueInstant, renews }
     const limits = { timeout, maxBytes, verifyTls }
-    return await limiter.run(
+    return await this.#validations.run(
       async () => {
         const text = await fetchReply({ ...validationRequest(asked), ...limits })
         return await this.#replies.read({ version, text, expected: { serviceUrl, now: system.now(), clockSkew } })

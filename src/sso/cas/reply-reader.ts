@@ -1,7 +1,6 @@
 import type { Milliseconds } from '../../base/units.ts'
-import { threadModule } from '../../workers/thread-module.ts'
-import { ThreadPool } from '../../workers/thread-pool.ts'
-import { afterTimeout, SsoRefused } from '../refusal.ts'
+import { ThreadPool, threadModule } from '../../workers/thread-pool.ts'
+import { afterLimit, SsoRefused } from '../refusal.ts'
 import type { CasUser } from './cas-user.ts'
 import { verifyReply } from './reply.ts'
 import type { ReplyOutcome, ReplyTask } from './reply-worker.ts'
@@ -10,6 +9,7 @@ import type { ReplyOutcome, ReplyTask } from './reply-worker.ts'
 const MAX_HERE = 16_384
 /** An honest reply of the largest size takes a hundredth of this. */
 const TIMEOUT: Milliseconds = 10_000
+const MEGABYTES = 64
 
 /**
  * Checks replies of the CAS server (D27.6). Usual ones have less than 2 KB and are parsed at once. Larger ones, of users in very many groups,
@@ -19,6 +19,8 @@ export class ReplyReader {
   readonly #threads = new ThreadPool<ReplyTask, ReplyOutcome>({
     module: threadModule('reply-worker', import.meta.url),
     threads: 1,
+    timeout: TIMEOUT,
+    megabytes: MEGABYTES,
   })
 
   /** @throws {SsoRefused} */
@@ -33,9 +35,9 @@ export class ReplyReader {
 
   async #run(task: ReplyTask): Promise<ReplyOutcome> {
     try {
-      return await this.#threads.run(task, AbortSignal.timeout(TIMEOUT))
+      return await this.#threads.run(task)
     } catch (error) {
-      throw afterTimeout(error, TIMEOUT)
+      throw afterLimit(error)
     }
   }
 

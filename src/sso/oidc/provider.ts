@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose'
 import * as client from 'openid-client'
 import { isObject } from '../../base/json.ts'
-import { Limiter } from '../../base/limiter.ts'
+import { Semaphore } from '../../base/semaphore.ts'
 import { realSystem, type System } from '../../base/system.ts'
 import type { Bytes, Milliseconds, Seconds } from '../../base/units.ts'
 import { type FetchedResponse, type Fetch, FetchFailed, fetchResponse } from '../fetch.ts'
@@ -55,8 +55,6 @@ export interface OidcProviderOptions {
 interface Dependencies {
   readonly system: System
   readonly metadata: Metadata<OidcServer>
-  /** Of the whole process ({@link exchangeLimiter}). */
-  readonly limiter: Pick<Limiter, 'run'>
   /** Replaced in tests, which answer in the place of the provider. */
   readonly fetch?: (wanted: Fetch) => Promise<FetchedResponse>
 }
@@ -66,8 +64,6 @@ const LIMITS = { timeout: 10_000, maxBytes: 262_144 satisfies Bytes, verifyTls: 
 const MAX_HINT_CHARACTERS = 8_192
 /** Guests cause these calls, so they must not use up the sockets of the service. Networks take turns. */
 const MAX_EXCHANGES = { concurrency: 32, queue: 128, what: 'sign-ons' }
-
-export const exchangeLimiter = (): Limiter => new Limiter(MAX_EXCHANGES)
 
 /** Refuses a reply, or an ID token in it, that takes long to parse. @throws {FetchFailed} */
 function requireCheap(url: string, text: string): void {
@@ -91,6 +87,7 @@ export class OidcProvider {
   readonly metadata: Metadata<OidcServer>
   readonly #options: OidcProviderOptions
   readonly #deps: Dependencies
+  readonly #exchanges = new Semaphore(MAX_EXCHANGES)
 
   constructor(options: OidcProviderOptions, deps: Dependencies) {
     this.name = options.name
@@ -139,7 +136,7 @@ export class OidcProvider {
   async finish(flow: LoginFlow, query: string, network = ''): Promise<VerifiedIdentity> {
     const server = await this.metadata.current()
     const configuration = this.#configuration(server)
-    const tokens = await this.#deps.limiter.run(() => this.#exchange(configuration, flow, query), { of: network })
+    const tokens = await this.#exchanges.run(() => this.#exchange(configuration, flow, query), { of: network })
     const { id_token: text = '' } = tokens
     const verified = await this.#verify(text)
     requireAccessTokenHash(verified, tokens.access_token)
@@ -217,7 +214,7 @@ export class OidcProvider {
     try {
       return mergeClaims(
         idToken,
-        await this.#deps.limiter.run(() => client.fetchUserInfo(configuration, accessToken, sub), { of: network }),
+        await this.#exchanges.run(() => client.fetchUserInfo(configuration, accessToken, sub), { of: network }),
       )
     } catch (error) {
       throw asRefusal(error)

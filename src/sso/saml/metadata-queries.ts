@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { Limiter } from '../../base/limiter.ts'
+import { Semaphore } from '../../base/semaphore.ts'
 import { Overloaded } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { System } from '../../base/system.ts'
@@ -53,7 +53,7 @@ export class MetadataQueries {
   })
   /** By entity id, when it was last asked for before its time. Monotonic. */
   readonly #askedEarly = new LRUCache<string, Milliseconds>({ max: MAX_REMEMBERED })
-  readonly #limiter = new Limiter({ concurrency: 2, queue: 50, what: 'metadata queries' })
+  readonly #semaphore = new Semaphore({ concurrency: 2, queue: 50, what: 'metadata queries' })
   #minute = { begun: -Infinity, queries: 0 }
   #problem: string | undefined
   #stored = 0
@@ -108,7 +108,7 @@ export class MetadataQueries {
     if (running) return await running
     if (this.#deps.system.monotonic() < (this.#paused.get(entityId)?.until ?? -Infinity)) return
     this.#count()
-    const asking = this.#limiter.run(() => this.#ask(entityId)).finally(() => this.#running.delete(entityId))
+    const asking = this.#semaphore.run(() => this.#ask(entityId)).finally(() => this.#running.delete(entityId))
     this.#running.set(entityId, asking)
     await asking
   }

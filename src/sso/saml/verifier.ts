@@ -1,10 +1,8 @@
-import { Limiter } from '../../base/limiter.ts'
 import { Overloaded } from '../../base/errors.ts'
 import { MemoryInUse } from '../../base/memory-in-use.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
-import { threadModule } from '../../workers/thread-module.ts'
-import { ThreadPool } from '../../workers/thread-pool.ts'
-import { afterTimeout, SsoRefused } from '../refusal.ts'
+import { ThreadPool, threadModule } from '../../workers/thread-pool.ts'
+import { afterLimit, SsoRefused } from '../refusal.ts'
 import type { ExpectedLogout, ReceivedLogout, VerifiedLogout } from './logout-message.ts'
 import { type IdpMetadata, MetadataRefused } from './metadata.ts'
 import type { ExpectedResponse, VerifiedAssertion } from './response.ts'
@@ -28,8 +26,10 @@ const defaultMessageCheckOptions: MessageCheckOptions = {
   maxBytes: 268_435_456,
   maxBytesOfOne: 16_777_216,
 }
-/** The JavaScript memory of a thread; the largest message takes a third. By default the engine lets dropped young objects fill 48 MB. */
-const MEGABYTES = { old: 64, young: 6 }
+/** The JavaScript memory of a thread; the largest message takes a third. */
+const MEGABYTES = 64
+/** Metadata of 8 MiB take a third. */
+const METADATA_MEGABYTES = 256
 
 /** An honest response takes a hundredth of this. A response that takes longer loses its thread. */
 const CHECK_TIMEOUT: Milliseconds = 10_000
@@ -44,19 +44,24 @@ const module = threadModule('verify-worker', import.meta.url)
  */
 export class MessageChecks {
   readonly #options: MessageCheckOptions
-  readonly #limiter: Limiter
   readonly #threads: Pool
   readonly #inUse = new MemoryInUse()
 
   constructor(options: MessageCheckOptions = defaultMessageCheckOptions) {
     this.#options = options
-    this.#limiter = new Limiter({ concurrency: options.threads, queue: options.queue, what: 'sign-ons' })
-    this.#threads = new ThreadPool({ module, threads: options.threads, megabytes: MEGABYTES })
+    const { threads, queue } = options
+    this.#threads = new ThreadPool({
+      module,
+      threads,
+      timeout: CHECK_TIMEOUT,
+      megabytes: MEGABYTES,
+      limits: { queue, what: 'sign-ons' },
+    })
   }
 
   /**
-   * A refusal is an outcome, also one for the time that the check takes: an error would lose its class on the way to another thread.
-   * @param network that sent the message: networks take turns, so that nobody waits for all messages of another. @throws {Overloaded}
+   * @param network that sent the message: networks take turns, so that nobody waits for all messages of another
+   * @throws {SsoRefused} `time` @throws {Overloaded}
    */
   async run(task: MessageTask, network: string): Promise<Outcome> {
     const { maxBytes, maxBytesOfOne } = this.#options
@@ -66,10 +71,9 @@ export class MessageChecks {
     }
     this.#inUse.add(network, bytes, bytes)
     try {
-      return await this.#limiter.run(() => run(this.#threads, task, CHECK_TIMEOUT), { of: network })
+      return await this.#threads.run(task, { of: network })
     } catch (error) {
-      if (error instanceof SsoRefused) return { failed: error.failed }
-      throw error
+      throw afterLimit(error)
     } finally {
       this.#inUse.add(network, -bytes, -bytes)
     }
@@ -85,11 +89,16 @@ export class MessageChecks {
  * delays no sign-on.
  */
 export class Verifier {
-  readonly #messages: Pick<MessageChecks, 'run' | 'close'>
-  readonly #metadata = new Limiter({ concurrency: 1, queue: 1_000, what: 'metadata documents' })
-  readonly #metadataThread: Pool = new ThreadPool({ module, threads: 1 })
+  readonly #messages: MessageChecks
+  readonly #metadata: Pool = new ThreadPool({
+    module,
+    threads: 1,
+    timeout: METADATA_TIMEOUT,
+    megabytes: METADATA_MEGABYTES,
+    limits: { queue: 1_000, what: 'metadata documents' },
+  })
 
-  constructor(messages: Pick<MessageChecks, 'run' | 'close'> = new MessageChecks()) {
+  constructor(messages = new MessageChecks()) {
     this.#messages = messages
   }
 
@@ -116,16 +125,16 @@ export class Verifier {
 
   /** @param keys PEM, one of which must have signed the document; none: it need not be signed. @throws {MetadataRefused} @throws {SsoRefused} `time` */
   async parseMetadata(text: string, now: Milliseconds, keys: readonly string[]): Promise<IdpMetadata> {
-    const outcome = await this.#metadata.run(() =>
-      run(this.#metadataThread, { kind: 'metadata', text, now, keys }, METADATA_TIMEOUT),
-    )
+    const outcome = await this.#metadata.run({ kind: 'metadata', text, now, keys }).catch((error: unknown) => {
+      throw afterLimit(error)
+    })
     if ('metadata' in outcome) return outcome.metadata
     if ('refused' in outcome) throw new MetadataRefused(outcome.refused, { check: outcome.check })
     throw new MetadataRefused('it could not be read')
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#messages.close(), this.#metadataThread.close()])
+    await Promise.all([this.#messages.close(), this.#metadata.close()])
   }
 }
 
@@ -140,11 +149,3 @@ const refusalIn = (outcome: Outcome, expected: string): SsoRefused =>
   new SsoRefused('failed' in outcome ? outcome.failed : { check: 'time', expected })
 
 type Pool = ThreadPool<Task, Outcome>
-
-async function run(pool: Pool, task: Task, timeout: Milliseconds): Promise<Outcome> {
-  try {
-    return await pool.run(task, AbortSignal.timeout(timeout))
-  } catch (error) {
-    throw afterTimeout(error, timeout)
-  }
-}

@@ -1,6 +1,5 @@
 import { isMainThread } from 'node:worker_threads'
 import type { Milliseconds } from '../../base/units.ts'
-import { lowerPriority } from '../../workers/lower-priority.ts'
 import { serveTasks } from '../../workers/serve-tasks.ts'
 import { type FailedCheck, SsoRefused } from '../refusal.ts'
 import { XmlRefused } from '../xml.ts'
@@ -15,11 +14,7 @@ import {
 import { parseSignedMetadata } from './signed-provider.ts'
 import { type ExpectedResponse, verifyResponse, type VerifiedAssertion } from './response.ts'
 
-if (!isMainThread) {
-  // Strangers choose what a message costs.
-  lowerPriority()
-  serveTasks(work)
-}
+if (!isMainThread) serveTasks(work)
 
 /** A message of a provider. */
 export type MessageTask =

@@ -11,12 +11,7 @@ import { requireValues } from '../../../src/sso/attributes.ts'
 import type { FetchedResponse } from '../../../src/sso/fetch.ts'
 import type { LoginFlow, VerifiedIdentity } from '../../../src/sso/identity-provider.ts'
 import { MetadataSource } from '../../../src/sso/metadata-source.ts'
-import {
-  exchangeLimiter,
-  OidcProvider,
-  type OidcProviderOptions,
-  type OidcServer,
-} from '../../../src/sso/oidc/provider.ts'
+import { OidcProvider, type OidcProviderOptions, type OidcServer } from '../../../src/sso/oidc/provider.ts'
 import { readKeys } from '../../../src/sso/oidc/server.ts'
 import { type FailedCheck, SsoRefused } from '../../../src/sso/refusal.ts'
 import { FakeSystem } from '../../support/fake-system.ts'
@@ -195,7 +190,6 @@ export const providerOf = (exchange: Exchange): OidcProvider => {
     {
       system,
       metadata,
-      limiter: exchangeLimiter(),
       fetch: async ({ url }) => {
         if (url === `${ISSUER}/me` && userinfo) return userinfo
         if (url !== `${ISSUER}/token`) throw new Error(`not expected: ${url}`)

@@ -2,13 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fetch, FetchedResponse } from '../../../src/sso/fetch.ts'
 import type { Metadata } from '../../../src/sso/metadata-source.ts'
-import {
-  exchangeLimiter,
-  issuerOf,
-  OidcProvider,
-  type OidcProviderOptions,
-  type OidcServer,
-} from '../../../src/sso/oidc/provider.ts'
+import { issuerOf, OidcProvider, type OidcProviderOptions, type OidcServer } from '../../../src/sso/oidc/provider.ts'
 import { readKeys } from '../../../src/sso/oidc/server.ts'
 import { SsoRefused } from '../../../src/sso/refusal.ts'
 import { FakeSystem } from '../../support/fake-system.ts'
@@ -89,10 +83,7 @@ function setUp(setup: Setup = {}) {
     asked.push(wanted)
     return answers[wanted.url]?.() ?? jsonAnswer({}, 404)
   }
-  const provider = new OidcProvider(
-    { ...options, ...setup.changes },
-    { system, metadata, limiter: exchangeLimiter(), fetch },
-  )
+  const provider = new OidcProvider({ ...options, ...setup.changes }, { system, metadata, fetch })
   const finish = () =>
     provider.finish(flow, `?${new URLSearchParams({ code: 'a-code', state: STATE, iss: ISSUER }).toString()}`)
   return { provider, finish, asked, token, reloads: () => reloads }
