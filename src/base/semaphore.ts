@@ -70,7 +70,7 @@ export class Semaphore {
 
   /** Resolves when the task has a place, which no new one can take first. */
   async #wait(share: Share): Promise<void> {
-    const { queue, queueOfOne = queue, what } = this.#options
+    const { queueOfOne = Number.POSITIVE_INFINITY, what } = this.#options
     if (this.#waiting.countOf(share) >= queueOfOne) throw new Overloaded(`You have too many ${what} waiting.`)
     await new Promise<void>((resolve, reject) => {
       const waiting = {
