@@ -12,6 +12,7 @@ import { AuthCookie, RequestCookies } from './protocol/cookies.ts'
 import { compress, isCompressible, prefersHtml, removeCodingFromTags } from './protocol/negotiate.ts'
 import { asScript, callbackOf, Cors, refuseCrossSite } from './protocol/cross-site.ts'
 import { answerMalformed } from './malformed.ts'
+import { Outages } from './outages.ts'
 import { sendProblem } from './problem.ts'
 import { noSchemas } from './protocol/no-schemas.ts'
 import { answerInOrder, beginInOrder, isAnswering } from './protocol/pipelines.ts'
@@ -45,6 +46,7 @@ export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
     startedAt: rooms.system.now(),
     bodies: new Bodies(rooms.system, options.body),
     cookie: new AuthCookie(options.cookie),
+    outages: new Outages(rooms.log),
   }
   const addresses = new ClientAddresses(options.trustedProxies, options.clientAddressHeader)
   const app = createFastify(deps, addresses)

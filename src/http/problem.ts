@@ -128,7 +128,7 @@ async function signInFirst({ base }: Uses<'base'>, request: FastifyRequest, repl
 
 /** Answers with the problem: JSON, or a page where a person visits and would rather have one (D1.4). */
 export async function sendProblem(
-  deps: Uses<'checkDisk' | 'log' | 'base' | 'metrics' | 'ui'>,
+  deps: Uses<'checkDisk' | 'log' | 'base' | 'metrics' | 'outages' | 'ui'>,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -136,7 +136,7 @@ export async function sendProblem(
   const { status, headers, body } = problemOf(error, request.id)
   deps.metrics.refused(body.code)
   if (status === 500) deps.log.error({ err: error, requestId: request.id }, 'a request failed')
-  if (error instanceof StoreUnavailable) deps.log.warn({ err: error, requestId: request.id }, 'a store is unavailable')
+  if (error instanceof StoreUnavailable) deps.outages.note(error, request.id)
   if (error instanceof StorageFull || error instanceof StorageReadOnly) deps.checkDisk()
   if (faults.some(type => error instanceof type)) {
     deps.log.error({ code: body.code, err: error, requestId: request.id }, 'a request failed because of the storage')

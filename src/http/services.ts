@@ -43,6 +43,7 @@ import type { SamlSignOn } from '../sso/saml/sign-on.ts'
 import type { SignOnPreview } from '../sso/sign-on-preview.ts'
 import type { Database } from '../stores/database.ts'
 import type { DependencyCache } from '../stores/dependency-cache.ts'
+import type { Outages } from './outages.ts'
 import type { ForwardingHeader } from './protocol/client-address.ts'
 import type { BaseAddress } from './base-address.ts'
 import type { ContentOrigin } from './content-origin.ts'
@@ -184,6 +185,7 @@ export interface Rooms {
 
 /** All that a route may need: plain fields, no container. */
 export interface Services extends Rooms {
+  readonly outages: Outages
   readonly options: HttpOptions
   readonly base: BaseAddress
   readonly startedAt: Milliseconds

@@ -21,7 +21,7 @@ async function write(hashes: readonly number[]): Promise<string> {
 }
 
 test('a file has the format that is described, so that a later version can read it (D32.2)', async () => {
-  const hashes = Buffer.from('00000000000005' + 'fedcba98076543', 'hex')
+  const hashes = Buffer.from('00000000000005fedcba98076543', 'hex')
   const header = Buffer.alloc(24)
   header.write('hashset2')
   header.writeBigUInt64BE(2n, 8)

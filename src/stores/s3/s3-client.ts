@@ -1,7 +1,6 @@
 import { S3Client, S3ServiceException } from '@aws-sdk/client-s3'
 import { StoreUnavailable } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import { PayloadHash } from './s3-payload-hash.ts'
 
 export interface S3Options {
   /** Address of a server other than Amazon's; buckets are then part of the path, not of the host name. */
@@ -29,7 +28,6 @@ export function createS3Client(purpose: 'read' | 'write', options: S3Options): S
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true, region: region ?? 'us-east-1' }),
     ...(region === undefined ? {} : { region }),
     maxAttempts: ATTEMPTS,
-    sha256: PayloadHash,
     // Servers other than Amazon's reject the trailing checksums that are sent by default, or store them as content.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',

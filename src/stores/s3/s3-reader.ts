@@ -1,5 +1,5 @@
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3'
-import { Readable } from 'node:stream'
+import { PassThrough, pipeline, type Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { StoreUnavailable } from '../../base/errors.ts'
 import { realSystem } from '../../base/system.ts'
@@ -73,13 +73,14 @@ export async function readObject(
       body = await askAgain(position)
     }
   }
-  const stream = Readable.from(bytes(), { objectMode: false })
-  // When a reader leaves, the generator has not begun, or waits for a store that may be silent: it cannot end the connection.
-  const destroy = stream._destroy.bind(stream)
-  stream._destroy = (error, done) => {
-    body.bytes.destroy()
-    destroy(error, done)
-  }
+  const stream = new PassThrough({
+    // When a reader leaves, the generator has not begun, or waits for a store that may be silent: it cannot end the connection.
+    destroy(error, done) {
+      body.bytes.destroy()
+      done(error)
+    },
+  })
+  pipeline(bytes(), stream, () => {})
   return stream
 }
 
