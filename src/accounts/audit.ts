@@ -67,7 +67,7 @@ export interface AuditEntry {
   readonly detail?: Readonly<Record<string, string | number>>
 }
 
-export interface RecordedEvent extends AuditEntry {
+interface RecordedEvent extends AuditEntry {
   readonly time: Milliseconds
 }
 

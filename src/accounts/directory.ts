@@ -15,7 +15,7 @@ export interface Listed<T> {
   readonly items: readonly T[]
 }
 
-export interface ListedGroup {
+interface ListedGroup {
   readonly id: string
   readonly name: string | undefined
   readonly members: number

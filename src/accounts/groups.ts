@@ -106,7 +106,7 @@ export async function membershipsOf(queries: Queries, userId: string): Promise<r
 }
 
 /** A user or group that has one of these names. */
-export interface NamedPrincipal {
+interface NamedPrincipal {
   readonly id: string
   readonly name: string
   readonly isGroup: boolean

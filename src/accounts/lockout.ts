@@ -4,7 +4,7 @@ import type { System } from '../base/system.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import type { EphemeralStore } from '../stores/ephemeral-store.ts'
 
-export interface LockoutOptions {
+interface LockoutOptions {
   /** How many wrong passwords in a row lock the user; -1: never. */
   readonly maxAttempts: number
   readonly duration: Milliseconds
@@ -48,7 +48,7 @@ export const UNKNOWN_NAME_PREFIX = 'lockout:name:'
 /** Wrong passwords for public links. Only who knows the secret of a link can create such keys, but from any number of networks. */
 export const LINK_PREFIX = 'lockout:link:'
 
-export interface LockedUser {
+interface LockedUser {
   readonly userId: string
   /** What was wrong. Each has its own number of unlocks in the user's row. */
   readonly of: 'passwords' | 'codes'

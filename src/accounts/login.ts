@@ -32,7 +32,7 @@ interface Dependencies {
   readonly audit: Audit
 }
 
-export interface LoginOptions {
+interface LoginOptions {
   /** The hash of `service.auth.adminpw`, which replaces the stored password while it is set (D5.6). */
   readonly adminOverride: string | undefined
   /** False if admin and the admin group are never locked out (D6.4). */

@@ -31,7 +31,7 @@ const capacity: readonly Capacity[] = [
 const ACCESS_INTERVAL: Milliseconds = 60_000
 
 /** The stores of sessions. */
-export interface Tokens {
+interface Tokens {
   readonly store: EphemeralStore
   /** Absent for tokens in memory. */
   readonly sealer: TokenSealer | undefined

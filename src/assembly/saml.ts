@@ -59,7 +59,7 @@ interface SamlSettings {
 const LEGACY_NAME = 'saml'
 
 /** The SAML providers and the threads that check their responses. */
-export interface SamlProviders {
+interface SamlProviders {
   readonly providers: readonly SamlLogin[]
   readonly defaultProvider: string | undefined
   readonly close: () => Promise<void>

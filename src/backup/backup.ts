@@ -12,7 +12,7 @@ import { rowsOf } from './rows.ts'
 import type { Source } from './store-copy.ts'
 import { tables, tablesAt } from './tables.ts'
 
-export interface BackupOf {
+interface BackupOf {
   readonly database: Database
   readonly blobs: BlobStore
   readonly system: System

@@ -6,7 +6,7 @@ import type { Row } from './rows.ts'
 const AT_ONCE = 8
 
 /** The row of table `files` about the bytes of one file. */
-export interface FileRow {
+interface FileRow {
   readonly context: string
   readonly entry: string
   readonly blob: string

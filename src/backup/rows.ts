@@ -32,7 +32,7 @@ export async function insertRow(tx: Queries, { name: table }: Table, row: Row): 
 const valueOf = (row: Row | undefined, column: string): SqlValue => row?.[column] ?? null
 
 /** A digest of all rows in any order, because engines sort texts differently. */
-export class RowsDigest {
+class RowsDigest {
   readonly #sum = new Uint8Array(32)
   rows = 0
 

@@ -40,7 +40,7 @@ export const tablesAt = (schema: number): readonly Table[] => tables.filter(({ s
  * Tables that are not copied: work in progress, data of a login, and data derived from other tables. A used
  * link to set a new password must not become valid again.
  */
-export const leftOut: readonly string[] = [
+const leftOut: readonly string[] = [
   'uploads',
   'discarded_blobs',
   'blob_holds',

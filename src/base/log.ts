@@ -3,7 +3,7 @@ import { realSystem } from './system.ts'
 import type { Bytes } from './units.ts'
 
 export type Log = Logger
-export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'silent'
+type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'silent'
 
 /** So much of the log waits for a reader that takes nothing. */
 const MAX_WAITING: Bytes = 2 ** 20

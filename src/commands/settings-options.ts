@@ -11,7 +11,7 @@ const settingsOptions = {
   set: { type: 'string', multiple: true },
 } as const satisfies ParseArgsConfig['options']
 
-export interface ReadSettings {
+interface ReadSettings {
   readonly loaded: LoadedSettings
   readonly environment: Environment
   /** The path of the configuration file. */

@@ -13,7 +13,7 @@ export interface Check {
 }
 
 /** Whether a browser must run on the same machine as the service, so that plain http is safe. `undefined`: the default. */
-export function isLoopback(url: string | undefined): boolean {
+function isLoopback(url: string | undefined): boolean {
   if (url === undefined) return true
   const { hostname } = new URL(url)
   return isLoopbackHost(hostname.replace(/^\[|\]$/g, ''))

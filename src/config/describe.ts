@@ -49,7 +49,7 @@ function defaultCell(setting: Setting): string {
 const cell = (text: string): string => text.replaceAll('|', '\\|')
 
 /** A setting in effect. */
-export interface EffectiveSetting {
+interface EffectiveSetting {
   /** As written in a file: numbered in a list, with the name of the identity provider. */
   readonly key: string
   /** As in a .properties file; a secret is masked; empty where there is no value. */

@@ -6,7 +6,7 @@ import type { Setting } from './setting.ts'
 import type { Settings } from './settings.ts'
 import type { Origin, Written } from './written.ts'
 
-export interface ReadSettings {
+interface ReadSettings {
   readonly settings: Settings
   /** By key as written, for every setting that has a value. */
   readonly origins: ReadonlyMap<string, Origin>

@@ -30,7 +30,7 @@ export function liveSourceOf({ externalMetadata }: Entry): EntryAddress | undefi
   return context === undefined || id === undefined ? undefined : { context, id }
 }
 
-export interface CachedMetadata {
+interface CachedMetadata {
   readonly graph: GraphText
   /** Time of the last change. */
   readonly modified: Milliseconds

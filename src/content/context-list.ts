@@ -10,7 +10,7 @@ import { type ContextAccess, findContextsOfCaller } from '../search/contexts-of-
 
 /** By name; by fullness (usage relative to the quota, fullest first); by used bytes, largest first. */
 export const contextOrders = ['name', 'fullness', 'used'] as const
-export type ContextOrder = (typeof contextOrders)[number]
+type ContextOrder = (typeof contextOrders)[number]
 
 /** Lists all contexts except system contexts, for administrators. */
 export async function listContexts(

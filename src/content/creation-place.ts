@@ -44,7 +44,7 @@ export async function placeFor(
 }
 
 /** The list that a URI denotes, if it lies in the context. */
-export async function findList(queries: Queries, context: string, listUri: string): Promise<EntryHead | undefined> {
+async function findList(queries: Queries, context: string, listUri: string): Promise<EntryHead | undefined> {
   const address = await findAddress(queries, listUri)
   return address?.context === context ? await findEntryHead(queries, address) : undefined
 }
@@ -83,7 +83,7 @@ const unionOf = (...acls: readonly Acl[]): Acl =>
 const notTaken = new Set<string>([dct.title, dct.description, dc.title, dc.description])
 
 /** The metadata of a template without its titles and descriptions, and the resource they describe (W3.2.1). */
-export interface Template {
+interface Template {
   readonly about: string
   readonly statements: readonly Statement[]
 }

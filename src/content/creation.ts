@@ -32,7 +32,7 @@ interface Dependencies {
   readonly changes: Changes
 }
 
-export interface CreationOptions {
+interface CreationOptions {
   /** Whether any signed-in user may create a group with its own context. */
   readonly groupContextsForAll: boolean
 }

@@ -64,7 +64,7 @@ interface Dependencies {
   readonly revisions: Revisions
 }
 
-export interface EntryViewsOptions {
+interface EntryViewsOptions {
   /** Every caller may read the info of every entry, as in the predecessor of this interface (D18.11). */
   readonly publicInfo: boolean
 }

@@ -41,7 +41,7 @@ import type { Queries } from '../stores/database.ts'
 import { requireHomeContext } from './contexts.ts'
 
 /** The part of `info` that is not stored in the entry itself. */
-export interface InfoSurroundings {
+interface InfoSurroundings {
   /** Id of the home context of a user or group. */
   readonly homeContext?: string | undefined
   /** Revisions of the metadata, the oldest first. */
@@ -104,7 +104,7 @@ function describeRevision(say: Say, entry: Entry, { number, time, author, isPres
 }
 
 /** The changes that a sent `info` requests. Absent members are not changed. */
-export interface InfoRequest {
+interface InfoRequest {
   readonly entryType?: EntryType
   readonly graphType?: Entry['graphType']
   readonly resourceType?: Entry['resourceType']

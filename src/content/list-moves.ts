@@ -34,7 +34,7 @@ interface Dependencies {
   readonly ledger: Ledger
 }
 
-export interface Move {
+interface Move {
   readonly entry: EntryAddress
   /** The list that contains the entry now; absent when it is in none, or in any list. */
   readonly from: EntryAddress | undefined

@@ -11,7 +11,7 @@ import { may } from '../model/rights.ts'
 
 /** Selects metadata: stored in this service, external, or both. */
 export const lookupScopes = ['all', 'local', 'external'] as const
-export type LookupScope = (typeof lookupScopes)[number]
+type LookupScope = (typeof lookupScopes)[number]
 
 export interface Lookup {
   /** URI of the resource, in its relative form. */

@@ -31,7 +31,7 @@ export interface ReadMetadata {
   readonly modified?: Milliseconds
 }
 
-export interface MetadataRequest {
+interface MetadataRequest {
   /** The number of a revision. */
   readonly revision?: number | undefined
   /** Adds the metadata of entries that these link to. */

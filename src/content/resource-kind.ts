@@ -163,7 +163,7 @@ export interface Upload extends Incoming {
 }
 
 /** Checks the entry and its present file, and throws if the check fails. */
-export type FilePrecondition = (entry: Entry, file: FileRecord | undefined) => void
+type FilePrecondition = (entry: Entry, file: FileRecord | undefined) => void
 
 /** A file has a version of its own, all other resources that of their entry. */
 export interface ResourceConditions {

@@ -15,7 +15,7 @@ interface Dependencies {
   readonly loader: EntryLoader
 }
 
-export interface ContextStatistics extends UsageStatistics {
+interface ContextStatistics extends UsageStatistics {
   readonly type: StatisticsType
   /** The number of entries whose metadata the caller may read; only these are counted. */
   readonly entries: number

@@ -3,7 +3,7 @@ import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 
 /** The number of objects in the store without system contexts; the names are those of the status page. */
-export interface StoreCounts {
+interface StoreCounts {
   readonly contextCount: number
   readonly groupCount: number
   readonly userCount: number

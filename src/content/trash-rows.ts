@@ -19,7 +19,7 @@ import { forEachRevision, revisionColumns } from './revisions.ts'
 
 /** Reads and writes the rows of the trash. Only `changes.ts` calls the functions that write. */
 
-export interface Trashing {
+interface Trashing {
   /** The entry that the user moves to the trash; the others are in it. */
   readonly root: string
   readonly time: Milliseconds
@@ -79,7 +79,7 @@ const noteFromRow = ({ deleted, deleted_by: deletedBy, list }: NoteRow): TrashNo
 })
 
 /** An entry that a user has moved to the trash, without its graphs. */
-export interface TrashedHead extends TrashNote {
+interface TrashedHead extends TrashNote {
   readonly entry: EntryHead
 }
 
@@ -106,7 +106,7 @@ export async function trashedHeadsAfter(
 }
 
 /** An entry with everything that is in the trash because of it. */
-export interface TrashedSize {
+interface TrashedSize {
   readonly entries: number
   readonly bytes: Bytes
 }

@@ -6,7 +6,7 @@ import type { Database } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { digestOf } from './fsck.ts'
 
-export interface ScrubberOptions {
+interface ScrubberOptions {
   /** Each file is verified once in this time, in milliseconds; 0 disables the verification. */
   readonly interval: Milliseconds
 }
@@ -27,10 +27,10 @@ interface FileRow {
   readonly problem: FileProblem | null
 }
 
-export type FileProblem = 'missing' | 'damaged'
+type FileProblem = 'missing' | 'damaged'
 
 /** The state of the verification of all files. */
-export interface VerificationReport {
+interface VerificationReport {
   /** Files whose bytes have not been verified since they were stored. */
   readonly unverified: number
   readonly missing: number

@@ -4,7 +4,7 @@ import type { Database } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { type LedgerOptions, THRESHOLDS } from './quota-ledger.ts'
 
-export interface Measurement {
+interface Measurement {
   /** Total size of all files. */
   readonly total: Bytes
   /** The {@link MAX_CONTEXTS} contexts with the most bytes, largest first. */

@@ -6,7 +6,7 @@ import { BlankLabels, bracketed, isBlankLabel, literal, subjectsOf } from './tex
 import { prefixes, rdf } from './vocabulary.ts'
 
 /** The syntaxes of the Turtle family, by the names their parser knows. */
-export type TurtleSyntax = 'Turtle' | 'N-Triples' | 'TriG' | 'N3'
+type TurtleSyntax = 'Turtle' | 'N-Triples' | 'TriG' | 'N3'
 
 /** @throws {InvalidInput} `invalid-graph`, naming the line */
 export async function readTurtle(

@@ -8,7 +8,7 @@ const TICKET_TTL: Milliseconds = 5 * 60_000
 const MAC_BYTES = 32
 
 /** What a ticket permits: reading one state of one file, for one login or through one public link. */
-export interface ContentTicket extends EntryAddress {
+interface ContentTicket extends EntryAddress {
   /** Digest of the file: a ticket is for this state only. */
   readonly sha256: string
   /** Handle of the session that asked for the ticket; absent: a guest did. */

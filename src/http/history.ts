@@ -11,7 +11,7 @@ const MAX_POINTS = 288
 const MAX_SERIES = 5
 
 /** What happened in one interval, and how full the store was at its end. */
-export interface Point {
+interface Point {
   /** End of the interval. */
   readonly time: Milliseconds
   readonly requests: number
@@ -28,7 +28,7 @@ interface Sample {
   readonly contexts: ReadonlyMap<string, Bytes>
 }
 
-export interface Report {
+interface Report {
   readonly points: readonly Point[]
   /** The contexts that are fullest now, with their bytes at the end of each interval; `null` where they were not among the fullest. */
   readonly contexts: ReadonlyArray<{ readonly context: string; readonly bytes: ReadonlyArray<Bytes | null> }>

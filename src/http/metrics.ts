@@ -26,7 +26,7 @@ export interface Measured {
   readonly system: System
 }
 
-export interface AnsweredRequest {
+interface AnsweredRequest {
   readonly method: string
   /** The pattern of the route, never the requested path, which would create a series for each entry. */
   readonly route: string | undefined

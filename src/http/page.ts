@@ -47,7 +47,7 @@ export interface Asset {
 }
 
 /** A page of the application, and what browsers fetch for it together with the script (`ui/preloads.ts`). */
-export interface PreloadedPage {
+interface PreloadedPage {
   /** Its path; a segment that begins with a colon stands for any name or id. */
   readonly pattern: string
   readonly scripts: readonly string[]

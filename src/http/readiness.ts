@@ -1,9 +1,9 @@
 import type { Milliseconds } from '../base/units.ts'
 
 /** Resolves when what it looks at works, and rejects when it does not. */
-export type Probe = () => Promise<unknown>
+type Probe = () => Promise<unknown>
 
-export type State = 'up' | 'down'
+type State = 'up' | 'down'
 
 /** A load balancer asks every few seconds. A store that has not responded by then counts as not ready. */
 const TIME_LIMIT: Milliseconds = 2000

@@ -3,7 +3,7 @@ import { dc, dct } from '../graph/vocabulary.ts'
 import { type Entry, type GraphType, resourceOf } from './entry.ts'
 
 export const sortKeys = ['title', 'modified', 'created', 'size'] as const
-export type SortKey = (typeof sortKeys)[number]
+type SortKey = (typeof sortKeys)[number]
 
 /** The order of members; without it, the list's own order (W2.7). */
 export interface Order {

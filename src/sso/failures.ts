@@ -4,7 +4,7 @@ import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 
 /** A rejected sign-on, with details that only administrators see. */
-export interface SsoFailure {
+interface SsoFailure {
   readonly time: Milliseconds
   readonly provider: string
   /** The reference number shown to the user. */

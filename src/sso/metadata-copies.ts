@@ -2,7 +2,7 @@ import type { Milliseconds } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 
-export interface MetadataCopy<Metadata> {
+interface MetadataCopy<Metadata> {
   readonly metadata: Metadata
   /** Wall clock. */
   readonly loadedAt: Milliseconds

@@ -19,7 +19,7 @@ export interface ProfilePlan {
   readonly personal: PersonalData
 }
 
-export interface NamedGroup {
+interface NamedGroup {
   readonly id: string
   readonly name: string
 }

@@ -32,14 +32,14 @@ export interface LoginTarget {
 }
 
 /** A login that begins. */
-export interface NewLogin extends LoginTarget {
+interface NewLogin extends LoginTarget {
   readonly fallbackFailureUrl?: string | undefined
   /** Ties the login to its browser, for protocols that return with a GET. */
   readonly bound?: Pick<LoginFlow, 'browser' | 'verifier' | 'entityId'>
 }
 
 /** A sign-on to complete. */
-export interface SignOnAttempt extends LoginTarget {
+interface SignOnAttempt extends LoginTarget {
   readonly policy: ProviderPolicy
   readonly client: Client
   /** The flow that was consumed for it, if there was one. */
@@ -170,7 +170,7 @@ const earlier = (one: Milliseconds | undefined, other: Milliseconds | undefined)
 const logoutKeyOf = (provider: string, key: string): string => `${provider}\n${key}`
 
 /** What a provider stated at the latest sign-on that passed the checks of its protocol; it may have been refused afterwards. */
-export interface LatestSignOn {
+interface LatestSignOn {
   readonly time: Milliseconds
   readonly provider: string
   readonly name: string

@@ -3,7 +3,7 @@ import type { Bytes } from '../base/units.ts'
 import { XmlElement } from './xml-element.ts'
 
 /** Why XML is refused. */
-export type XmlReason = 'characters' | 'comment' | 'doctype' | 'markup' | 'processing-instruction' | 'size' | 'xml'
+type XmlReason = 'characters' | 'comment' | 'doctype' | 'markup' | 'processing-instruction' | 'size' | 'xml'
 
 /** XML that is malformed, or contains constructs that our messages do not need. `reason` is short and stable. */
 export class XmlRefused extends Error {

@@ -5,7 +5,7 @@ import type { Milliseconds } from '../base/units.ts'
 /** Where clamd listens: a TCP port, or a Unix socket. */
 export type ClamdAddress = { readonly host: string; readonly port: number } | { readonly path: string }
 
-export interface ClamdOptions {
+interface ClamdOptions {
   readonly address: ClamdAddress
   /** How long clamd may neither accept bytes nor reply. */
   readonly timeout: Milliseconds

@@ -13,7 +13,7 @@ export const ANYTHING = '(anything)'
 export const memoryOf = (text: string): Bytes => (/[\u0100-\uffff]/.test(text) ? 2 : 1) * text.length
 
 /** A value to cache, and what it was derived from. */
-export interface Cacheable<T> {
+interface Cacheable<T> {
   readonly value: T
   /** The value is dropped when one of these changes; see `change-log.ts` for their form. */
   readonly subjects: readonly string[]

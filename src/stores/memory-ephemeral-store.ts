@@ -128,7 +128,7 @@ interface Entry {
 }
 
 /** The lifetime of an entry, from `now` on. */
-export interface Lifetime {
+interface Lifetime {
   readonly now: Milliseconds
   readonly ttl: Milliseconds
 }
@@ -137,7 +137,7 @@ export interface Lifetime {
  * A map whose values expire. No operation takes time in proportion to the number of entries: each insertion checks two old
  * entries and deletes them if they have expired, so that there are about as many expired entries as live ones at most.
  */
-export class ExpiringMap {
+class ExpiringMap {
   readonly #max: number
   readonly #entries = new Map<string, Entry>()
   /** Iterates in circles; a Map's iterator stays valid while entries are added and removed. */

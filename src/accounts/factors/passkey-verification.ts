@@ -46,7 +46,7 @@ export interface AssertionResponse {
 }
 
 /** What a verified assertion states. */
-export interface Assertion {
+interface Assertion {
   readonly counter: number
   /** Whether the authenticator has verified the user, by PIN or fingerprint. */
   readonly isUserVerified: boolean

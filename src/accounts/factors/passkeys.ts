@@ -41,7 +41,7 @@ export interface PasskeyOptions {
 }
 
 /** What a response is verified for: whose passkey it must be, and what the challenge was bound to. */
-export interface PasskeyUse {
+interface PasskeyUse {
   readonly userId: string
   /** {@link SIGN_IN}, or the session or pending login that requested the options. */
   readonly bound: string

@@ -2,7 +2,7 @@ import { digestOf } from '../token-digest.ts'
 import type { System } from '../../base/system.ts'
 
 /** How many codes a user gets at once. */
-export const RECOVERY_CODES = 10
+const RECOVERY_CODES = 10
 /** 80 bits, so that no code can be found by trying all of them against a stolen digest. */
 const CODE_BYTES = 10
 const GROUP = 4

@@ -64,7 +64,7 @@ export type NewFactor = Pick<Factor, 'kind' | 'name' | 'secret' | 'counter'> &
   Partial<Pick<Factor, 'credentialId' | 'userHandle' | 'transports' | 'isSyncable'>>
 
 /** The result of a step that added a factor. */
-export interface Added {
+interface Added {
   readonly id: string
   /** Ten codes, if the user had none; they cannot be read again. */
   readonly recoveryCodes?: readonly string[]

@@ -147,7 +147,7 @@ const expired = (): Unauthenticated => new Unauthenticated('sign-in-expired', 'T
 /** Who must have a second factor. `off`: no user can add one, and those who have one are still asked for it. */
 export type FactorRequirement = 'off' | 'optional' | 'admins' | 'all'
 
-export interface FactorPolicyOptions {
+interface FactorPolicyOptions {
   readonly requirement: FactorRequirement
   /** Names of groups whose members must have a second factor, as written in the settings. */
   readonly groups: readonly string[]

@@ -22,7 +22,7 @@ interface Dependencies {
 }
 
 /** What a user sends to prove again who they are. */
-export type FreshAnswer = FactorAnswer | { readonly password: string }
+type FreshAnswer = FactorAnswer | { readonly password: string }
 
 /**
  * A session that was left open must not be enough to take over an account: before a change of passwords, names, second factors,

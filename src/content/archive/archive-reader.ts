@@ -26,7 +26,7 @@ const MAX_LINE: Bytes = 64 * 2 ** 20
 const MAX_FRAME: Bytes = 65_536
 
 /** The items of an archive, in their order. */
-export type Item =
+type Item =
   | { readonly kind: 'manifest'; readonly manifest: Manifest }
   | { readonly kind: 'principal'; readonly principal: PrincipalLine }
   | ({ readonly kind: 'entry' } & ReadEntry)

@@ -27,7 +27,7 @@ export function describeEntry(entry: Entry, beside: Beside, form: IriForms): Ent
 }
 
 /** The members of a line that hold no graph and no text. */
-export const describeHead = (
+const describeHead = (
   entry: EntryHead,
   { list, file }: Beside,
   form: Pick<IriForms, 'toAbsolute'>,

@@ -7,7 +7,7 @@ import { principalUri } from '../../model/addresses.ts'
 import type { PrincipalLine } from './format.ts'
 
 /** The id of the principal that a relative IRI denotes. Access lists may contain any other IRI as well. */
-export const principalIn = (iri: string): string | undefined =>
+const principalIn = (iri: string): string | undefined =>
   /^\.\/_principals\/resource\/([A-Za-z0-9_-]{1,128})$/.exec(iri)?.[1]
 
 /** Replaces an unknown principal in an access list; never denotes a user or group. */

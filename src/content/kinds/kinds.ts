@@ -15,7 +15,7 @@ type Dependencies = ConstructorParameters<typeof UserKind>[0] &
   ConstructorParameters<typeof ListKind>[0]
 
 /** The table of kinds that the service uses, with the one of contexts by its own type. */
-export interface AllKinds extends Kinds {
+interface AllKinds extends Kinds {
   readonly ofType: Kinds['ofType'] & { readonly Context: ContextKind }
 }
 

@@ -95,7 +95,7 @@ export async function linksOf(queries: Queries, { context, id }: EntryAddress, c
   return rows.map(linkOf)
 }
 
-export interface LinkPage {
+interface LinkPage {
   readonly links: readonly PublicLink[]
   /** How many there are on all pages. */
   readonly results: number

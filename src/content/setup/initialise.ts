@@ -9,7 +9,7 @@ import type { Changes } from '../changes.ts'
 import { findContext, insertContext } from '../contexts.ts'
 import { insertTestData, type TestHashes } from './test-data.ts'
 
-export interface Initialisation {
+interface Initialisation {
   readonly database: Database
   readonly changes: Changes
   readonly ledger: Ledger

@@ -35,7 +35,7 @@ interface Dependencies {
   readonly system: System
 }
 
-export interface TrashOptions {
+interface TrashOptions {
   /** Time until entries in the trash are deleted; 0 means never. */
   readonly retention: Milliseconds
 }
@@ -58,7 +58,7 @@ export interface TrashedEntry {
   readonly expires: Milliseconds | undefined
 }
 
-export interface TrashPage {
+interface TrashPage {
   readonly items: readonly TrashedEntry[]
   /** Number of all entries that the caller administers. */
   readonly results: number
@@ -66,7 +66,7 @@ export interface TrashPage {
 }
 
 /** An entry that has been restored from the trash. */
-export interface Restored {
+interface Restored {
   /** Its URI relative to the base address. */
   readonly address: string
   /** Id of the list that it belongs to again, if any. */

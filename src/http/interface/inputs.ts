@@ -169,7 +169,7 @@ type Fields = Readonly<
   Record<string, { readonly description: string; readonly isRequired?: true; readonly keywords?: JsonSchema }>
 >
 
-export type FieldValues<F extends Fields> = {
+type FieldValues<F extends Fields> = {
   readonly [K in keyof F]: F[K] extends { readonly isRequired: true } ? string : string | undefined
 }
 

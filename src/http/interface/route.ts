@@ -49,7 +49,7 @@ export type RefusalStatus =
   | 504
   | 507
 
-export interface PathPart {
+interface PathPart {
   readonly description?: string
   readonly schema?: JsonSchema
   readonly example?: string
@@ -84,7 +84,7 @@ export interface Description<Q extends Query = Query, B = unknown> {
 }
 
 /** `context` and `entry` of `/:context/entry/:entry`, `*` of `/ui/*`. */
-export type PathNames<U extends string> = U extends `${string}:${infer N}/${infer R}`
+type PathNames<U extends string> = U extends `${string}:${infer N}/${infer R}`
   ? N | PathNames<`/${R}`>
   : U extends `${string}:${infer N}`
     ? N

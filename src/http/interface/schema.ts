@@ -19,7 +19,7 @@ export interface Schema<T = unknown> {
 export type TypeOf<S> = S extends Schema<infer T> ? T : never
 
 /** An optional member of an object. */
-export interface Optional<T> {
+interface Optional<T> {
   readonly optional: Schema<T>
 }
 
@@ -27,7 +27,7 @@ type Member = Schema | Optional<unknown>
 type Members = Readonly<Record<string, Member>>
 type OptionalNames<M> = { [K in keyof M]: M[K] extends Optional<unknown> ? K : never }[keyof M]
 
-export type ObjectOf<M> = {
+type ObjectOf<M> = {
   readonly [K in Exclude<keyof M, OptionalNames<M>>]: TypeOf<M[K]>
 } & {
   readonly [K in OptionalNames<M>]?: M[K] extends Optional<infer T> ? T | undefined : never

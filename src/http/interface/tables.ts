@@ -29,7 +29,7 @@ export function withOperationTables(page: string, routes: readonly RouteDefiniti
 }
 
 /** The tables of one chapter of docs/interface.md: its operations, and the parameters of operations with many. */
-export function operationTables(routes: readonly RouteDefinition[], chapter: Chapter): string {
+function operationTables(routes: readonly RouteDefinition[], chapter: Chapter): string {
   const described = routes.filter(isDescribed).filter(({ description }) => description.chapter === chapter)
   const rows = described.map(route =>
     row(

@@ -87,7 +87,7 @@ export const wordKeys = [
   'toHome',
   'userName',
 ] as const
-export type WordKey = (typeof wordKeys)[number]
+type WordKey = (typeof wordKeys)[number]
 export type Words = Readonly<Record<WordKey, string>>
 
 /** Words by language tag; English is always among them. */

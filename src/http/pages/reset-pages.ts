@@ -15,7 +15,7 @@ export const askResetPage = (context: PageContext, action: string): string =>
 <button class="button wide">${context.words.sendLink}</button></form>${wayBack(context)}`,
   )
 
-export interface NewPasswordForm {
+interface NewPasswordForm {
   readonly action: string
   readonly rules: readonly PasswordRule[]
   /** What an earlier password was refused for. */
@@ -37,7 +37,7 @@ export const newPasswordPage = (context: PageContext, form: NewPasswordForm & { 
     html`${rulesNotice(context, form)}${passwordForm(context, form, html`<input type="hidden" name="token" value="${form.token}">`)}`,
   )
 
-export interface TemporaryPasswordForm extends NewPasswordForm {
+interface TemporaryPasswordForm extends NewPasswordForm {
   /** For password managers. */
   readonly userName: string | undefined
   /** Another reason why an earlier password was refused. */

@@ -15,7 +15,7 @@ const PIECE: Bytes = 262_144
 const MAX_PARTS = 200
 
 /** A part of a form that contains a file. */
-export interface FilePart {
+interface FilePart {
   readonly fileName: string | undefined
   readonly mediaType: string
   readonly bytes: AsyncIterable<Uint8Array>

@@ -40,7 +40,7 @@ const answerForm: RequestBody<TypeOf<typeof Answer>> = {
 // Any client can send this, so the limit is as small as for a form.
 const answerBody = formOrJson(answerForm, jsonBody(Answer), { code: '123456' })
 
-export const factorKinds = ['totp', 'passkey', 'recovery'] as const
+const factorKinds = ['totp', 'passkey', 'recovery'] as const
 
 /** The step of a sign-in that proves the second factor (D28.2). */
 export const secondStepRoutes = [

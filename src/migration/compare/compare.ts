@@ -4,13 +4,13 @@ import { canonicalEntry } from './canonical.ts'
 import type { Server } from './server.ts'
 
 /** One entry that differs between the servers. */
-export interface Difference {
+interface Difference {
   readonly entry: string
   /** The lines that only the old server has, and those that only the new one has. */
   readonly lines: readonly string[]
 }
 
-export interface Comparison {
+interface Comparison {
   readonly contexts: number
   readonly compared: number
   readonly differences: readonly Difference[]

@@ -20,7 +20,7 @@ import type { RowSink } from './row-sink.ts'
 import type { Survey } from './survey.ts'
 import type { Terms } from './terms.ts'
 
-export interface Conversion {
+interface Conversion {
   readonly quads: QuadTable
   readonly scratch: Scratch
   readonly terms: Terms

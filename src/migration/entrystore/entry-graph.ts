@@ -34,7 +34,7 @@ export interface ReadEntry {
   readonly homeContextUri: string | undefined
 }
 
-export interface EntryGraphOptions {
+interface EntryGraphOptions {
   readonly report: Report
   /** The zone of dates without one. Without this setting they are treated as UTC and reported. */
   readonly zone: Zone | undefined

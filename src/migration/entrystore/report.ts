@@ -16,7 +16,7 @@ export interface Finding {
 }
 
 /** The number of quads by result: `read` is the sum of all others. */
-export interface QuadCounts {
+interface QuadCounts {
   readonly read: number
   readonly imported: number
   /** Not imported, because this service derives the same data: index, relations, fill levels. */
@@ -27,7 +27,7 @@ export interface QuadCounts {
   readonly reported: number
 }
 
-export interface ReportJson {
+interface ReportJson {
   readonly source: Readonly<Record<string, string>>
   readonly quads: QuadCounts
   readonly counts: Readonly<Record<string, number>>

@@ -5,7 +5,7 @@ import type { FindingCode } from './finding-codes.ts'
 import { truncated, Unusable } from './formats/quads.ts'
 import type { OldGraph, QuadTable } from './quad-table.ts'
 
-export type PrincipalKind = 'user' | 'group'
+type PrincipalKind = 'user' | 'group'
 
 /** The existing principals and contexts, found before the main pass. */
 export interface Survey {

@@ -3,7 +3,7 @@ import type { ObjectTerm } from './formats/quads.ts'
 import type { RawStatement } from './quad-table.ts'
 import type { Report } from './report.ts'
 
-export interface TermOptions {
+interface TermOptions {
   /** The base address of the old store, ending in a slash. */
   readonly base: string
   /** Another address of it, whose IRIs are treated like its own. */

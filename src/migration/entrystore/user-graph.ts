@@ -5,7 +5,7 @@ import { GUEST } from '../../accounts/principals.ts'
 import type { Report } from './report.ts'
 
 /** The facts that only the resource graph of a user may state. */
-export interface ReadUser {
+interface ReadUser {
   /** `base64salt$base64key`, PBKDF2 as EntryStore stores it. */
   readonly hash: string | undefined
   /** A password in plain text, from before 2013. It must be hashed, and never written. */

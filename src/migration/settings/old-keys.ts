@@ -1,5 +1,5 @@
 /** The handling of a key that does more than change its prefix. */
-export type OldKey =
+type OldKey =
   | { readonly to: string; readonly why?: string }
   /** A list in this service, whose values may be on one line in EntryStore. */
   | { readonly toList: string; readonly why?: string }

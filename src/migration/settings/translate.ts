@@ -8,7 +8,7 @@ export interface KnownSettings {
   problemWith(key: string, value: string): string | undefined
 }
 
-export interface Translated {
+interface Translated {
   readonly key: string
   readonly value: string
 }

@@ -22,7 +22,7 @@ export interface CasSignOnOptions extends LoginTarget {
 }
 
 /** What the browser of a login brings back: the flow that its cookie names, and the ticket in the address. */
-export interface CasReturn {
+interface CasReturn {
   readonly flow: LoginFlow
   readonly ticket: string
 }

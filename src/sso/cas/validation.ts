@@ -4,7 +4,7 @@ import { escapeXml } from '../xml.ts'
 import type { CasVersion } from './reply.ts'
 
 /** One ticket to have validated. */
-export interface Validation {
+interface Validation {
   readonly version: CasVersion
   /** Ends in a slash. */
   readonly serverUrl: string

@@ -17,7 +17,7 @@ export interface OidcLogin {
   readonly face: ProviderFace
 }
 
-export interface OidcSignOnOptions extends LoginTarget {
+interface OidcSignOnOptions extends LoginTarget {
   readonly providers: readonly OidcLogin[]
   /** Name of the provider for requests that name neither a provider nor a user. */
   readonly defaultProvider: string | undefined
@@ -31,7 +31,7 @@ interface Dependencies {
 }
 
 /** What the browser brings back from the provider. */
-export interface OidcReturn {
+interface OidcReturn {
   readonly state: string | undefined
   /** The whole query, with its question mark. */
   readonly query: string

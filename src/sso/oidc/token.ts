@@ -136,7 +136,7 @@ export function checkOf(claim: string): SsoCheck {
 
 export const showClaim = (value: unknown): string => (value === undefined ? 'none' : JSON.stringify(value))
 
-export const showTime = (time: Milliseconds): string => {
+const showTime = (time: Milliseconds): string => {
   const date = new Date(time)
   return Number.isNaN(date.getTime()) ? String(time) : date.toISOString()
 }

@@ -105,7 +105,7 @@ export interface StoredEntity {
   readonly freshUntil: Milliseconds | undefined
 }
 
-export interface ReplacedEntities {
+interface ReplacedEntities {
   readonly count: number
   readonly changed: number
   readonly removed: number

@@ -69,7 +69,7 @@ export interface LogoutResponse {
 export type VerifiedLogout = LogoutRequest | LogoutResponse
 
 /** A message names one user and some sessions: no attributes, no assertions. */
-export const logoutLimits: XmlLimits = {
+const logoutLimits: XmlLimits = {
   bytes: 65_536,
   depth: 20,
   elements: 2_000,

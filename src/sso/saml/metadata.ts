@@ -14,13 +14,13 @@ export interface SigningCertificate {
 }
 
 /** Where an identity provider takes messages of single logout by one binding. */
-export interface LogoutEndpoint {
+interface LogoutEndpoint {
   readonly url: string
   /** Where it takes responses. */
   readonly responseUrl: string
 }
 
-export interface LogoutEndpoints {
+interface LogoutEndpoints {
   readonly redirect?: LogoutEndpoint
   readonly post?: LogoutEndpoint
 }

@@ -11,7 +11,7 @@ export interface KeyPair {
 }
 
 /** A message that the browser takes to the provider. */
-export interface OutgoingMessage {
+interface OutgoingMessage {
   /** Name of the parameter or form field. */
   readonly kind: 'SAMLRequest' | 'SAMLResponse'
   readonly xml: string

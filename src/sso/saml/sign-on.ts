@@ -29,7 +29,7 @@ export interface SamlSignOnOptions extends LoginTarget {
 }
 
 /** A request for a login, which can name a provider inside a federation. */
-export interface SamlLoginRequest extends LoginRequest {
+interface SamlLoginRequest extends LoginRequest {
   /** The identity provider that the user has chosen. */
   readonly entityId?: string | undefined
   /** The browser comes back from a discovery service. */
@@ -45,7 +45,7 @@ interface Dependencies {
 }
 
 /** The data that arrives through the browser. */
-export interface SamlReturn {
+interface SamlReturn {
   /** The form field `SAMLResponse`. */
   readonly encoded: string
   readonly relayState: string | undefined

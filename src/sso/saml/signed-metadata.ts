@@ -10,7 +10,7 @@ import { MetadataRefused } from './metadata.ts'
 import { DS, MD, MDUI } from './names.ts'
 import { signatureOf, verifiedReference, type VerifiedReference } from './signature.ts'
 
-export interface SignedMetadataOptions {
+interface SignedMetadataOptions {
   /** Keys of the federation, or of the publisher of a single provider; one of them must have signed the document. */
   readonly keys: readonly KeyObject[]
   readonly now: Milliseconds

@@ -1,7 +1,7 @@
 import { escapeXml } from '../xml.ts'
 import { DS, EMAIL_FORMAT, IDPDISC, MD, MDATTR, POST_BINDING, REDIRECT_BINDING, SAML, SAMLP } from './names.ts'
 
-export interface ServiceProvider {
+interface ServiceProvider {
   /** Relying-party id. */
   readonly entityId: string
   readonly acsUrl: string

@@ -14,7 +14,7 @@ export interface NodeFacts {
   readonly keys: readonly string[]
 }
 
-export interface RegisteredNode {
+interface RegisteredNode {
   readonly id: string
   readonly facts: NodeFacts
 }

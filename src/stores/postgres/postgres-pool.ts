@@ -16,7 +16,7 @@ const session = [
   '-c jit=off',
 ].join(' ')
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly connections: number
   readonly timeout: Milliseconds
   /** Whether others may have the store open as well. */

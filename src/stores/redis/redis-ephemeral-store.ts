@@ -6,7 +6,7 @@ import type { Capacity, EphemeralStore, Kept } from '../ephemeral-store.ts'
 import { connectRedis, type RedisConnection, type RedisConnectionOptions } from './redis-connection.ts'
 import { addScript, runScript, swapScript, takeScript } from './redis-scripts.ts'
 
-export interface RedisEphemeralStoreOptions extends RedisConnectionOptions {
+interface RedisEphemeralStoreOptions extends RedisConnectionOptions {
   /** Limits for data that strangers can create in any number. The first matching prefix counts. */
   readonly capacity?: readonly Capacity[]
 }

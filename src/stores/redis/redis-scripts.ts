@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { RedisConnection } from './redis-connection.ts'
 
 /** A Lua script that the server runs atomically and caches under its digest. */
-export interface Script {
+interface Script {
   readonly text: string
   readonly digest: string
 }

@@ -13,7 +13,7 @@ import type { Bytes } from '../../base/units.ts'
 import { isAbsentObject, s3Call } from './s3-client.ts'
 
 /** Selects the names in the bucket that begin with the prefix. */
-export interface S3Place {
+interface S3Place {
   readonly Bucket: string
   readonly Prefix: string
 }

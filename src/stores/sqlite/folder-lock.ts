@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { StartupError } from '../../base/errors.ts'
 import type { SqliteHandle } from './sqlite-handle.ts'
 
-export interface FolderLock {
+interface FolderLock {
   /** Releases the folder. Calling it again is not an error. */
   release(): Promise<void>
 }

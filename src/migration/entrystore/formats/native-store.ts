@@ -8,7 +8,7 @@ export interface RandomAccessFile {
 }
 
 /** The files of a native store: `values.id`, `values.dat` and one index of its statements. */
-export interface NativeStoreFiles {
+interface NativeStoreFiles {
   readonly ids: RandomAccessFile
   readonly values: RandomAccessFile
   readonly triples: RandomAccessFile

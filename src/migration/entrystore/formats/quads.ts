@@ -5,7 +5,7 @@ export type Resource = string
 export type ObjectTerm = Resource | readonly [value: string, lang?: string | null, datatype?: string]
 
 /** The possible problems of one statement. */
-export type StatementProblem = 'unreadable-statement' | 'illegal-xml-character' | 'bad-iri'
+type StatementProblem = 'unreadable-statement' | 'illegal-xml-character' | 'bad-iri'
 
 /** Receives what a reader finds, in the order of the file. */
 export interface QuadSink {
@@ -28,8 +28,8 @@ export class Unusable extends Error {
 
 export const truncated = (what: string): Unusable => new Unusable('truncated', what)
 
-export const XSD_STRING = 'http://www.w3.org/2001/XMLSchema#string'
-export const RDF_LANG_STRING = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#langString'
+const XSD_STRING = 'http://www.w3.org/2001/XMLSchema#string'
+const RDF_LANG_STRING = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#langString'
 
 /** A literal in its short form. */
 export function literalOf(value: string, lang: string | null | undefined, datatype: string | undefined): ObjectTerm {

@@ -6,7 +6,7 @@ import { type QuadSink, Unusable } from './quads.ts'
 import { readTrig } from './trig.ts'
 import { readTrix } from './trix.ts'
 
-export type Format = 'TriX' | 'TriG' | 'N-Quads' | 'BinaryRDF' | 'memory store'
+type Format = 'TriX' | 'TriG' | 'N-Quads' | 'BinaryRDF' | 'memory store'
 
 const readers: Readonly<Record<Format, (chunks: AsyncIterable<Uint8Array>, sink: QuadSink) => Promise<void>>> = {
   TriX: readTrix,
@@ -33,7 +33,7 @@ export async function readQuads(chunks: AsyncIterable<Uint8Array>, sink: QuadSin
 }
 
 /** Detects the format by the first bytes. @throws {Unusable} `truncated` for an empty file, `format-not-quads` */
-export function formatOf(head: Uint8Array): Format {
+function formatOf(head: Uint8Array): Format {
   const letters = Buffer.from(head.subarray(0, 4)).toString('latin1')
   if (letters === 'BRDF') return 'BinaryRDF'
   if (letters === 'BMSF') return 'memory store'
