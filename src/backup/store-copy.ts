@@ -49,7 +49,7 @@ export async function fillStore(source: Source, target: Target, schema: readonly
   await migrate(database, schema)
   const missing = new Set(copied.damaged.map(({ blob }) => blob))
   // Repairs, because an interrupted copy of another store may have left blobs; every digest is compared here.
-  const { findings } = await fsck({ ...target, isExclusive: true }, true)
+  const { findings } = await fsck({ ...target, isExclusive: true }, true, { force: true })
   const open = findings.filter(({ repairable, blob = '' }) => !repairable && !missing.has(blob))
   if (open.length > 0) throw new StartupError(open.map(({ message }) => message).join('\n'))
   await database.run(sql`DELETE FROM pending_work WHERE name = ${MARK}`)

@@ -1,11 +1,9 @@
 import { backUp, verifyBackup } from '../backup/backup.ts'
 import { requireBackupFolder } from '../backup/backup-folder.ts'
-import { StartupError } from '../base/errors.ts'
 import { realSystem } from '../base/system.ts'
 import { openBlobs, openDatabase } from '../assembly/stores.ts'
-import type { Database } from '../stores/database.ts'
 import { lockFolder } from '../stores/sqlite/folder-lock.ts'
-import { schemaVersion } from '../stores/migrations.ts'
+import { requireCurrent } from '../stores/migrations.ts'
 import { schema } from '../assembly/schema.ts'
 import { version } from '../assembly/version.ts'
 import { type Command, print, UsageError } from './command.ts'
@@ -22,7 +20,7 @@ export const backup: Command = {
     const { settings } = readSettings(args).loaded
     const database = await openDatabase(settings, realSystem)
     try {
-      await requireCurrent(database)
+      await requireCurrent(database, schema)
       const blobs = await openBlobs(settings)
       await requireBackupFolder(folder)
       const lock = await lockFolder(folder)
@@ -51,10 +49,4 @@ async function verify([folder, ...rest]: readonly string[]): Promise<number> {
     `The backup of ${manifest.created}: ${count(files, 'file')} with ${count(bytes, 'byte')} checked, ${damaged.length} damaged.`,
   )
   return damaged.length === 0 ? 0 : 1
-}
-
-/** @throws {StartupError} when a store has not taken all steps of the schema yet: nobody but the service changes it. */
-export async function requireCurrent(database: Database): Promise<void> {
-  if ((await schemaVersion(database)) === schema.at(-1)?.id) return
-  throw new StartupError('Another version of Stowage has been at work on this store: start this one on it once.')
 }

@@ -1,22 +1,27 @@
 import { realSystem } from '../base/system.ts'
 import { StoreDamaged } from '../base/errors.ts'
 import { fsck as check, type Finding, type FsckReport } from '../files/fsck.ts'
+import { schema } from '../assembly/schema.ts'
 import { openStores, requireStore } from '../assembly/stores.ts'
+import { requireCurrent } from '../stores/migrations.ts'
 import { type Command, print } from './command.ts'
 import { count } from './copied.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
 
 export const fsck: Command = {
   name: 'fsck',
-  usage: `[--repair] ${settingsUsage}`,
+  usage: `[--repair [--force]] ${settingsUsage}`,
   summary: 'Checks database, fill levels and file digests while the service is stopped; --repair repairs what it can.',
   async run(args) {
-    const { loaded, has } = readSettings(args, ['repair'])
+    const { loaded, has } = readSettings(args, ['repair', 'force'])
     try {
       await requireStore(loaded.settings, realSystem)
-      const stores = await openStores(loaded.settings, realSystem)
+      // Leaves the tables as they are.
+      const stores = await openStores(loaded.settings, realSystem, { bare: true })
       try {
-        return report(await check(stores, has('repair')), has('repair'))
+        await requireCurrent(stores.database, schema)
+        const found = await check(stores, has('repair'), { force: has('force') })
+        return report(found, has('repair') && !found.isDoubtful)
       } finally {
         await stores.close()
       }
@@ -24,19 +29,23 @@ export const fsck: Command = {
       if (!(error instanceof StoreDamaged)) throw error
       const message = error.cause instanceof Error ? error.cause.message : 'it cannot be opened'
       const finding: Finding = { kind: 'database-damaged', repairable: false, message }
-      return report({ files: 0, bytes: 0, findings: [finding] }, false)
+      return report({ files: 0, bytes: 0, findings: [finding], isDoubtful: false }, false)
     }
   },
 }
 
 /** Prints the findings and returns the exit status. */
-function report({ files, bytes, findings }: FsckReport, repair: boolean): number {
+function report({ files, bytes, findings, isDoubtful }: FsckReport, repair: boolean): number {
   for (const { kind, message, repairable } of findings) {
     const outcome = !repairable ? 'cannot be repaired' : repair ? 'repaired' : 'repairable'
     print(`${kind}: ${message} (${outcome})`)
   }
   const open = findings.filter(finding => !(repair && finding.repairable)).length
   print(`${count(files, 'file')}, ${count(bytes, 'byte')} checked; ${count(findings.length, 'finding')}, ${open} open.`)
+  if (isDoubtful) {
+    print('So many stored files belong to nothing that the database has probably lost rows: restore a backup instead.')
+    print('Only `fsck --repair --force` repairs all the same.')
+  }
   if (findings.some(({ kind }) => kind === 'database-damaged')) {
     print('The database is damaged, so nothing else was checked. docs/operations.md says how to recover.')
   }

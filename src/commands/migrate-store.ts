@@ -7,9 +7,8 @@ import { readConfigFile } from '../config/file.ts'
 import { loadSettings } from '../config/load.ts'
 import type { Settings } from '../config/settings.ts'
 import { openDatabase, openStores } from '../assembly/stores.ts'
-import { schemaVersion } from '../stores/migrations.ts'
+import { requireCurrent, schemaVersion } from '../stores/migrations.ts'
 import { schema } from '../assembly/schema.ts'
-import { requireCurrent } from './backup.ts'
 import { type Command, UsageError } from './command.ts'
 import { printCopied } from './copied.ts'
 
@@ -22,7 +21,7 @@ export const migrateStore: Command = {
     const { from, to } = readPlaces(args)
     const original = await openDatabase(from, realSystem)
     try {
-      await requireCurrent(original)
+      await requireCurrent(original, schema)
     } finally {
       await original.close()
     }

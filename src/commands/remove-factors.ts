@@ -3,7 +3,9 @@ import { removeFactorsOf } from '../accounts/factors/factor-rows.ts'
 import { findUserByName, normaliseName } from '../accounts/users.ts'
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
+import { schema } from '../assembly/schema.ts'
 import { openDatabase } from '../assembly/stores.ts'
+import { requireCurrent } from '../stores/migrations.ts'
 import { type Command, print, printError, UsageError } from './command.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
 
@@ -17,6 +19,7 @@ export const removeFactors: Command = {
     const { settings } = readSettings(args).loaded
     const database = await openDatabase(settings, realSystem)
     try {
+      await requireCurrent(database, schema)
       const user = await findUserByName(database, normaliseName(name))
       if (!user) {
         printError(`stowage remove-factors: there is no user "${name}"`)

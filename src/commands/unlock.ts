@@ -2,7 +2,9 @@ import { Audit } from '../accounts/audit.ts'
 import { findUserByName, liftLockout, normaliseName } from '../accounts/users.ts'
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
+import { schema } from '../assembly/schema.ts'
 import { openDatabase } from '../assembly/stores.ts'
+import { requireCurrent } from '../stores/migrations.ts'
 import { type Command, print, printError, UsageError } from './command.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
 
@@ -16,6 +18,7 @@ export const unlock: Command = {
     const { settings } = loaded
     const database = await openDatabase(settings, realSystem)
     try {
+      await requireCurrent(database, schema)
       const user = await findUserByName(database, normaliseName(name))
       if (!user) {
         printError(`stowage unlock: there is no user "${name}"`)

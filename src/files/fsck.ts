@@ -24,7 +24,13 @@ export interface FsckReport {
   readonly files: number
   readonly bytes: number
   readonly findings: readonly Finding[]
+  /** So many stored files are unknown to the database that it may have lost their rows; nothing was repaired then. */
+  readonly isDoubtful: boolean
 }
+
+/** More unknown files than this, and than this part of all files, are not the remains of crashes. */
+const MAX_UNKNOWN = 20
+const MAX_UNKNOWN_PART = 0.05
 
 interface FsckStores {
   readonly database: Database
@@ -39,22 +45,31 @@ interface FsckStores {
 /**
  * Checks that the engine's own data structures are sound, that every context's fill level is the sum of its files, that the
  * bytes of every file have their recorded digest, and that no bytes are stored without a file (D7.5).
+ * @param options `force` repairs also what is doubtful.
  */
-export async function fsck(stores: FsckStores, repair: boolean): Promise<FsckReport> {
+export async function fsck(
+  stores: FsckStores,
+  repair: boolean,
+  { force = false }: { readonly force?: boolean } = {},
+): Promise<FsckReport> {
   // The tables of a damaged database are unreliable, and a repair could make it worse.
   const damage = await stores.database.findDamage()
   if (damage.length > 0) {
     const findings = damage.map(message => ({ kind: 'database-damaged' as const, repairable: false, message }))
-    return { files: 0, bytes: 0, findings }
+    return { files: 0, bytes: 0, findings, isDoubtful: false }
   }
-  const findings = [
-    ...(await checkBooks(stores)),
-    ...(await checkMissingBooks(stores)),
-    ...(await checkOrphans(stores)),
-  ]
+  const orphans = await checkOrphans(stores)
+  const findings = [...(await checkBooks(stores)), ...(await checkMissingBooks(stores)), ...orphans.findings]
   const files = await checkFiles(stores, findings)
-  if (repair) await mend(stores)
-  return { ...files, findings }
+  const isDoubtful = !force && isLossLikely(orphans.unknown, files.files)
+  if (repair && !isDoubtful) await mend(stores)
+  return { ...files, findings, isDoubtful }
+}
+
+/** A database without any file, or without a considerable part of them, is more likely to be wrong than the files are. */
+function isLossLikely(unknown: number, files: number): boolean {
+  if (files === 0) return unknown > 0
+  return unknown > MAX_UNKNOWN && unknown > MAX_UNKNOWN_PART * (files + unknown)
 }
 
 /** Compares usage and reservations with the rows that they are sums of. */
@@ -91,18 +106,26 @@ async function checkMissingBooks({ database }: FsckStores): Promise<Finding[]> {
   })
 }
 
-/** Blobs that no file refers to. */
-async function checkOrphans(stores: FsckStores): Promise<Finding[]> {
+/** Blobs that no file refers to, and how many of them are unknown. */
+async function checkOrphans(stores: FsckStores): Promise<{ findings: readonly Finding[]; unknown: number }> {
   const { database, blobs } = stores
+  const unfinished = new Set(await blobs.unfinished())
   const findings: Finding[] = []
+  let unknown = 0
   for await (const { key, size } of blobs.list()) {
     if (await isWanted(stores, key)) continue
     const discarded = await database.get(sql`SELECT 1 AS gone FROM discarded_blobs WHERE blob = ${key}`)
     const message = `blob ${key}: ${size} bytes that belong to no file`
     findings.push({ kind: discarded ? 'discarded-blob' : 'orphan-blob', repairable: true, message })
+    if (!unfinished.has(key) && !(await isRemains(database, key))) unknown++
   }
-  return findings
+  return { findings, unknown }
 }
+
+/** The database knows that these bytes are to go: the file was deleted, or its upload did not end. */
+const isRemains = async (database: Database, blob: string): Promise<boolean> =>
+  (await database.get(sql`SELECT 1 AS gone FROM discarded_blobs WHERE blob = ${blob}
+    UNION ALL SELECT 1 FROM uploads WHERE blob = ${blob}`)) !== undefined
 
 /** One query, so that a blob that changes from an upload to a file is found in one of the two. */
 async function isWanted({ database, isExclusive }: FsckStores, blob: string): Promise<boolean> {
@@ -163,7 +186,9 @@ export async function digestOf(blobs: Pick<BlobStore, 'read'>, key: string): Pro
 async function mend(stores: FsckStores): Promise<void> {
   const { database, blobs, isExclusive } = stores
   for await (const { key } of blobs.list()) {
-    if (!(await isWanted(stores, key))) await blobs.delete(key)
+    if (await isWanted(stores, key)) continue
+    if (await isRemains(database, key)) await blobs.delete(key)
+    else await blobs.setAside(key)
   }
   await database.transaction(async tx => {
     if (isExclusive) {

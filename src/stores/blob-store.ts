@@ -19,6 +19,8 @@ export interface ListedBlob {
   readonly modified: Milliseconds
 }
 
+export const KEPT_ASIDE: Milliseconds = 30 * 86_400_000
+
 /**
  * Stores bytes under keys that this program creates (`newBlobKey`), never a user. A blob does not change once it is written.
  */
@@ -36,6 +38,11 @@ export interface BlobStore {
   read(key: string, range?: ByteRange): Promise<Readable>
   /** Deleting an absent key is not an error. */
   delete(key: string): Promise<void>
+  /**
+   * Removes a complete blob that nothing is known of, so that an operator can still bring it back if that was wrong: a folder keeps it
+   * under `removed/` for {@link KEPT_ASIDE}, a bucket as long as its own versions of objects are kept.
+   */
+  setAside(key: string): Promise<void>
   /** Every blob, complete or left incomplete by a crash, in no particular order. */
   list(): AsyncIterable<ListedBlob>
   /**

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, stat, unlink, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { realSystem } from '../base/system.ts'
 import type { Bytes } from '../base/units.ts'
 import {
   abortable,
@@ -10,6 +11,7 @@ import {
   type BlobStore,
   type ByteRange,
   isBlobKey,
+  KEPT_ASIDE,
   type ListedBlob,
   requireBlobKey,
   requireRange,
@@ -93,6 +95,30 @@ export class FolderBlobStore implements BlobStore {
     const final = this.#final(key)
     if (await withDiskErrors(this.#remove(final))) await withDiskErrors(this.#syncFolder(dirname(final)))
     await withDiskErrors(this.#remove(this.#incoming(key)))
+  }
+
+  async setAside(key: string): Promise<void> {
+    const removed = join(this.#folder, 'removed')
+    await this.#files.mkdir(removed)
+    await this.#dropOld(removed)
+    const [final, kept] = [this.#final(key), join(removed, key)]
+    try {
+      await this.#files.rename(final, kept)
+      // Its age counts from now.
+      const now = realSystem.now() / 1000
+      await utimes(kept, now, now)
+      await this.#syncFolder(removed)
+    } catch (error) {
+      if (!isAbsent(error)) throw translateDiskError(error)
+    }
+    await this.delete(key)
+  }
+
+  async #dropOld(removed: string): Promise<void> {
+    for (const name of await this.#files.readdir(removed)) {
+      const { mtimeMs } = await this.#files.stat(join(removed, name))
+      if (mtimeMs < realSystem.now() - KEPT_ASIDE) await this.#remove(join(removed, name))
+    }
   }
 
   /** A blob that is completed meanwhile may be listed twice. */

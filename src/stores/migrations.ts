@@ -1,9 +1,11 @@
-import { StartupError, StoreUnavailable } from '../base/errors.ts'
+import { ServiceError, StartupError, StoreUnavailable } from '../base/errors.ts'
 import type { Database, Queries } from './database.ts'
 import { type Engine, type Sql, sql } from './sql.ts'
 
 /** A statement for all engines, or one for each of them. */
 export type Step = Sql | Readonly<Record<Engine, readonly Sql[]>>
+
+const MIGRATIONS_TABLE = sql`CREATE TABLE IF NOT EXISTS schema_migrations (id INTEGER PRIMARY KEY, name TEXT NOT NULL)`
 
 /** A schema migration. Once released it never changes. */
 export interface Migration {
@@ -26,13 +28,8 @@ async function applyAll(database: Database, migrations: readonly Migration[]): P
     if (id <= last) throw new TypeError(`migration ${id} stands after ${last}`)
     return id
   }, 0)
-  const found = await schemaVersion(database)
-  if (found > known) {
-    throw new StartupError(
-      `The store is at schema version ${found}, but this version of Stowage knows it up to ${known} only. ` +
-        'A newer Stowage has used it: start that one, or restore a backup made before.',
-    )
-  }
+  await database.run(worded(MIGRATIONS_TABLE, database.engine))
+  requireNotNewer(await schemaVersion(database), known)
   const applied = new Set(
     (await database.all<{ id: number }>(sql`SELECT id FROM schema_migrations`)).map(({ id }) => id),
   )
@@ -41,12 +38,39 @@ async function applyAll(database: Database, migrations: readonly Migration[]): P
   for (const together of applied.size === 0 ? [missing] : missing.map(one => [one])) await apply(database, together)
 }
 
-/** The last applied migration; 0 for a new store. */
-export async function schemaVersion(database: Database): Promise<number> {
-  const table = sql`CREATE TABLE IF NOT EXISTS schema_migrations (id INTEGER PRIMARY KEY, name TEXT NOT NULL)`
-  await database.run(worded(table, database.engine))
-  const row = await database.get<{ id: number | null }>(sql`SELECT max(id) AS id FROM schema_migrations`)
-  return row?.id ?? 0
+function requireNotNewer(found: number, known: number): void {
+  if (found <= known) return
+  throw new StartupError(
+    `The store is at schema version ${found}, but this version of Stowage knows it up to ${known} only. ` +
+      'A newer Stowage has used it: start that one, or restore a backup made before.',
+  )
+}
+
+/**
+ * For commands that use a store without changing its schema, as only the service does.
+ * @throws {StartupError} when it lacks some of `migrations`, or has newer ones
+ */
+export async function requireCurrent(database: Queries, migrations: readonly Migration[]): Promise<void> {
+  const [found, known] = [await schemaVersion(database), migrations.at(-1)?.id ?? 0]
+  requireNotNewer(found, known)
+  if (found === known) return
+  throw new StartupError(
+    found === 0
+      ? 'The database is empty: no Stowage has been started on it.'
+      : 'An older version of Stowage was the last on this store: start this one on it once.',
+  )
+}
+
+/** The last applied migration; 0 for a new store. Changes nothing. */
+export async function schemaVersion(database: Queries): Promise<number> {
+  const last = await database
+    .get<{ id: number | null }>(sql`SELECT max(id) AS id FROM schema_migrations`)
+    .catch((error: unknown) => {
+      // The engine's own error, which both engines give when there is no such table.
+      if (error instanceof ServiceError) throw error
+      return undefined
+    })
+  return last?.id ?? 0
 }
 
 /** Whether the store has a migration; it may be open for reading only, or have no tables yet. */

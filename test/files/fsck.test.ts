@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
@@ -46,7 +46,12 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
 
 test('a sound store has no findings, and every byte of it is counted (D7.5)', async t => {
   const { database, blobs } = await openStore(t)
-  assert.deepEqual(await fsck({ database, blobs, isExclusive: true }, false), { files: 2, bytes: 12, findings: [] })
+  assert.deepEqual(await fsck({ database, blobs, isExclusive: true }, false), {
+    files: 2,
+    bytes: 12,
+    findings: [],
+    isDoubtful: false,
+  })
 })
 
 test('a wrong fill level is found, left alone without --repair, and mended with it (D7.5)', async t => {
@@ -84,6 +89,41 @@ test('bytes that belong to no file are found and deleted, half-written ones too 
   for await (const { key } of blobs.list()) keys.push(key)
   assert.equal(keys.length, 2)
   assert.equal((await database.all(sql`SELECT * FROM discarded_blobs`)).length, 0)
+})
+
+test('bytes of unknown files are moved aside, and from there dropped after 30 days', async t => {
+  const { folder, write, find } = await openStore(t)
+  const removed = join(folder, 'files/removed')
+  const orphan = await write('orphan')
+  await find(true)
+  assert.equal(await readFile(join(removed, orphan), 'utf8'), 'orphan')
+  const long = new Date(Date.now() - 31 * 86_400_000)
+  await utimes(join(removed, orphan), long, long)
+  const next = await write('next')
+  await find(true)
+  assert.deepEqual(await readdir(removed), [next])
+})
+
+test('a database that has lost many files, or all, is not believed: nothing is repaired unless told so', async t => {
+  const { database, blobs, write } = await openStore(t)
+  const repair = async (force: boolean) => await fsck({ database, blobs, isExclusive: true }, true, { force })
+  const count = async (): Promise<number> => {
+    let found = 0
+    for await (const { key } of blobs.list()) if (key) found++
+    return found
+  }
+  for (let n = 0; n < 20; n++) await write(`lost ${n}`)
+  await database.run(sql`UPDATE spaces SET used = 5 WHERE context = '3'`)
+  await write('one more')
+  assert.equal((await repair(false)).isDoubtful, true)
+  assert.equal(await count(), 23)
+  assert.equal((await database.all(sql`SELECT * FROM spaces WHERE used = 5`)).length, 1)
+  assert.equal((await repair(true)).isDoubtful, false)
+  assert.equal(await count(), 2)
+
+  await database.run(sql`DELETE FROM files`)
+  assert.equal((await repair(false)).isDoubtful, true)
+  assert.equal(await count(), 2)
 })
 
 test('a damaged file is found by its digest though its size is right, and is never repaired away (D7.5)', async t => {
@@ -175,6 +215,7 @@ test('nothing of a damaged database is checked or repaired, because its tables a
       repairable: false,
       message,
     })),
+    isDoubtful: false,
   })
   assert.equal((await database.all(sql`SELECT * FROM spaces WHERE used = 99`)).length, 2)
 })

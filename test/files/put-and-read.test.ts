@@ -33,6 +33,7 @@ async function openFiles(t: TestContext, options: Partial<FilesOptions> = {}, qu
     write: (key, bytes, signal) => folder.write(key, bytes, signal),
     list: () => folder.list(),
     unfinished: () => folder.unfinished(),
+    setAside: key => folder.setAside(key),
     close: () => folder.close(),
     async read(key, range) {
       read.push(key)

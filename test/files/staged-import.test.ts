@@ -119,6 +119,7 @@ function storingAtTheEnd(blobs: BlobStore): BlobStore {
     delete: key => blobs.delete(key),
     list: () => blobs.list(),
     unfinished: () => blobs.unfinished(),
+    setAside: key => blobs.setAside(key),
     close: () => blobs.close(),
   }
 }

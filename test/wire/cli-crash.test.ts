@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { blobsOf, bucket, plantBlob } from '../support/blobs.ts'
-import { sql } from '../../src/stores/sql.ts'
+import { schemaVersion } from '../../src/stores/migrations.ts'
+import { type Sql, sql } from '../../src/stores/sql.ts'
 import { place } from '../support/backups.ts'
 import { stowage } from '../support/cli.ts'
 import { sendRaw } from '../support/raw-request.ts'
@@ -138,6 +139,37 @@ test('fsck finds a wrong fill level and an orphan, and with --repair the service
   assert.match(repaired.stdout, /3 findings, 0 open/)
   const again = await startProcess(t, { folder, settings })
   assert.equal((await (await again.admin()).get('1/quota')).json()['fillLevel'], 100)
+})
+
+test('fsck, unlock and backup leave the schema as it is: an empty, an older or a newer database is refused', async t => {
+  const { folder } = await stoppedStore(t)
+  const where = await place(folder)
+  const commands = [['fsck'], ['fsck', '--repair', '--force'], ['unlock', 'admin'], ['backup', `${folder}-backup`]]
+  const refused = async (expected: RegExp): Promise<void> => {
+    for (const command of commands) {
+      const { status, stderr } = await stowage(folder, [...command, ...where])
+      assert.equal(status, 1, command.join(' '))
+      assert.match(stderr, expected, command.join(' '))
+    }
+  }
+  const run = async (statement: Sql): Promise<void> => {
+    const database = await openDatabaseOf(folder)
+    await database.run(statement).finally(() => database.close())
+  }
+  const newest = async (): Promise<number> => {
+    const database = await openDatabaseOf(folder)
+    return await schemaVersion(database).finally(() => database.close())
+  }
+  const before = await newest()
+  await run(sql`INSERT INTO schema_migrations (id, name) VALUES (9999, 'of a later version')`)
+  await refused(/A newer Stowage has used it/)
+  await run(sql`DELETE FROM schema_migrations WHERE id IN (9999, ${before})`)
+  const older = await newest()
+  await refused(/An older version of Stowage was the last/)
+  assert.equal(await newest(), older)
+  await run(sql`DROP TABLE schema_migrations`)
+  await refused(/The database is empty|There is no store in the database/)
+  assert.deepEqual((await blobsOf({ folder } as Process)).stored.length, 1)
 })
 
 test('fsck reports a damaged file, cannot repair it, and leaves it in place (D7.5)', async t => {

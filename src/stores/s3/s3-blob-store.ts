@@ -103,6 +103,10 @@ export class S3BlobStore implements BlobStore {
     await s3Call(this.#client.send(new DeleteObjectCommand(object)))
   }
 
+  async setAside(key: string): Promise<void> {
+    await this.delete(key)
+  }
+
   /** A blob that is completed meanwhile may be listed twice. */
   async *list(): AsyncIterable<ListedBlob> {
     // Incomplete uploads come first: in the other order a blob completed in between would be missed.
