@@ -17,8 +17,6 @@ const allowed: Readonly<Record<string, string>> = {
   'stores/folder-lock.test.ts': 'an interval keeps a child process alive until the test kills it',
   'stores/postgres-database.test.ts':
     'statements that would run longer than the test, until the engine or the test ends them',
-  'stores/sqlite-database.test.ts':
-    'an interval keeps a child process alive, which ends when its disk refuses a commit',
   'support/oidc-at-provider.ts': 'sets the clock of the service to that of another server',
   'support/saml-at-peers.ts': 'sets the clock of the service to that of other servers',
   'support/waiting.ts': 'polls for a state and fails when it does not come within minutes',
