@@ -137,7 +137,8 @@ export async function sendProblem(
   deps.metrics.refused(body.code)
   if (status === 500) deps.log.error({ err: error, requestId: request.id }, 'a request failed')
   if (error instanceof StoreUnavailable) deps.outages.note(error, request.id)
-  if (error instanceof StorageFull || error instanceof StorageReadOnly) deps.checkDisk()
+  if (error instanceof StorageFull || error instanceof StorageReadOnly || error instanceof StoreUnavailable)
+    deps.checkDisk()
   if (faults.some(type => error instanceof type)) {
     deps.log.error({ code: body.code, err: error, requestId: request.id }, 'a request failed because of the storage')
   }

@@ -200,6 +200,8 @@ export function translateDiskError(error: unknown): unknown {
       return new StorageFull({ cause: error })
     case 'EROFS':
       return new StorageReadOnly({ cause: error })
+    case 'EIO':
+      return new StoreUnavailable('The disk of the service', { cause: error })
     case 'EMFILE':
     case 'ENFILE':
       return new Overloaded('The service has too many files open.', 5, 'overloaded', { cause: error })

@@ -14,6 +14,7 @@ test('errors of a disk become those that tell an operator what to do (D20.4)', (
     [errorWith({ code: 'ENOSPC' }), StorageFull],
     [errorWith({ code: 'EDQUOT' }), StorageFull],
     [errorWith({ code: 'EROFS' }), StorageReadOnly],
+    [errorWith({ code: 'EIO' }), StoreUnavailable],
     [errorWith({ code: 'EMFILE' }), Overloaded],
     [errorWith({ code: 'ENFILE' }), Overloaded],
     [errorWith({ errcode: 13 }), StorageFull],

@@ -86,7 +86,7 @@ test('whichever file call of a write fails, nothing is readable and no file is l
     const key = newKey()
     await assert.rejects(
       store.write(key, threeSteps(), neverAborted),
-      { code: 'EIO' },
+      { code: 'store-unavailable' },
       `${made[failing - 1]} ${failing}`,
     )
     await assert.rejects(store.read(key), BlobMissing)

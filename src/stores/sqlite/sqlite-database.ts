@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
-import { StartupError, StorageFull, StorageReadOnly, StoreDamaged } from '../../base/errors.ts'
+import { StartupError, StoreDamaged } from '../../base/errors.ts'
 import { Mutex } from '../../base/mutex.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import type { Database, Queries, TransactionOptions } from '../database.ts'
@@ -205,20 +205,11 @@ class SqliteDatabase implements Database {
     return Number(Object.values(row as Record<string, number>)[0])
   }
 
+  /** The engine copies the log into the database when its last connection is closed. */
   close(): Promise<void> {
-    this.#closed ??= this.#mutex.run(async () => {
-      try {
-        // Closing the last connection should do it, but the package cannot finalise statements and really closes only when
-        // the garbage collector has found them.
-        // Connections that only read ask always, and cannot do it.
-        if (!this.#asksAlways) this.#writer.execute('PRAGMA wal_checkpoint(TRUNCATE)')
-      } catch (error) {
-        // Nothing is lost: the log is applied when the database is opened next.
-        if (!(error instanceof StorageFull || error instanceof StorageReadOnly)) throw error
-      } finally {
-        if (this.#reader !== this.#writer) this.#reader.close()
-        this.#writer.close()
-      }
+    this.#closed ??= this.#mutex.run(() => {
+      if (this.#reader !== this.#writer) this.#reader.close()
+      this.#writer.close()
     })
     return this.#closed
   }
