@@ -8,16 +8,8 @@ import type { GraphText } from '../graph/graph.ts'
 import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
 import { type Entry, type EntryHead, withModification } from '../model/entry.ts'
 import { type AccessCheck, decidesAboutAccounts, type EntryInContext } from '../model/rights.ts'
-import {
-  moveInIndex,
-  removeContextFromIndex,
-  removeFromIndex,
-  removeTrashedFromIndex,
-  restoreInIndex,
-  trashInIndex,
-} from '../search/index-records.ts'
+import { indexEntry, indexHead, removeContextFromIndex, removeFromIndex } from '../search/index-records.ts'
 import { changedPart } from '../search/index-fields.ts'
-import { Unindexed } from '../search/unindexed.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { accessChange } from './access-changes.ts'
@@ -133,7 +125,6 @@ export class Changes {
     const settings = { now: system.now(), keepsRevisions: revisions.enabled, requireFresh, address }
     const transaction = new Transaction(tx, present, settings)
     const result = await work(transaction)
-    await transaction.finish()
     for (const entry of transaction.recorded) await audit.insert(tx, entry)
     return { result, recorded: transaction.recorded }
   }
@@ -199,7 +190,6 @@ class Transaction implements EntryWriter {
   readonly #keepsRevisions: boolean
   readonly #requireFresh: RequireFresh
   readonly #address: string | undefined
-  readonly #unindexed: Unindexed
 
   constructor(tx: Queries, caller: Caller | undefined, { now, keepsRevisions, requireFresh, address }: Settings) {
     this.tx = tx
@@ -208,7 +198,6 @@ class Transaction implements EntryWriter {
     this.#keepsRevisions = keepsRevisions
     this.#requireFresh = requireFresh
     this.#address = address
-    this.#unindexed = new Unindexed(tx)
   }
 
   get caller(): Caller {
@@ -233,7 +222,7 @@ class Transaction implements EntryWriter {
     await updateEntryRow(this.tx, written)
     await renewRelations(this.tx, before, written)
     if (this.#keepsRevisions) await addRevision(this.tx, before, written, by)
-    await this.#unindexed.add(written, changedPart(before, written))
+    await indexEntry(this.tx, written, changedPart(before, written))
     this.#recordAccess(before, written)
     return written
   }
@@ -241,7 +230,7 @@ class Transaction implements EntryWriter {
   async updateHead(before: EntryHead, after: EntryHead): Promise<void> {
     const written = withModification(after, this.caller.user.id, this.now)
     await updateHeadRow(this.tx, written)
-    await this.#unindexed.addHead(written)
+    await indexHead(this.tx, written)
     this.#recordAccess(before, written)
   }
 
@@ -260,7 +249,7 @@ class Transaction implements EntryWriter {
     await addRelations(this.tx, entry)
     const by = this.#caller?.user.id
     if (keepsRevision && this.#keepsRevisions && by !== undefined) await addRevision(this.tx, undefined, entry, by)
-    await this.#unindexed.add(entry)
+    await indexEntry(this.tx, entry)
   }
 
   async insertRevision(
@@ -272,25 +261,19 @@ class Transaction implements EntryWriter {
   }
 
   async move(from: EntryAddress, moved: Entry, rename: Rename): Promise<void> {
-    // What waits to be indexed is older than what follows.
-    this.#unindexed.drop(from)
-    await moveInIndex(this.tx, from, moved)
     await this.insert(moved, { keepsRevision: false })
     await moveRevisions(this.tx, from, moved, rename)
   }
 
   async delete(address: EntryAddress): Promise<void> {
     await this.#deleteRows(address)
-    this.#unindexed.drop(address)
     await removeFromIndex(this.tx, address)
   }
 
   async moveToTrash(address: EntryAddress, root: string): Promise<void> {
     await copyToTrash(this.tx, address, { root, time: this.now, by: this.caller.user.id })
     await this.#deleteRows(address)
-    // The index keeps only the present state.
-    if (this.#unindexed.drop(address)) await removeFromIndex(this.tx, address)
-    else await trashInIndex(this.tx, address)
+    await removeFromIndex(this.tx, address)
   }
 
   async #deleteRows(address: EntryAddress): Promise<void> {
@@ -303,19 +286,17 @@ class Transaction implements EntryWriter {
     await addRelations(this.tx, entry)
     await restoreRevisions(this.tx, entry)
     await deleteTrashRow(this.tx, entry)
-    if (!(await restoreInIndex(this.tx, entry))) await this.#unindexed.add(entry)
+    await indexEntry(this.tx, entry)
   }
 
   async deleteFromTrash(address: EntryAddress): Promise<void> {
     await deleteTrashRow(this.tx, address)
-    await removeTrashedFromIndex(this.tx, address)
   }
 
   async deleteAllOf(context: string): Promise<void> {
     await deleteTrashRowsOf(this.tx, context)
     await dropRelationsOf(this.tx, context)
     await deleteEntryRowsOf(this.tx, context)
-    this.#unindexed.dropAllOf(context)
     await removeContextFromIndex(this.tx, context)
   }
 
@@ -327,10 +308,6 @@ class Transaction implements EntryWriter {
     if (!event) return
     const { user, client } = this.#caller ?? {}
     this.recorded.push({ ...event, actorId: user?.id, address: client?.address ?? this.#address })
-  }
-
-  async finish(): Promise<void> {
-    await this.#unindexed.finish()
   }
 }
 

@@ -2,10 +2,9 @@ import { setTimeout } from 'node:timers/promises'
 import type { Log } from '../base/log.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
-import type { Entry } from '../model/entry.ts'
-import type { Database, Queries } from '../stores/database.ts'
+import type { Database } from '../stores/database.ts'
 import type { EntrySource } from './entry-source.ts'
-import { indexEntries, unindexed } from './index-records.ts'
+import { indexEntry, markComplete, missingInIndex } from './index-records.ts'
 
 /** So many missing entries are indexed before the first answer: a small store is complete from then on. */
 const MAX_AT_START = 500
@@ -50,7 +49,7 @@ export class CatchUp {
     while (place?.context === CONTEXTS) place = await this.#index(place, ({ context }) => context === CONTEXTS)
     place = first
     for (let count = 0; place && count < MAX_AT_START; count += BATCH) place = await this.#index(place)
-    this.#isComplete = place === undefined
+    await this.#setComplete(place === undefined)
     if (!this.#isComplete)
       this.#log.warn('the search index is being completed; until then searches do not find all entries')
   }
@@ -75,7 +74,7 @@ export class CatchUp {
       if (place) await setTimeout(PAUSE)
       if (signal.aborted) return
     }
-    this.#isComplete = true
+    await this.#setComplete(true)
     this.#log.info('the search index is complete')
   }
 
@@ -84,20 +83,26 @@ export class CatchUp {
     after: EntryAddress,
     isWanted: (address: EntryAddress) => boolean = () => true,
   ): Promise<EntryAddress | undefined> {
-    const missing = (await unindexed(this.#database, after, BATCH)).filter(isWanted)
+    const missing = (await missingInIndex(this.#database, after, BATCH)).filter(isWanted)
     let size = 0
     const tooLarge = missing.findIndex(entry => (size += entry.size) > MAX_BYTES)
     const some = tooLarge < 0 ? missing : missing.slice(0, Math.max(1, tooLarge))
     if (some.length === 0) return undefined
     // Nothing is lost that cannot be indexed again.
-    await this.#database.transaction(tx => indexEntries(tx, this.#load(tx, some)), { durability: 'relaxed' })
+    await this.#database.transaction(
+      async tx => {
+        for (const address of some) {
+          const entry = await this.#entries.findEntry(tx, address)
+          if (entry) await indexEntry(tx, entry)
+        }
+      },
+      { durability: 'relaxed' },
+    )
     return some.at(-1)
   }
 
-  async *#load(tx: Queries, addresses: readonly EntryAddress[]): AsyncGenerator<Entry> {
-    for (const address of addresses) {
-      const entry = await this.#entries.findEntry(tx, address)
-      if (entry) yield entry
-    }
+  async #setComplete(isComplete: boolean): Promise<void> {
+    await markComplete(this.#database, isComplete)
+    this.#isComplete = isComplete
   }
 }

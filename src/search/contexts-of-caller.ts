@@ -2,7 +2,8 @@ import { type Caller, isAdmin } from '../accounts/caller.ts'
 import { GUEST, USERS } from '../accounts/principals.ts'
 import { CONTEXTS, PRINCIPALS, principalUri } from '../model/addresses.ts'
 import type { Database } from '../stores/database.ts'
-import { type Engine, type Sql, sql } from '../stores/sql.ts'
+import { type Engine, listed, type Sql, sql } from '../stores/sql.ts'
+import { dialects } from './finder.ts'
 
 /** Contexts that the caller can write to (`write`), or other users' contexts that the caller can read or write to. */
 export const contextAccesses = ['write', 'shared'] as const
@@ -41,16 +42,8 @@ function conditionFor(engine: Engine, caller: Caller, access: ContextAccess): Sq
 
 /** Contexts whose access list, as indexed, has the caller in one of these slots. */
 function naming(engine: Engine, { user, groups }: Caller, slots: readonly string[]): Sql {
-  const principals = JSON.stringify([user.id, GUEST, USERS, ...groups].map(principalUri))
-  const fields = JSON.stringify(slots)
-  if (engine === 'postgres') {
-    return sql`c.id IN (SELECT e.id FROM search_entries e JOIN search_strings s ON s.doc = e.doc
-      WHERE e.context = ${CONTEXTS} AND s.field IN (SELECT jsonb_array_elements_text(CAST(${fields} AS JSONB)))
-        AND s.value IN (SELECT jsonb_array_elements_text(CAST(${principals} AS JSONB))))`
-  }
-  return sql`c.id IN (SELECT e.id FROM search_fields f
-    JOIN search_strings s ON s.field = f.number
-    JOIN search_entries e ON e.doc = s.doc AND e.context = ${CONTEXTS}
-    WHERE f.name IN (SELECT value FROM json_each(${fields}))
-      AND s.value IN (SELECT value FROM json_each(${principals})))`
+  const { fieldKey, isOneOf } = dialects[engine]
+  const principals = [user.id, GUEST, USERS, ...groups].map(principalUri)
+  return sql`c.id IN (SELECT e.id FROM search_strings s JOIN search_entries e ON e.doc = s.doc
+    WHERE e.context = ${CONTEXTS} AND field IN (${listed(slots.map(fieldKey))}) AND ${isOneOf(principals)})`
 }

@@ -5,8 +5,10 @@ import { type Graph, objectsOf, parseGraph, RELATIVE, statementsOf, type Term } 
 import { dct, rdf, rdfs, store, xsd } from '../graph/vocabulary.ts'
 import { type Acl, type AclSlot, type Entry, type EntryHead, resourceOf } from '../model/entry.ts'
 import { CONTEXTS, entryUri, metadataUri, principalUri, resourceUri } from '../model/addresses.ts'
+import { GUEST, USERS } from '../accounts/principals.ts'
 import { parseTime } from '../base/times.ts'
 import { storableText } from '../stores/sql.ts'
+import { caseless } from './text.ts'
 
 /** How many names of fields with a common beginning a query may stand for. */
 export const MAX_FIELDS_UNDER = 1000
@@ -97,7 +99,21 @@ const predicateName = (predicate: string): string =>
 /** What is replaced of an entry in the index. Each part contains the one before it, and only `all` has full texts. */
 export type IndexPart = 'head' | 'info' | 'all'
 
-const headFields: readonly string[] = [...Object.values(aclFields), 'contributors', 'modified']
+/** Who may read the metadata of an entry by its own access list. No query can name this field, nor the following ones. */
+export const READERS = 'readers'
+/** Who may read the metadata of the entries of a context without an access list of their own. */
+export const CONTEXT_READERS = 'context.readers'
+/** Who may read the metadata of all entries of a context. */
+export const CONTEXT_OWNERS = 'context.owners'
+
+const headFields: readonly string[] = [
+  ...Object.values(aclFields),
+  'contributors',
+  'modified',
+  READERS,
+  CONTEXT_READERS,
+  CONTEXT_OWNERS,
+]
 
 /** The fields that belong to a part, whether or not the entry has them. */
 export const partFields: Readonly<Record<Exclude<IndexPart, 'all'>, readonly string[]>> = {
@@ -171,8 +187,14 @@ function nameOf({ statements, id }: Entry, metadata: Graph, r: string): string {
   return label?.value ?? title?.value ?? id
 }
 
-function describeHead(index: Index, { acl, contributors, modified }: EntryHead): void {
+function describeHead(index: Index, { context, acl, contributors, modified }: EntryHead): void {
   index.number('modified', modified)
+  for (const reader of readersOf(acl)) index.string(READERS, reader)
+  if (context === CONTEXTS) {
+    const { admin = [], rread = [], rwrite = [] } = acl
+    for (const owner of admin) index.string(CONTEXT_OWNERS, owner)
+    for (const reader of [...admin, ...rread, ...rwrite]) index.string(CONTEXT_READERS, reader)
+  }
   for (const contributor of contributors) index.string('contributors', principalUri(contributor))
   for (const [slot, field] of Object.entries(aclFields)) {
     for (const principal of acl[slot as AclSlot] ?? []) index.string(field, principal)
@@ -354,7 +376,14 @@ const MAX_SORT_KEY = 100
 
 /** The sort key of a full text. */
 export const sortKey = (text: string): string =>
-  (text.split('\n', 1)[0] ?? '').slice(0, MAX_SORT_KEY).toLowerCase().toWellFormed()
+  caseless((text.split('\n', 1)[0] ?? '').slice(0, MAX_SORT_KEY)).toWellFormed()
 
-/** The principals who may read the metadata of an entry by its own access list (W4.2, rule 4). */
-export const readersOf = ({ admin = [], mread = [], mwrite = [] }: Acl): string[] => [...admin, ...mread, ...mwrite]
+/**
+ * The principals who may read the metadata of an entry by its own access list (W4.2, rule 4). If guests or all users may, the others are
+ * redundant.
+ */
+function readersOf({ admin = [], mread = [], mwrite = [] }: Acl): readonly string[] {
+  const readers = [...admin, ...mread, ...mwrite]
+  const wide = [GUEST, USERS].map(principalUri).find(all => readers.includes(all))
+  return wide === undefined ? readers : [wide]
+}

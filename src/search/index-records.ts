@@ -1,108 +1,72 @@
+import type { Bytes } from '../base/units.ts'
+import { CONTEXTS, type EntryAddress, PRINCIPALS } from '../model/addresses.ts'
+import { type Entry, type EntryHead, isOwnAcl } from '../model/entry.ts'
 import type { Queries } from '../stores/database.ts'
 import { type Engine, sql } from '../stores/sql.ts'
-import { CONTEXTS, type EntryAddress, PRINCIPALS } from '../model/addresses.ts'
-import type { Bytes } from '../base/units.ts'
-import type { Entry, EntryHead } from '../model/entry.ts'
-import { postgresIndex } from './postgres-index.ts'
-import type { IndexedEntry, IndexWriter } from './engine.ts'
+import type { FieldTables } from './engine.ts'
 import { kindOfField } from './fields.ts'
 import { headFieldsOf, type IndexFields, indexFieldsOf, type IndexPart, infoFieldsOf } from './index-fields.ts'
-import { sqliteIndex } from './sqlite-index.ts'
+import { postgresFields } from './postgres-index.ts'
+import { sqliteFields } from './sqlite-index.ts'
 
-const writers: Readonly<Record<Engine, IndexWriter>> = { sqlite: sqliteIndex, postgres: postgresIndex }
+/** The search index follows each change of an entry in its transaction, so that the next search finds it. */
 
-/** Together so many characters of full texts are in memory at most, unless a single entry has more. */
-const MAX_TEXT = 262_144
-/** The present state of an entry of which at most this part has changed. */
-export type Changed =
-  | { readonly part: 'head'; readonly entry: EntryHead }
-  | { readonly part: Exclude<IndexPart, 'head'>; readonly entry: Entry }
+const tables: Readonly<Record<Engine, FieldTables>> = { sqlite: sqliteFields, postgres: postgresFields }
 
-/** Indexes entries, each at most once, in the transaction that wrote them, so that the next search finds them. */
-export async function indexEntries(tx: Queries, entries: Iterable<Entry> | AsyncIterable<Entry>): Promise<void> {
-  await indexChanges(tx, allOf(entries))
-}
-
-async function* allOf(entries: Iterable<Entry> | AsyncIterable<Entry>): AsyncGenerator<Changed> {
-  for await (const entry of entries) yield { part: 'all', entry }
-}
-
-/** The same for the parts that have changed. */
-export async function indexChanges(tx: Queries, changes: Iterable<Changed> | AsyncIterable<Changed>): Promise<void> {
-  for await (const items of portionsByText(describe(tx, changes))) await writers[tx.engine].write(tx, items)
-}
-
-async function* describe(
-  tx: Queries,
-  changes: Iterable<Changed> | AsyncIterable<Changed>,
-): AsyncGenerator<IndexedEntry> {
-  for await (const change of changes) {
-    const { entry, part } = change
-    yield { entry, part, fields: await fieldsOf(tx, change) }
-  }
-}
-
-async function fieldsOf(tx: Queries, { entry, part }: Changed): Promise<IndexFields> {
-  if (part === 'head') return headFieldsOf(entry)
+/** @param part what has changed since the entry was indexed */
+export async function indexEntry(tx: Queries, entry: Entry, part: 'info' | 'all' = 'all'): Promise<void> {
   const names = await findNames(tx, entry)
-  return part === 'info' ? infoFieldsOf(entry, names) : await indexFieldsOf(entry, names)
+  await writePart(tx, entry, part, part === 'info' ? infoFieldsOf(entry, names) : await indexFieldsOf(entry, names))
 }
 
-async function* portionsByText(
-  items: Iterable<IndexedEntry> | AsyncIterable<IndexedEntry>,
-): AsyncGenerator<readonly IndexedEntry[]> {
-  let waiting: IndexedEntry[] = []
-  let length = 0
-  for await (const item of items) {
-    waiting.push(item)
-    length += textLengthOf(item)
-    if (length < MAX_TEXT) continue
-    yield waiting
-    waiting = []
-    length = 0
-  }
-  if (waiting.length > 0) yield waiting
+/** The same where at most the head has changed. */
+export async function indexHead(tx: Queries, head: EntryHead): Promise<void> {
+  await writePart(tx, head, 'head', headFieldsOf(head))
 }
 
-function textLengthOf({ fields }: IndexedEntry): number {
-  let length = 0
-  for (const texts of [fields.ngrams, fields.texts]) for (const text of texts.values()) length += text.length
-  return length
+/** An entry that the index does not have yet is left to {@link CatchUp} if only a part of it is known. */
+async function writePart(tx: Queries, entry: EntryHead, part: IndexPart, fields: IndexFields): Promise<void> {
+  const { context, id, modified } = entry
+  const ownAcl = isOwnAcl(entry.acl)
+  const known = await tx.get<{ doc: number }>(sql`UPDATE search_entries SET own_acl = ${ownAcl}, modified = ${modified}
+    WHERE context = ${context} AND id = ${id} RETURNING doc`)
+  if (known) return await tables[tx.engine].replace(tx, known.doc, part, fields)
+  if (part !== 'all') return
+  const added = await tx.get<{ doc: number }>(sql`INSERT INTO search_entries (context, id, own_acl, modified)
+    VALUES (${context}, ${id}, ${ownAcl}, ${modified})
+    ON CONFLICT (context, id) DO UPDATE SET own_acl = excluded.own_acl, modified = excluded.modified RETURNING doc`)
+  if (!added) throw new Error('the index returned no number')
+  await tables[tx.engine].insert(tx, added.doc, fields)
 }
 
-export async function removeFromIndex(tx: Queries, address: EntryAddress): Promise<void> {
-  await writers[tx.engine].remove(tx, address)
+/** No search finds the entry any more. Its fields are deleted by {@link sweepIndex}, because there can be many. */
+export async function removeFromIndex(tx: Queries, { context, id }: EntryAddress): Promise<void> {
+  const row = await tx.get<{ doc: number }>(
+    sql`DELETE FROM search_entries WHERE context = ${context} AND id = ${id} RETURNING doc`,
+  )
+  if (row) await tx.run(sql`INSERT INTO search_removed (doc) VALUES (${row.doc})`)
 }
 
-/** Before an entry is indexed at another address: only what differs is written then. */
-export async function moveInIndex(tx: Queries, from: EntryAddress, to: EntryAddress): Promise<void> {
-  await writers[tx.engine].move(tx, from, to)
-}
-
-/** Hides an entry that moves to the trash. */
-export async function trashInIndex(tx: Queries, address: EntryAddress): Promise<void> {
-  await writers[tx.engine].trash(tx, address)
-}
-
-/** Shows an entry again that comes back from the trash as it was. Resolves to false when it must be indexed. */
-export async function restoreInIndex(tx: Queries, address: EntryAddress): Promise<boolean> {
-  return await writers[tx.engine].restore(tx, address)
-}
-
-/** Removes an entry that is deleted from the trash. */
-export async function removeTrashedFromIndex(tx: Queries, address: EntryAddress): Promise<void> {
-  await writers[tx.engine].removeTrashed(tx, address)
-}
-
+/** Removes all entries of a context. */
 export async function removeContextFromIndex(tx: Queries, context: string): Promise<void> {
-  await writers[tx.engine].removeContext(tx, context)
+  await tx.run(sql`INSERT INTO search_removed (doc) SELECT doc FROM search_entries WHERE context = ${context}`)
+  await tx.run(sql`DELETE FROM search_entries WHERE context = ${context}`)
 }
 
-/** Deletes the fields of some removed entries. Returns true when none are left. */
-export const sweep = (tx: Queries, most: number): Promise<boolean> => writers[tx.engine].sweep(tx, most)
+const SWEPT_TOGETHER = 20
+
+/** Deletes the fields of some removed entries. Resolves to false when none are left. */
+export async function sweepIndex(tx: Queries): Promise<boolean> {
+  const rows = await tx.all<{ doc: number }>(sql`SELECT doc FROM search_removed LIMIT ${SWEPT_TOGETHER}`)
+  for (const { doc } of rows) {
+    await tables[tx.engine].clear(tx, doc)
+    await tx.run(sql`DELETE FROM search_removed WHERE doc = ${doc}`)
+  }
+  return rows.length === SWEPT_TOGETHER
+}
 
 /** The next entries after this address that are missing in the index, with the size of their graphs. */
-export async function unindexed(
+export async function missingInIndex(
   queries: Queries,
   { context, id }: EntryAddress,
   most: number,
@@ -111,6 +75,11 @@ export async function unindexed(
     WHERE (context, id) > (${context}, ${id}) AND NOT EXISTS (
       SELECT 1 FROM search_entries s WHERE s.context = entries.context AND s.id = entries.id
     ) ORDER BY context, id LIMIT ${most}`)
+}
+
+/** Records whether every entry is in the index: searches of all processes say so. */
+export async function markComplete(queries: Queries, isComplete: boolean): Promise<void> {
+  await queries.run(sql`UPDATE search_state SET is_complete = ${isComplete} WHERE is_complete <> ${isComplete}`)
 }
 
 /** Names that are stored in the index but not in the entry. */
@@ -139,14 +108,16 @@ export async function indexedDocument(
   const { strings, ngrams, texts, numbers } = await indexFieldsOf(entry, await findNames(queries, entry))
   const values = new Map<string, string[]>()
   const add = (field: string, value: string): void => {
+    const kind = kindOfField(field)
+    // The fields that say who may read are no fields of queries.
+    if (kind === undefined) return
+    const shown = kind === 'uri' ? toAbsolute(value) : kind === 'date' ? new Date(Number(value)).toISOString() : value
     const present = values.get(field)
-    if (present) present.push(value)
-    else values.set(field, [value])
+    if (present) present.push(shown)
+    else values.set(field, [shown])
   }
-  for (const [field, value] of strings) add(field, kindOfField(field) === 'uri' ? toAbsolute(value) : value)
+  for (const [field, value] of strings) add(field, value)
   for (const [field, lines] of [...ngrams, ...texts]) for (const line of lines.split('\n')) add(field, line)
-  for (const [field, value] of numbers) {
-    add(field, kindOfField(field) === 'date' ? new Date(value).toISOString() : String(value))
-  }
+  for (const [field, value] of numbers) add(field, String(value))
   return Object.fromEntries([...values].sort(([a], [b]) => (a < b ? -1 : 1)))
 }

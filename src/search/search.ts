@@ -1,18 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Caller, isAdmin, isGuest } from '../accounts/caller.ts'
 import { GUEST, USERS } from '../accounts/principals.ts'
-import type { Bytes } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
 import { ResponseBudget } from '../model/response-budget.ts'
 import { type Access, accessOf, type EntryInContext } from '../model/rights.ts'
 import { requireAffordable } from './cost.ts'
-import type { Facet, Finder, Reader, SearchRequest } from './engine.ts'
+import type { Facet, Reader, SearchRequest } from './engine.ts'
 import type { HitSource } from './entry-source.ts'
-import { sweep } from './index-records.ts'
-import { PostgresFinder } from './postgres-finder.ts'
-import { SqliteFinder } from './sqlite-finder.ts'
-import { SqliteMerging } from './sqlite-merging.ts'
+import { Finder } from './finder.ts'
+import { sweepIndex } from './index-records.ts'
 
 /** A hit, and what the caller may do with it: decided once, when the engine has found it. */
 export interface Hit extends EntryInContext {
@@ -24,20 +21,8 @@ export interface Found {
   readonly total: number
   readonly hits: readonly Hit[]
   readonly facets: readonly Facet[]
-}
-
-const BATCH = 100
-
-export interface SearchOptions {
-  /** The memory for cached sets of entries; 32 MiB by default. PostgreSQL has its own cache. */
-  readonly maxBytes?: Bytes
-  /** Up to this number of entries, each is tested without indexes and sets; 2000 by default. */
-  readonly scanThreshold?: number
-  /**
-   * The revision of the database at the beginning of a search, where it is known and the database asks the engine for each; otherwise the
-   * search looks twice which changes the index has.
-   */
-  readonly revision?: () => number | undefined
+  /** False while entries are missing in the index. */
+  readonly isComplete: boolean
 }
 
 /** Finds entries among those whose metadata the caller may read (W3.10). */
@@ -45,33 +30,23 @@ export class Search {
   readonly #database: Database
   readonly #hits: HitSource
   readonly #finder: Finder
-  readonly #merging: SqliteMerging | undefined
 
-  constructor(
-    database: Database,
-    hits: HitSource,
-    { maxBytes = 32 * 2 ** 20, scanThreshold = 2000, revision = () => undefined }: SearchOptions = {},
-  ) {
+  constructor(database: Database, hits: HitSource) {
     this.#database = database
     this.#hits = hits
-    this.#finder =
-      database.engine === 'postgres'
-        ? new PostgresFinder(database)
-        : new SqliteFinder(database, { maxBytes, scanThreshold, revision })
-    this.#merging = database.engine === 'sqlite' ? new SqliteMerging(database) : undefined
+    this.#finder = new Finder(database)
   }
 
   /** @param budget limits the size of the loaded hits. */
   async find(caller: Caller, request: SearchRequest, budget = ResponseBudget.forMany()): Promise<Found> {
     requireAffordable([request.query, ...request.filters])
-    const { page, total, facets } = await this.#finder.answer(readerOf(caller), request)
-    return { total, facets, hits: await this.#readable(caller, page, budget) }
+    const { page, ...found } = await this.#finder.answer(readerOf(caller), request)
+    return { ...found, hits: await this.#readable(caller, page, budget) }
   }
 
-  /** Deletes what removed contexts left in the index, and merges what many writes left in parts. */
+  /** Deletes what removed entries left in the index. */
   async tidy(): Promise<void> {
-    while (!(await this.#database.transaction(tx => sweep(tx, BATCH), { durability: 'relaxed' }))) await setImmediate()
-    await this.#merging?.run()
+    while (await this.#database.transaction(sweepIndex, { durability: 'relaxed' })) await setImmediate()
   }
 
   /** Checks each hit of the index again with `rights.ts`. */

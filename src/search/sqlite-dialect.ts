@@ -1,9 +1,13 @@
-import { type Sql, sql } from '../stores/sql.ts'
-import type { Bound, Dialect, FieldKey, LeafCondition } from './engine.ts'
+import { listed, type Sql, sql } from '../stores/sql.ts'
+import type { Bound, Dialect } from './engine.ts'
+import { MAX_CHARACTER, MAX_FIELDS_UNDER } from './index-fields.ts'
 import { ANY, ONE, type TermPart } from './query.ts'
-import { MAX_CHARACTER } from './index-fields.ts'
-import { firstRowOf, lastRowOf } from './sqlite-fields.ts'
-import { readableBy } from './sqlite-index.ts'
+import { firstRow } from './sqlite-index.ts'
+
+const fieldKey = (name: string): Sql => sql`(SELECT number FROM search_fields WHERE name = ${name})`
+
+const fieldsUnder = (start: string): Sql => sql`SELECT name FROM search_fields
+  WHERE name >= ${start} AND name < ${start + MAX_CHARACTER} ORDER BY name LIMIT ${MAX_FIELDS_UNDER}`
 
 function isOneOf(values: readonly string[]): Sql {
   const [only] = values
@@ -25,32 +29,43 @@ function like(parts: readonly TermPart[]): Sql {
 const globOf = (part: TermPart): string =>
   part === ANY ? '*' : part === ONE ? '?' : part.replace(/[[*?]/g, character => `[${character}]`)
 
-const contains = (field: FieldKey, text: string): LeafCondition => fullText('search_ngrams', field, matchOfPart(text))
-
-/** Fewer than three characters match the beginning of a trigram; the vocabulary table lists these trigrams. */
-function matchOfPart(piece: string): Sql {
-  if ([...piece].length >= 3) return sql`${quoted(piece)}`
-  const start = piece.toLowerCase()
-  return sql`(SELECT coalesce(group_concat('"' || replace(term, '"', '""') || '"', ' OR '), '""')
-    FROM search_ngram_terms WHERE term >= ${start} AND term < ${start + MAX_CHARACTER})`
+function contains(field: Sql, texts: readonly string[]): Sql {
+  const match = texts.map(matchOfPart).reduce((all, one) => sql`${all} || ' AND ' || ${one}`)
+  return sql`SELECT rowid - ${firstRow(field)} AS doc FROM search_ngrams WHERE search_ngrams MATCH ${match}
+    AND ${isOf(field)}`
 }
 
-const matchesWords = (field: FieldKey, phrases: readonly string[], isPrefix: boolean): LeafCondition =>
-  fullText('search_texts', field, sql`${phrases.map(quoted).join(' AND ') + (isPrefix ? ' *' : '')}`)
+/** A text of fewer than three characters is the beginning of some trigrams, which the vocabulary lists. */
+function matchOfPart(text: string): Sql {
+  if ([...text].length >= 3) return sql`${quoted(text)}`
+  return sql`(SELECT '(' || coalesce(group_concat('"' || replace(term, '"', '""') || '"', ' OR '), '""') || ')'
+    FROM search_ngram_terms WHERE term >= ${text} AND term < ${text + MAX_CHARACTER})`
+}
+
+function matchesWords(field: Sql, phrases: readonly string[], isPrefix: boolean): Sql {
+  const match = phrases.map(quoted).join(' AND ') + (isPrefix ? ' *' : '')
+  return sql`SELECT rowid - ${firstRow(field)} AS doc FROM search_texts WHERE search_texts MATCH ${match} AND ${isOf(field)}`
+}
 
 const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
 
-function fullText(table: 'search_ngrams' | 'search_texts', field: FieldKey, match: Sql): LeafCondition {
-  const from = table === 'search_ngrams' ? sql`search_ngrams WHERE search_ngrams` : sql`search_texts WHERE search_texts`
-  const first = firstRowOf(field)
-  return {
-    kind: 'leaf',
-    isSlow: true,
-    test: sql`EXISTS (SELECT 1 FROM ${from} MATCH ${match} AND rowid = ${first} + e.doc)`,
-    set: sql`SELECT rowid - ${first} AS doc FROM ${from} MATCH ${match}
-      AND rowid BETWEEN ${first} AND ${lastRowOf(field)}`,
-  }
-}
+/** The rows of a field lie together. */
+const isOf = (field: Sql): Sql => sql`rowid BETWEEN ${firstRow(field)} AND ${firstRow(sql`(${field} + 1)`)} - 1`
+
+const jsonArray = (items: readonly Sql[]): Sql => sql`json_array(${listed(items.map(item => sql`json(${item})`))})`
+
+const jsonRows = (columns: readonly Sql[], from: Sql): Sql =>
+  sql`(SELECT json_group_array(json_array(${listed(columns)})) FROM ${from})`
 
 /** The SQL of SQLite, with FTS5. */
-export const sqliteDialect: Dialect = { isOneOf, between, like, contains, matchesWords, readableBy }
+export const sqliteDialect: Dialect = {
+  fieldKey,
+  fieldsUnder,
+  isOneOf,
+  between,
+  like,
+  contains,
+  matchesWords,
+  jsonArray,
+  jsonRows,
+}

@@ -1,192 +1,136 @@
-import { GUEST, USERS } from '../accounts/principals.ts'
 import type { Queries } from '../stores/database.ts'
-import { deleteRows } from '../stores/deletion.ts'
-import { name, type Sql, sql } from '../stores/sql.ts'
-import { type Acl, type EntryHead, isOwnAcl } from '../model/entry.ts'
-import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
-import { clearOrDiscard, discard, sweepDiscarded } from './discarded.ts'
-import type { IndexedEntry, IndexWriter, Reader } from './engine.ts'
-import { readersOf } from './index-fields.ts'
-import { clearFields, type FieldsOfDoc, writeFields } from './sqlite-fields.ts'
+import { type Sql, sql } from '../stores/sql.ts'
+import type { FieldTables } from './engine.ts'
+import { type IndexFields, type IndexPart, partFields, sortKey } from './index-fields.ts'
+import { caseless, wordsOf } from './text.ts'
 
-/** The search index in SQLite, with FTS5. */
-/** The reader set of entries without their own ACL. */
-const CONTEXT_DEFAULT = 0
+/** The fields of documents in SQLite. Fields have numbers, because their names are long. */
 
-/** Recorded in place of a document: the readers of unchanged entries may have changed. */
-export const WHO_READS = 0
-/** At least so many of the latest changes are recorded. Older ones are deleted some together. */
-const KEPT_CHANGES = 2000
-const DELETED_TOGETHER = 100
+/** A row id in the full-text tables is the number of the field times this, plus the number of the document: a search reads one field. */
+const DOCS_OF_FIELD = 2 ** 32
 
-export const sqliteIndex: IndexWriter = {
-  write,
-  remove,
-  move,
-  trash,
-  restore,
-  removeTrashed,
-  removeContext,
-  sweep: (tx, most) => sweepDiscarded(tx, most, clearFields),
+export const firstRow = (field: Sql): Sql => sql`${field} * ${DOCS_OF_FIELD}`
+
+/** What one statement writes or deletes, which takes some milliseconds. */
+const MAX_CHARACTERS = 65_536
+const MAX_DELETED = 2000
+
+type Row<T> = readonly [field: number, value: T]
+
+async function insert(tx: Queries, doc: number, fields: IndexFields): Promise<void> {
+  await insertRows(tx, doc, await rowsOf(tx, fields))
 }
 
-async function write(tx: Queries, items: readonly IndexedEntry[]): Promise<void> {
-  const written: FieldsOfDoc[] = []
-  for (const { entry, part, fields } of items) {
-    const audience = await audienceOf(tx, entry)
-    const known = await updateEntry(tx, entry, audience)
-    if (known !== undefined) written.push({ doc: known, isNew: false, part, fields })
-    else if (part === 'all') written.push({ doc: await insertEntry(tx, entry, audience), isNew: true, part, fields })
-  }
-  await writeFields(tx, written)
+async function replace(tx: Queries, doc: number, part: IndexPart, fields: IndexFields): Promise<void> {
+  const rows = await rowsOf(tx, fields)
+  const isOfPart =
+    part === 'all'
+      ? sql`TRUE`
+      : sql`field IN (SELECT number FROM search_fields
+    WHERE name IN (SELECT value FROM json_each(${JSON.stringify(partFields[part])})))`
+  if (part === 'all') await clearTexts(tx, doc, sql`field NOT IN (${fieldsOf([...rows.ngrams, ...rows.texts])})`)
+  // Most strings are as before. Among very many it takes too long to find out which.
+  const isMany = portionsOf(rows.strings).length > 1
+  await clearStrings(tx, doc, isMany ? isOfPart : sql`${isOfPart} AND (field, value) NOT IN (${pairs(rows.strings)})`)
+  await tx.run(sql`DELETE FROM search_numbers WHERE doc = ${doc} AND ${isOfPart}`)
+  await insertRows(tx, doc, rows)
 }
 
-/** Resolves to its number; `undefined` when the index does not have it. */
-async function updateEntry(tx: Queries, entry: EntryHead, audience: number): Promise<number | undefined> {
-  const row = await tx.get<{
-    doc: number
-  }>(sql`UPDATE search_entries SET audience = ${audience}, modified = ${entry.modified}
-    WHERE context = ${entry.context} AND id = ${entry.id} RETURNING doc`)
-  if (row) await noteWritten(tx, entry, row.doc)
-  return row?.doc
+async function clear(tx: Queries, doc: number): Promise<void> {
+  await clearTexts(tx, doc, sql`TRUE`)
+  await clearStrings(tx, doc, sql`TRUE`)
+  await tx.run(sql`DELETE FROM search_numbers WHERE doc = ${doc}`)
 }
 
-async function insertEntry(tx: Queries, entry: EntryHead, audience: number): Promise<number> {
-  const row = await tx.get<{ doc: number }>(sql`INSERT INTO search_entries (context, id, audience, modified)
-    VALUES (${entry.context}, ${entry.id}, ${audience}, ${entry.modified}) RETURNING doc`)
-  if (!row) throw new Error('the index returned no number')
-  await noteWritten(tx, entry, row.doc)
-  return row.doc
+export const sqliteFields: FieldTables = { insert, replace, clear }
+
+interface Rows {
+  readonly strings: ReadonlyArray<Row<string>>
+  readonly numbers: ReadonlyArray<Row<number>>
+  readonly ngrams: ReadonlyArray<Row<string>>
+  readonly texts: ReadonlyArray<Row<string>>
 }
 
-async function noteWritten(tx: Queries, { context, id, acl }: EntryHead, doc: number): Promise<void> {
-  await noteChange(tx, doc)
-  if (context === CONTEXTS) await writeContextReaders(tx, id, acl)
-}
-
-async function remove(tx: Queries, { context, id }: EntryAddress): Promise<void> {
-  const row = await tx.get<{ doc: number }>(
-    sql`DELETE FROM search_entries WHERE context = ${context} AND id = ${id} RETURNING doc`,
-  )
-  if (row) {
-    await noteChange(tx, row.doc)
-    await clearOrDiscard(tx, row.doc, clearFields)
-  }
-  if (context === CONTEXTS) await writeContextReaders(tx, id, {})
-}
-
-async function move(tx: Queries, from: EntryAddress, to: EntryAddress): Promise<void> {
-  const row = await tx.get<{ doc: number }>(sql`UPDATE search_entries SET context = ${to.context}, id = ${to.id}
-    WHERE context = ${from.context} AND id = ${from.id} RETURNING doc`)
-  if (row) await noteChange(tx, row.doc)
-}
-
-async function trash(tx: Queries, { context, id }: EntryAddress): Promise<void> {
-  await tx.run(sql`INSERT INTO search_trashed (${trashedColumns}) SELECT ${trashedColumns} FROM search_entries
-    WHERE context = ${context} AND id = ${id}`)
-  const row = await tx.get<{ doc: number }>(
-    sql`DELETE FROM search_entries WHERE context = ${context} AND id = ${id} RETURNING doc`,
-  )
-  if (row) await noteChange(tx, row.doc)
-}
-
-async function restore(tx: Queries, { context, id }: EntryAddress): Promise<boolean> {
-  const row = await tx.get<{ doc: number }>(sql`INSERT INTO search_entries (${trashedColumns})
-    SELECT ${trashedColumns} FROM search_trashed WHERE context = ${context} AND id = ${id} RETURNING doc`)
-  if (!row) return false
-  await noteChange(tx, row.doc)
-  await tx.run(sql`DELETE FROM search_trashed WHERE context = ${context} AND id = ${id}`)
-  return true
-}
-
-const trashedColumns = sql`doc, context, id, audience, modified`
-
-async function removeTrashed(tx: Queries, { context, id }: EntryAddress): Promise<void> {
-  const row = await tx.get<{ doc: number }>(
-    sql`DELETE FROM search_trashed WHERE context = ${context} AND id = ${id} RETURNING doc`,
-  )
-  if (row) await discard(tx, row.doc)
-}
-
-async function removeContext(tx: Queries, context: string): Promise<void> {
-  await tx.run(sql`INSERT INTO search_discarded (doc) SELECT doc FROM search_entries WHERE context = ${context}
-    UNION ALL SELECT doc FROM search_trashed WHERE context = ${context}`)
-  await deleteRows(tx, name('search_trashed'), sql`context = ${context}`)
-  const removed = await deleteRows(tx, name('search_entries'), sql`context = ${context}`)
-  if (removed > 0) await noteChange(tx, WHO_READS)
-}
-
-async function noteChange(tx: Queries, doc: number): Promise<void> {
-  const row = await tx.get<{ generation: number }>(
-    sql`INSERT INTO search_changes (doc) VALUES (${doc}) RETURNING generation`,
-  )
-  const generation = row?.generation ?? 0
-  if (generation % DELETED_TOGETHER !== 0) return
-  await tx.run(sql`DELETE FROM search_changes WHERE generation <= ${generation - KEPT_CHANGES}`)
-}
-
-/** The number of the latest change. */
-export async function latestGeneration(queries: Queries): Promise<number> {
-  const row = await queries.get<{ latest: number | null }>(sql`SELECT max(generation) AS latest FROM search_changes`)
-  return row?.latest ?? 0
-}
-
-/** The largest number of a document: about how many there are. */
-export async function lastDoc(queries: Queries): Promise<number> {
-  const row = await queries.get<{ last: number | null }>(sql`SELECT max(doc) AS last FROM search_entries`)
-  return row?.last ?? 0
-}
-
-/** The documents that changed after that generation; `undefined` when it is no longer recorded. */
-export async function changesAfter(queries: Queries, generation: number): Promise<ReadonlySet<number> | undefined> {
-  const rows = await queries.all<{ generation: number; doc: number }>(
-    sql`SELECT generation, doc FROM search_changes WHERE generation > ${generation} ORDER BY generation`,
-  )
-  const [first] = rows
-  return first === undefined || first.generation === generation + 1 ? new Set(rows.map(({ doc }) => doc)) : undefined
-}
-
-/** Id of the set of those who may read the entry. If guests or all users may, other readers are dropped as redundant. */
-async function audienceOf(tx: Queries, { acl }: EntryHead): Promise<number> {
-  if (!isOwnAcl(acl)) return CONTEXT_DEFAULT
-  const readers = readersOf(acl)
-  const wide = [GUEST, USERS].map(principalUri).find(all => readers.includes(all))
-  const principals = JSON.stringify(wide === undefined ? [...new Set(readers)].sort() : [wide])
-  await tx.run(sql`INSERT INTO search_audiences (principals) VALUES (${principals}) ON CONFLICT DO NOTHING`)
-  const row = await tx.get<{ audience: number }>(
-    sql`SELECT audience FROM search_audiences WHERE principals = ${principals}`,
-  )
-  if (!row) throw new Error('the index returned no audience')
-  await tx.run(sql`INSERT OR IGNORE INTO search_audience_members (principal, audience)
-    SELECT value, ${row.audience} FROM json_each(${principals})`)
-  return row.audience
-}
-
-/** A change of a context's access list rewrites these few rows, and none of its entries. */
-async function writeContextReaders(tx: Queries, context: string, acl: Acl): Promise<void> {
-  const owners = new Set(acl.admin)
-  const readers = new Set([...owners, ...(acl.rread ?? []), ...(acl.rwrite ?? [])])
-  const rows = [...readers].sort().map(principal => ({ principal, owns: owners.has(principal) ? 1 : 0 }))
-  const before = await tx.all<{ principal: string; owns: number }>(
-    sql`SELECT principal, owns FROM search_context_readers WHERE context = ${context} ORDER BY principal`,
-  )
-  if (JSON.stringify(before) === JSON.stringify(rows)) return
-  await noteChange(tx, WHO_READS)
-  await tx.run(sql`DELETE FROM search_context_readers WHERE context = ${context}`)
-  for (const { principal, owns } of rows) {
-    await tx.run(sql`INSERT INTO search_context_readers (principal, context, owns)
-      VALUES (${principal}, ${context}, ${owns})`)
+async function rowsOf(tx: Queries, { strings, numbers, ngrams, texts }: IndexFields): Promise<Rows> {
+  const numberOf = await fieldNumbers(tx, new Set([...strings, ...numbers, ...ngrams, ...texts].map(([name]) => name)))
+  const rows = <T, R>(pairs: Iterable<readonly [string, T]>, stored: (value: T) => R): Row<R>[] =>
+    Array.from(pairs, ([name, value]) => [numberOf.get(name) ?? 0, stored(value)])
+  return {
+    // A full text has a row here too: for queries whether the field exists, and as its sort key.
+    strings: [...rows(strings, value => value), ...rows([...ngrams, ...texts], sortKey)],
+    numbers: rows(numbers, value => value),
+    ngrams: rows(ngrams, gramsOf),
+    texts: rows(texts, wordsOf),
   }
 }
 
-/** Whether the reader may read the metadata of entry `e`: the rule of `rights.ts`, for many entries at once. */
-export function readableBy({ principals, userId }: Reader): Sql {
-  if (principals === undefined) return sql`TRUE`
-  const named = sql`principal IN (SELECT value FROM json_each(${JSON.stringify(principals)}))`
-  return sql`(
-    +e.audience IN (SELECT audience FROM search_audience_members WHERE ${named})
-    OR (+e.audience = ${CONTEXT_DEFAULT} AND +e.context IN (SELECT context FROM search_context_readers WHERE ${named}))
-    OR +e.context IN (SELECT context FROM search_context_readers WHERE ${named} AND owns = 1)
-    OR (+e.context = '_principals' AND +e.id = ${userId})
-  )`
+/** With an end from which the last two characters are found as well: a trigram begins with each of them. */
+const gramsOf = (text: string): string => `${caseless(text)}\n\n`
+
+/** The numbers of fields; new fields get one. */
+async function fieldNumbers(tx: Queries, names: ReadonlySet<string>): Promise<ReadonlyMap<string, number>> {
+  const all = JSON.stringify([...names])
+  const find = async (): Promise<ReadonlyMap<string, number>> => {
+    const rows = await tx.all<{ number: number; name: string }>(
+      sql`SELECT number, name FROM search_fields WHERE name IN (SELECT value FROM json_each(${all}))`,
+    )
+    return new Map(rows.map(({ number, name }) => [name, number]))
+  }
+  const found = await find()
+  if (found.size === names.size) return found
+  await tx.run(sql`INSERT OR IGNORE INTO search_fields (name) SELECT value FROM json_each(${all})`)
+  return await find()
+}
+
+async function insertRows(tx: Queries, doc: number, { strings, numbers, ngrams, texts }: Rows): Promise<void> {
+  for (const rows of portionsOf(strings)) {
+    await tx.run(sql`INSERT OR IGNORE INTO search_strings (field, value, doc) SELECT value ->> 0, value ->> 1, ${doc}
+      FROM json_each(${JSON.stringify(rows)})`)
+  }
+  await tx.run(sql`INSERT INTO search_numbers (field, value, doc) SELECT value ->> 0, value ->> 1, ${doc}
+    FROM json_each(${JSON.stringify(numbers)})`)
+  for (const rows of portionsOf(ngrams)) {
+    await tx.run(sql`INSERT OR REPLACE INTO search_ngrams (rowid, value) ${textRows(rows, doc)}`)
+  }
+  for (const rows of portionsOf(texts)) {
+    await tx.run(sql`INSERT OR REPLACE INTO search_texts (rowid, value) ${textRows(rows, doc)}`)
+  }
+}
+
+/** By row id: at each step back FTS5 begins another part of its index. */
+const textRows = (rows: ReadonlyArray<Row<string>>, doc: number): Sql => sql`
+  SELECT ${firstRow(sql`(value ->> 0)`)} + ${doc}, value ->> 1 FROM json_each(${JSON.stringify(rows)}) ORDER BY 1`
+
+const pairs = (rows: ReadonlyArray<Row<string>>): Sql =>
+  sql`SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(rows)})`
+
+const fieldsOf = (rows: ReadonlyArray<Row<string>>): Sql =>
+  sql`SELECT value FROM json_each(${JSON.stringify(rows.map(([field]) => field))})`
+
+function portionsOf(rows: ReadonlyArray<Row<string>>): Array<ReadonlyArray<Row<string>>> {
+  const portions: Array<Array<Row<string>>> = []
+  let length = MAX_CHARACTERS
+  for (const row of rows) {
+    if (length >= MAX_CHARACTERS) {
+      portions.push([])
+      length = 0
+    }
+    portions.at(-1)?.push(row)
+    length += row[1].length
+  }
+  return portions
+}
+
+/** Each full text has a row among the strings. */
+async function clearTexts(tx: Queries, doc: number, isOf: Sql): Promise<void> {
+  const rows = sql`SELECT DISTINCT ${firstRow(sql`field`)} + ${doc} FROM search_strings WHERE doc = ${doc} AND ${isOf}`
+  await tx.run(sql`DELETE FROM search_ngrams WHERE rowid IN (${rows})`)
+  await tx.run(sql`DELETE FROM search_texts WHERE rowid IN (${rows})`)
+}
+
+async function clearStrings(tx: Queries, doc: number, isOf: Sql): Promise<void> {
+  for (let deleted = MAX_DELETED; deleted === MAX_DELETED; ) {
+    deleted = await tx.run(sql`DELETE FROM search_strings WHERE (field, value, doc) IN (
+      SELECT field, value, doc FROM search_strings WHERE doc = ${doc} AND ${isOf} LIMIT ${MAX_DELETED})`)
+  }
 }

@@ -79,31 +79,6 @@ export function listed(pieces: ReadonlyArray<SqlValue | Sql>): Sql {
   return { parts, values }
 }
 
-/** Few different numbers of rows, so that statements with them stay prepared. */
-const ROWS_TOGETHER = [64, 16, 4, 1]
-
-/** Splits rows into portions for statements with {@link tuples}. */
-export function* portionsOfRows<T>(rows: readonly T[]): Generator<readonly T[]> {
-  let from = 0
-  for (const size of ROWS_TOGETHER) for (; rows.length - from >= size; from += size) yield rows.slice(from, from + size)
-}
-
-/**
- * Rows as part of a statement, after `VALUES`. SQLite takes a third of the time that it takes to read them from a JSON text of arrays
- * (D40.6).
- */
-export function tuples(rows: ReadonlyArray<readonly SqlValue[]>): Sql {
-  const parts: string[] = []
-  const values: SqlValue[] = []
-  for (const row of rows) {
-    for (const [column, value] of row.entries()) {
-      parts.push(column > 0 ? ', ' : parts.length > 0 ? '), (' : '(')
-      values.push(value)
-    }
-  }
-  return { parts: [...parts, ')'], values }
-}
-
 /** Replaces characters that no engine stores: NUL becomes a space, an unpaired surrogate the replacement character. */
 export const storableText = (text: string): string => text.replaceAll('\0', ' ').toWellFormed()
 

@@ -204,7 +204,7 @@ test('a list with too much metadata stays in its context, and each entry in it c
   assert.deepEqual(await idsOf(admin, context, list), members.slice(1))
 })
 
-test('a search finds what has moved at its new address, for those who may read it there (D40.19)', async () => {
+test('a search finds what has moved at its new address, for those who may read it there', async () => {
   const [context, other] = [await newContext(admin), await newContext(admin)]
   const readers = graphOf(`${admin.base}${context}`, `${STORE}read`, principal(admin, '_guest'))
   assert.equal((await admin.put(`_contexts/entry/${context}`, readers)).status, 204)

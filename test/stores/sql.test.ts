@@ -1,18 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { placeOf } from '../../src/stores/postgres/postgres-pool.ts'
-import {
-  bindable,
-  databaseTime,
-  listed,
-  name,
-  portionsOf,
-  portionsOfRows,
-  type Sql,
-  sql,
-  storableText,
-  tuples,
-} from '../../src/stores/sql.ts'
+import { bindable, databaseTime, listed, name, portionsOf, type Sql, sql, storableText } from '../../src/stores/sql.ts'
 
 test('a value that an engine would store as another one is refused with its type, not with itself', () => {
   for (const [value, message] of [
@@ -86,20 +75,6 @@ test('items are split into portions, by default of 200', () => {
   assert.deepEqual(sizes(401), [200, 200, 1])
   assert.deepEqual(sizes(4, 2), [2, 2])
   assert.deepEqual([...portionsOf(['a', 'b', 'c'], 2)], [['a', 'b'], ['c']])
-})
-
-test('rows are divided into portions of few sizes, and become tuples (D40.6)', () => {
-  const sizes = (count: number) => [...portionsOfRows([...Array(count).keys()])].map(({ length }) => length)
-  assert.deepEqual(sizes(0), [])
-  assert.deepEqual(sizes(3), [1, 1, 1])
-  assert.deepEqual(sizes(150), [64, 64, 16, 4, 1, 1])
-  assert.deepEqual([...portionsOfRows([1, 2, 3, 4, 5])], [[1, 2, 3, 4], [5]])
-  assert.deepEqual(shown(tuples([[1, 'a', null]])), ['(?, ?, ?)', [1, 'a', null]])
-  const rows = [
-    [1, 'a'],
-    [2, 'b'],
-  ]
-  assert.deepEqual(shown(sql`VALUES ${tuples(rows)}`), ['VALUES (?, ?), (?, ?)', [1, 'a', 2, 'b']])
 })
 
 test('text is made storable: no NUL, no half characters', () => {

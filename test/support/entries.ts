@@ -2,7 +2,7 @@ import { Changes } from '../../src/content/changes.ts'
 import { deleteEntryRow, deleteEntryRowsOf, insertEntryRow, updateEntryRow } from '../../src/content/entry-rows.ts'
 import type { EntryAddress } from '../../src/model/addresses.ts'
 import type { Entry } from '../../src/model/entry.ts'
-import { indexEntries, removeContextFromIndex, removeFromIndex } from '../../src/search/index-records.ts'
+import { indexEntry, removeContextFromIndex, removeFromIndex } from '../../src/search/index-records.ts'
 import type { Database, Queries } from '../../src/stores/database.ts'
 import { FakeSystem } from './fake-system.ts'
 
@@ -20,12 +20,12 @@ export const changesOf = (database: Database): Changes =>
 
 export async function insertEntry(tx: Queries, entry: Entry): Promise<void> {
   await insertEntryRow(tx, entry)
-  await indexEntries(tx, [entry])
+  await indexEntry(tx, entry)
 }
 
 export async function updateEntry(tx: Queries, entry: Entry): Promise<void> {
   await updateEntryRow(tx, entry)
-  await indexEntries(tx, [entry])
+  await indexEntry(tx, entry)
 }
 
 export async function deleteEntry(tx: Queries, address: EntryAddress): Promise<void> {

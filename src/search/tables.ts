@@ -1,0 +1,107 @@
+import { type Sql, sql } from '../stores/sql.ts'
+
+/** The tables of the search index. All their data are derived from other tables: if they are empty, the next start fills them. */
+
+const common: readonly Sql[] = [
+  sql`CREATE TABLE search_state (is_complete INTEGER NOT NULL)`,
+  sql`INSERT INTO search_state (is_complete) VALUES (0)`,
+  // Documents of entries that are no longer there, whose fields are still to be deleted.
+  sql`CREATE TABLE search_removed (doc BIGINT PRIMARY KEY)`,
+]
+
+const sqlite: readonly Sql[] = [
+  ...common,
+  // Numbers are never reused: leftover rows of a removed entry must not pass to a new one.
+  sql`CREATE TABLE search_entries (
+    doc INTEGER PRIMARY KEY AUTOINCREMENT,
+    context TEXT NOT NULL,
+    id TEXT NOT NULL,
+    own_acl INTEGER NOT NULL,
+    modified BIGINT NOT NULL,
+    UNIQUE (context, id)
+  )`,
+  sql`CREATE TABLE search_fields (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)`,
+  sql`CREATE TABLE search_strings (
+    field INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    doc INTEGER NOT NULL,
+    PRIMARY KEY (field, value, doc)
+  ) WITHOUT ROWID`,
+  sql`CREATE INDEX search_strings_by_doc ON search_strings (doc, field)`,
+  sql`CREATE TABLE search_numbers (
+    field INTEGER NOT NULL,
+    value BIGINT NOT NULL,
+    doc INTEGER NOT NULL,
+    PRIMARY KEY (field, value, doc)
+  ) WITHOUT ROWID`,
+  sql`CREATE INDEX search_numbers_by_doc ON search_numbers (doc, field)`,
+  // The row id is field * 2^32 + doc, so that a search reads the hits in its field only.
+  sql`CREATE VIRTUAL TABLE search_ngrams USING fts5 (value, content = '', contentless_delete = 1, tokenize = 'trigram')`,
+  sql`CREATE VIRTUAL TABLE search_ngram_terms USING fts5vocab (search_ngrams, row)`,
+  sql`CREATE VIRTUAL TABLE search_texts USING fts5 (
+    value, content = '', contentless_delete = 1, tokenize = 'porter unicode61'
+  )`,
+]
+
+const postgres: readonly Sql[] = [
+  ...common,
+  sql`CREATE TABLE search_entries (
+    doc BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    context TEXT NOT NULL,
+    id TEXT NOT NULL,
+    own_acl INTEGER NOT NULL,
+    modified BIGINT NOT NULL,
+    UNIQUE (context, id)
+  )`,
+  sql`CREATE TABLE search_strings (doc BIGINT NOT NULL, field TEXT NOT NULL, value TEXT NOT NULL)`,
+  // An index row is limited to 2704 bytes: 500 characters and the name of the field.
+  sql`CREATE INDEX search_strings_by_value ON search_strings (field, left(value, 500), doc)`,
+  sql`CREATE INDEX search_strings_by_doc ON search_strings (doc, field)`,
+  sql`CREATE TABLE search_numbers (
+    doc BIGINT NOT NULL,
+    field TEXT NOT NULL,
+    value BIGINT NOT NULL,
+    PRIMARY KEY (field, value, doc)
+  )`,
+  sql`CREATE INDEX search_numbers_by_doc ON search_numbers (doc, field)`,
+  // Trigrams are stored as lexemes, so that no extension is needed.
+  sql`CREATE TABLE search_ngrams (
+    doc BIGINT NOT NULL,
+    field TEXT NOT NULL,
+    value TEXT NOT NULL,
+    grams TSVECTOR NOT NULL,
+    PRIMARY KEY (doc, field)
+  )`,
+  sql`CREATE INDEX search_ngrams_by_gram ON search_ngrams USING gin (grams)`,
+  // English stems, as the engine's own configuration has them, but also of frequent words, because a phrase can have them.
+  sql`CREATE TEXT SEARCH DICTIONARY stowage_stem (TEMPLATE = snowball, LANGUAGE = english)`,
+  sql`CREATE TEXT SEARCH CONFIGURATION stowage (COPY = simple)`,
+  sql`ALTER TEXT SEARCH CONFIGURATION stowage ALTER MAPPING FOR asciiword, word, numword WITH stowage_stem`,
+  sql`CREATE TABLE search_texts (
+    doc BIGINT NOT NULL,
+    field TEXT NOT NULL,
+    words TSVECTOR NOT NULL,
+    PRIMARY KEY (doc, field)
+  )`,
+  sql`CREATE INDEX search_texts_by_word ON search_texts USING gin (words)`,
+]
+
+export const searchTables = { sqlite, postgres }
+
+/** Those of all earlier versions. */
+export const droppedTables: readonly Sql[] = [
+  sql`DROP TABLE IF EXISTS search_ngram_terms`,
+  sql`DROP TABLE IF EXISTS search_ngrams`,
+  sql`DROP TABLE IF EXISTS search_texts`,
+  sql`DROP TABLE IF EXISTS search_strings`,
+  sql`DROP TABLE IF EXISTS search_numbers`,
+  sql`DROP TABLE IF EXISTS search_fields`,
+  sql`DROP TABLE IF EXISTS search_entries`,
+  sql`DROP TABLE IF EXISTS search_trashed`,
+  sql`DROP TABLE IF EXISTS search_discarded`,
+  sql`DROP TABLE IF EXISTS search_changes`,
+  sql`DROP TABLE IF EXISTS search_digests`,
+  sql`DROP TABLE IF EXISTS search_context_readers`,
+  sql`DROP TABLE IF EXISTS search_audiences`,
+  sql`DROP TABLE IF EXISTS search_audience_members`,
+]

@@ -1,0 +1,35 @@
+/** How texts and queries are prepared, so that a search finds what looks the same. */
+
+/** The common form of compatible characters, such as full-width letters and ligatures, without characters that are not shown. */
+export const normalised = (text: string): string =>
+  text.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+
+/** The form in which parts of words are compared. */
+export const caseless = (text: string): string => normalised(text).toLowerCase()
+
+/** These scripts have no spaces between words: each character counts as a word, and several are a phrase. */
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu
+const emoji = /[\p{Extended_Pictographic}\p{Regional_Indicator}]/gu
+
+/**
+ * The words of a text with a space between them: letters and digits, in lower case, Latin letters without accents. An emoji becomes a word,
+ * because the tokenizers of the engines drop it.
+ */
+export function wordsOf(text: string): string {
+  const plain = caseless(text)
+    .normalize('NFD')
+    .replace(/(?<=[a-z])\p{Mn}+/gu, '')
+    .normalize('NFC')
+  return plain
+    .replace(unspaced, ' $& ')
+    .replace(emoji, character => ` u${character.codePointAt(0)?.toString(16)} `)
+    .replace(/[^\p{L}\p{N}\p{M}\p{Co}]+/gu, ' ')
+    .trim()
+}
+
+/** A query has so many characters, or fewer that say as much: one emoji, or two characters of a script without spaces. */
+const MIN_CHARACTERS = 3
+
+export function isLongEnough(query: string): boolean {
+  return query.length >= MIN_CHARACTERS || query.search(emoji) >= 0 || (query.match(unspaced)?.length ?? 0) >= 2
+}
