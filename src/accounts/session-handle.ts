@@ -12,8 +12,7 @@ interface Owned {
 export const handleOf = ({ token, userId }: Owned): string =>
   `${createHash('sha256').update(`handle\n${token}`).digest('base64url')}.${userId}`
 
-/** The id of the user whose session a handle names; `undefined` for a token. */
-export function userOfHandle(handle: string): string | undefined {
-  const dot = handle.indexOf('.')
-  return dot < 0 ? undefined : handle.slice(dot + 1)
-}
+const HANDLE = /^[\w-]{43}\.([\w-]{1,128})$/
+
+/** The id of the user whose session a handle names; `undefined` for a token, and for any text that is no handle. */
+export const userOfHandle = (handle: string): string | undefined => HANDLE.exec(handle)?.[1]

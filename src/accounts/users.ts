@@ -214,10 +214,12 @@ export function normaliseName(raw: string): string {
   return name
 }
 
-/** @throws {InvalidInput} `invalid-name` when the normalised name is empty, is too long or contains control characters. */
+/** @throws {InvalidInput} `invalid-name` when the normalised name is empty, begins with `_`, is too long or contains control characters. */
 export function requireName(raw: string): string {
   const name = raw.length > MAX_RAW_CHARACTERS ? raw : normaliseName(raw)
   if (name === '') throw new InvalidInput('invalid-name', 'The name is empty.')
+  // Ids of the service begin with it, so such a name could be taken for one.
+  if (name.startsWith('_')) throw new InvalidInput('invalid-name', 'Names that begin with _ are reserved.')
   if (name.length > 2 * MAX_CHARACTERS || [...name].length > MAX_CHARACTERS) {
     throw new InvalidInput('invalid-name', `The name is longer than ${MAX_CHARACTERS} characters.`)
   }

@@ -53,7 +53,7 @@ function createLogin(
     issuer,
     clientId: settings['service.auth.oidc.idp.<idp>.client-id'].get(name) ?? '',
     clientSecret: readSecret(settings, name),
-    clientAuth: settings['service.auth.oidc.idp.<idp>.client-auth'].get(name) ?? 'basic',
+    clientAuth: settings['service.auth.oidc.idp.<idp>.client-auth'].get(name),
     scopes: settings['service.auth.oidc.idp.<idp>.scopes'].get(name) ?? 'openid',
     acrValues: settings['service.auth.oidc.idp.<idp>.acr-values'].get(name),
     maxAuthenticationAge: settings['service.auth.oidc.idp.<idp>.max-authentication-age'].get(name),

@@ -56,7 +56,7 @@ export const oidcKeys = {
     help: 'File with the secret instead; line breaks at its end do not count.',
   }),
   'service.auth.oidc.idp.<idp>.client-auth': choice(['basic', 'post'], {
-    default: 'basic',
+    defaultText: 'what the provider offers, `basic` first',
     help: 'How the secret is sent: `client_secret_basic` or `client_secret_post`.',
   }),
   'service.auth.oidc.idp.<idp>.scopes': text({

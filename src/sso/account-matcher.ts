@@ -54,7 +54,7 @@ export class AccountMatcher {
 
   /** The user linked to the subject, without any check. */
   async find(subject: SsoSubject): Promise<User | undefined> {
-    return await findLinkedUser(this.#deps.database, subject)
+    return isSubject(subject.subject) ? await findLinkedUser(this.#deps.database, subject) : undefined
   }
 
   /** Signs the user in: all changes are made in one transaction, or none. @throws {SsoRefused} */
@@ -88,7 +88,10 @@ export class AccountMatcher {
     if (rules) requireValues(attributes, rules)
     const name = requireNameOf(identity)
     this.#requireDomain(name, provider)
-    const link: SsoSubject = { issuer: identity.issuer, subject: identity.subject ?? name }
+    const { subject = name } = identity
+    if (!isSubject(subject))
+      throw refused('token-sub', 'at most 255 characters, no control characters', showName(subject))
+    const link: SsoSubject = { issuer: identity.issuer, subject }
     const linked = await findLinkedUser(queries, link)
     const user = linked ?? (await findByName(queries, identity, name, provider))
     // By id as well, those of the service begin with a line: admin cannot be reached under any name (I5.4).
@@ -211,6 +214,9 @@ function shortened(texts: readonly string[]): string {
 /** In a federation only the providers that a setting names may decide about groups. */
 const groupRulesFor = (rules: GroupRules | undefined, issuer: string): GroupRules | undefined =>
   rules?.issuers && !rules.issuers.has(issuer) ? undefined : rules
+
+/** OpenID Connect Core 2 limits a subject to 255 characters; a store cannot have others of these as a key. */
+const isSubject = (text: string): boolean => /^[^\p{Cc}\p{Cs}]{1,255}$/u.test(text)
 
 /** In its normal form, by which everything else is decided. @throws {SsoRefused} */
 function requireNameOf({ name: stated }: VerifiedIdentity): string {

@@ -171,5 +171,5 @@ async function readText(url: string, body: AsyncIterable<Uint8Array>, maxBytes: 
   }
 }
 
-const isLoopback = (host: string): boolean =>
+export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)

@@ -21,9 +21,13 @@ const MAX_FLOWS = 200_000
 const CHARACTERS = 1_024
 
 const flowKey = (id: string): string => `sso-flow:${id}`
+/** The form of an id. Guests can send any other text, which is not looked up. */
+const ID = /^[\w-]{43}$/
 
-const signedOutKey = (provider: string, logoutKey: string): string =>
-  `sso-signed-out:${createHash('sha256').update(`${provider}\n${logoutKey}`).digest('base64url')}`
+/** What a provider states can have any length and any characters. */
+const digestOf = (provider: string, text: string): string =>
+  createHash('sha256').update(`${provider}\n${text}`).digest('base64url')
+const signedOutKey = (provider: string, logoutKey: string): string => `sso-signed-out:${digestOf(provider, logoutKey)}`
 
 /** Begins the keys of the counters; strangers can create one for each network that they can send from. */
 export const FLOW_COUNT_PREFIX = 'sso-flows-from:'
@@ -69,7 +73,7 @@ export class LoginFlows {
 
   /** Removes and returns the flow with this id. */
   async consume(id: string): Promise<LoginFlow | undefined> {
-    const flow = await this.#store.take<LoginFlow>(flowKey(id))
+    const flow = ID.test(id) ? await this.#store.take<LoginFlow>(flowKey(id)) : undefined
     if (flow) for (const [key] of countersOf(flow.network)) await this.#uncount(key, flow)
     return flow
   }
@@ -87,7 +91,7 @@ export class LoginFlows {
   /** Of many requests with the same assertion, on any node, one passes (D8.3). @throws {SsoRefused} `replay` */
   async consumeAssertionId(provider: string, assertionId: string, until: Milliseconds): Promise<void> {
     const ttl = Math.max(1, until - this.#system.now())
-    if (await this.#store.add(`sso-used:${provider}:${assertionId}`, true, ttl)) return
+    if (await this.#store.add(`sso-used:${digestOf(provider, assertionId)}`, true, ttl)) return
     throw new SsoRefused({ check: 'replay', expected: 'an assertion that has not been used', received: assertionId })
   }
 

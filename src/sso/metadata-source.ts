@@ -54,8 +54,11 @@ export interface MetadataStatus<Known> {
 export interface Metadata<Known> {
   /** @throws {SsoRefused} `metadata` when there is no usable copy */
   current(): Promise<Known>
-  /** For a signature by an unknown key: the provider may have a new one. True when the keys have changed. */
-  reloadForUnknownKey(): Promise<boolean>
+  /**
+   * For a signature by a key that is not in the copy that the check used: the provider may have a new one. True when there is a copy with
+   * other keys now, so that the check can be done again; another sign-on may have loaded it meanwhile.
+   */
+  reloadForUnknownKey(used: Known): Promise<boolean>
   status(): Promise<MetadataStatus<Known>>
   /** Logs each certificate that is about to expire once at 30, 7 and 1 days, and once when it has expired. */
   warnOfExpiry(): void
@@ -115,8 +118,9 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
     throw new SsoRefused({ check: problem?.check ?? 'metadata', expected: this.#options.url, received })
   }
 
-  async reloadForUnknownKey(): Promise<boolean> {
-    const before = this.#metadata?.keys.join()
+  async reloadForUnknownKey(used: Known): Promise<boolean> {
+    const hasOthers = (): boolean => this.#metadata !== undefined && this.#metadata.keys.join() !== used.keys.join()
+    if (hasOthers()) return true
     const isPausing = this.#age(this.#reloadedEarly) < PAUSE
     if (this.#loading) await this.#loading
     else if (isPausing || !this.#canLoad()) return false
@@ -124,7 +128,7 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
       this.#reloadedEarly = this.#deps.system.monotonic()
       await this.#load()
     }
-    return this.#metadata?.keys.join() !== before
+    return hasOthers()
   }
 
   warnOfExpiry(): void {

@@ -11,8 +11,10 @@ export function plainNameOf(stated: string): string | undefined {
   return stated.normalize('NFKC') === stated && stated.toLowerCase() === name ? name : undefined
 }
 
+const MAX_SHOWN = 300
+
 /** A name for administrators, who could not see how it differs from another one. */
 export const showName = (name: string): string =>
-  [...name]
+  [...name.slice(0, MAX_SHOWN)]
     .map(sign => (/[\x20-\x7e]/.test(sign) ? sign : `<U+${sign.codePointAt(0)?.toString(16).toUpperCase()}>`))
     .join('')

@@ -81,6 +81,8 @@ test('a name that is empty once the invisible is gone, too long or with control 
     '',
     '   ',
     '\u200b\u00ad',
+    '_admin',
+    ' \u200b_anna',
     'a\0b',
     'a\nb',
     'a\u2028b',

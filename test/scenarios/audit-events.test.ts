@@ -219,6 +219,10 @@ test('events are listed latest first, and filtered by user, time and number', as
     ['login-failed', 'login-failed', 'login-failed', 'user-created'],
   )
   assert.deepEqual(await read(`?user=${id}`), named, 'by id too')
+  // A user whose name is the id of another one does not hide that one's history, and no part of a name counts.
+  await admin.post('_principals?graphtype=user', { resource: { name: id } })
+  assert.deepEqual(await read(`?userId=${id}`), named)
+  assert.deepEqual(await read('?userId=filtered'), [])
   assert.equal(named[0]?.time, new Date(service.system.now()).toISOString())
   assert.equal((await read(`?user=filtered&since=${since.toISOString()}`)).length, 3)
   assert.equal((await read(`?user=filtered&since=${new Date(since.getTime() + 1).toISOString()}`)).length, 1)

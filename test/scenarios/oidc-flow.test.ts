@@ -185,3 +185,26 @@ test('a sign-on counts as fresh from the time at which the provider says that th
     assert.equal(answer.status, status, answer.text)
   }
 })
+
+test('values of any length and any characters from outside are refused, never an error of the service', async () => {
+  const odd = ['x'.repeat(5000), 'x'.repeat(10_000), '\0', '\uD800', '']
+  for (const text of odd) {
+    const answer = await ask(
+      `${service.base}auth/oidc/callback?code=x&state=${encodeURIComponent(text.toWellFormed())}`,
+    )
+    assert.equal(answer.status, text === '\0' ? 400 : 401, `state of ${text.length} characters: ${answer.text}`)
+  }
+  const admin = await service.admin()
+  for (const text of [...odd, `${'x'.repeat(43)}.${'y'.repeat(5000)}`, `a.${'y'.repeat(5000)}`, 'a.\0']) {
+    const answer = await admin.ask('auth/tokens', { method: 'DELETE', json: { token: text } })
+    assert.ok([400, 404].includes(answer.status), `token of ${text.length} characters: ${answer.text}`)
+  }
+  const now = Math.floor(service.system.now() / 1000)
+  const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+  for (const text of odd.slice(0, 4)) {
+    const claims = { iss: pair.issuer, aud: 'stowage', iat: now, exp: now + 60, jti: text, sub: text, events }
+    const form = { logout_token: await pair.sign(claims, 'logout+jwt') }
+    const answer = await ask(`${service.base}auth/oidc/backchannel-logout`, { method: 'POST', form })
+    assert.ok(answer.status < 500, `jti of ${text.length} characters: ${answer.text}`)
+  }
+})

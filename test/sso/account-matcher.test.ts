@@ -338,3 +338,15 @@ test('in a federation only the providers that are named decide about groups (D31
     unusable: [],
   })
 })
+
+test('a subject that is empty, too long or no text of a provider is refused', async t => {
+  const { matcher, plan } = await accountMatcher(t)
+  for (const subject of ['', 'x'.repeat(256), 'a\0', '\uD800', 'a\nb']) {
+    await assert.rejects(plan({ subject }), (error: unknown) => {
+      assert.ok(error instanceof SsoRefused)
+      return error.failed.check === 'token-sub'
+    })
+    assert.equal(await matcher.find({ issuer: 'https://idp.a', subject }), undefined)
+  }
+  assert.equal((await plan({ subject: 'x'.repeat(255) })).link.subject.length, 255)
+})

@@ -119,27 +119,28 @@ test('a copy is not used after its own end, even if no other can be loaded (D8.6
 
 test('an unknown key causes one early reload per minute, which reports whether the keys have changed (D8.6)', async t => {
   const { idp, source, system } = await start(t, 1_000_000)
-  await source.current()
-  assert.equal(await source.reloadForUnknownKey(), false)
+  const used = await source.current()
+  assert.equal(await source.reloadForUnknownKey(used), false)
   assert.equal(idp.asked(), 2)
   idp.publish({ keys: [keyNamed('other')] })
-  assert.equal(await source.reloadForUnknownKey(), false, 'the second one within a minute')
+  assert.equal(await source.reloadForUnknownKey(used), false, 'the second one within a minute')
   assert.equal(idp.asked(), 2)
   system.pass(MINUTE)
-  const all = await Promise.all(Array.from({ length: 100 }, () => source.reloadForUnknownKey()))
+  const all = await Promise.all(Array.from({ length: 100 }, () => source.reloadForUnknownKey(used)))
   assert.ok(all.every(Boolean), 'all who waited learn it')
+  assert.equal(await source.reloadForUnknownKey(used), true, 'who comes later with the old copy learns it too')
   assert.equal(idp.asked(), 3)
   idp.misbehave = (_, response) => response.writeHead(500).end()
   system.pass(MINUTE)
-  assert.equal(await source.reloadForUnknownKey(), false)
+  assert.equal(await source.reloadForUnknownKey(await source.current()), false)
   assert.deepEqual((await source.current()).keys, [keyNamed('other').pem])
 })
 
 test('a provider that changes its key right after the first load is not refused', async t => {
   const { idp, source } = await start(t, 1_000_000)
-  await source.current()
+  const used = await source.current()
   idp.publish({ keys: [keyNamed('other')] })
-  assert.equal(await source.reloadForUnknownKey(), true)
+  assert.equal(await source.reloadForUnknownKey(used), true)
   assert.deepEqual((await source.current()).keys, [keyNamed('other').pem])
 })
 
@@ -295,8 +296,8 @@ test('a document that is over when it is loaded is refused with the reason (D8.6
 test('an unknown key before the first load loads; a failure changes no keys (D8.6)', async () => {
   const system = new FakeSystem()
   const metadata = parseMetadata(buildMetadata(), system.now())
-  assert.equal(await parsing(async () => metadata).reloadForUnknownKey(), true)
-  assert.equal(await parsing(() => Promise.reject(new Error('x'))).reloadForUnknownKey(), false)
+  assert.equal(await parsing(async () => metadata).reloadForUnknownKey({ ...metadata, keys: [] }), true)
+  assert.equal(await parsing(() => Promise.reject(new Error('x'))).reloadForUnknownKey(metadata), false)
 })
 
 test('loading is reported, with the kept copy where there is one (D8.5)', async () => {

@@ -93,6 +93,7 @@ test('a discovery document is read with its endpoints, algorithms and keys (D26.
     algorithms: ['RS256', 'ES256'],
     keys: [JSON.stringify(rsa(342))],
     certificates: [],
+    clientAuth: 'basic',
   }
   assert.deepEqual(await server({}), plainly)
   const more = {
@@ -116,6 +117,21 @@ test('a discovery document is read with its endpoints, algorithms and keys (D26.
     }),
     { ...plainly, algorithms: ['RS256'] },
   )
+  for (const [offered, clientAuth] of [
+    [['client_secret_post'], 'post'],
+    [['private_key_jwt', 'client_secret_post'], 'post'],
+    [['client_secret_post', 'client_secret_basic'], 'basic'],
+    [['private_key_jwt'], 'basic'],
+    ['client_secret_post', 'basic'],
+  ] as const) {
+    const { clientAuth: taken } = await server({ token_endpoint_auth_methods_supported: offered })
+    assert.equal(taken, clientAuth, String(offered))
+  }
+  for (const url of ['http://elsewhere.example/auth', 'http://192.0.2.1/auth'])
+    await assert.rejects(
+      server({ authorization_endpoint: url }),
+      refusedServer(`authorization_endpoint is "${url}", not an https address`),
+    )
 })
 
 test('a discovery document of another issuer, with strange endpoints or algorithms is refused (D26.2)', async () => {

@@ -106,7 +106,7 @@ export function samlProvider(setup: Setup = {}, inFederation = false) {
       return 'urn:stated'
     },
   } as unknown as Verifier
-  const reload = (what: string) => async (entityId?: string) => {
+  const reloads = async (what: string, entityId?: string): Promise<boolean> => {
     calls.push([what, entityId])
     return setup.reloads ?? false
   }
@@ -115,7 +115,7 @@ export function samlProvider(setup: Setup = {}, inFederation = false) {
       calls.push(['current'])
       return idp
     },
-    reloadForUnknownKey: reload('reload'),
+    reloadForUnknownKey: () => reloads('reload'),
     status: async () => ({ url: 'u', loadedAt: undefined, metadata: idp, problem: undefined }),
     warnOfExpiry: () => {},
   } as Metadata<IdpMetadata>
@@ -126,7 +126,7 @@ export function samlProvider(setup: Setup = {}, inFederation = false) {
   const members = {
     find: member('find'),
     findStored: member('findStored'),
-    reloadForUnknownKey: reload('reloadMember'),
+    reloadForUnknownKey: (entityId: string) => reloads('reloadMember', entityId),
   } as unknown as Federation
   const federation = {
     members,

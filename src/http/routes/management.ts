@@ -171,6 +171,7 @@ export const managementRoutes = [
       user: textParameter(
         'Events about this user: a name, a part of a name, or the id of a user who may have been deleted.',
       ),
+      userId: textParameter('Events about the user with exactly this id, whatever names there are.'),
       event: choice('Events of this kind.', auditEvents, undefined),
       since: pointInTime('Events from then on: a date, or a date-time with its zone (ISO 8601).'),
       until: pointInTime('Events before then.'),
@@ -198,9 +199,10 @@ export const managementRoutes = [
         ),
       ),
     },
-    handle: async ({ audit, database }: Uses<'audit' | 'database'>, { query: { user, ...filter } }) => {
-      const userId = user === undefined ? undefined : await idOf({ database }, user)
-      const events = await audit.list({ userId, userText: userId === undefined ? user : undefined, ...filter })
+    handle: async ({ audit, database }: Uses<'audit' | 'database'>, { query: { user, userId, ...filter } }) => {
+      const named = user === undefined ? undefined : await idOf({ database }, user)
+      const userText = named === undefined && userId === undefined ? user : undefined
+      const events = await audit.list({ userId: userId ?? named, userText, ...filter })
       return { events: events.map(event => ({ ...event, time: isoTime(event.time) })) }
     },
   }),

@@ -33,7 +33,8 @@ export interface OidcProviderOptions {
   readonly clientId: string
   /** Absent for a public client. */
   readonly clientSecret: string | undefined
-  readonly clientAuth: 'basic' | 'post'
+  /** Absent: as the provider says. */
+  readonly clientAuth: 'basic' | 'post' | undefined
   /** Separated by spaces. */
   readonly scopes: string
   /** Requested authentication context classes, separated by spaces; a token must have one of them. */
@@ -223,11 +224,12 @@ export class OidcProvider {
 
   /** Verifies with the cached keys; if none fits, once more with the keys that the provider publishes now. */
   async #verify(token: string): Promise<VerifiedToken> {
+    const used = await this.metadata.current()
     try {
-      return await verifyToken(token, this.#expected(await this.metadata.current()))
+      return await verifyToken(token, this.#expected(used))
     } catch (error) {
       const isUnknownKey = error instanceof SsoRefused && unknownKeyChecks.includes(error.failed.check)
-      if (!isUnknownKey || !(await this.metadata.reloadForUnknownKey())) throw error
+      if (!isUnknownKey || !(await this.metadata.reloadForUnknownKey(used))) throw error
       return await verifyToken(token, this.#expected(await this.metadata.current()))
     }
   }
@@ -253,8 +255,8 @@ export class OidcProvider {
    * Built for each use, because it contains the difference between the clock of the service and that of the
    * library.
    */
-  #configuration({ endpoints, sendsIssuer, algorithms }: OidcServer): client.Configuration {
-    const { issuer, clientId, clientSecret, clientAuth, clockSkew } = this.#options
+  #configuration({ endpoints, sendsIssuer, algorithms, ...server }: OidcServer): client.Configuration {
+    const { issuer, clientId, clientSecret, clientAuth = server.clientAuth, clockSkew } = this.#options
     const { system, fetch = fetchResponse } = this.#deps
     const configuration = new client.Configuration(
       {

@@ -1,7 +1,7 @@
 import { isObject } from '../../base/json.ts'
 import type { JWK } from 'jose'
 import type { Milliseconds } from '../../base/units.ts'
-import { fetchText } from '../fetch.ts'
+import { fetchText, isLoopback } from '../fetch.ts'
 import type { ProviderMetadata } from '../metadata-source.ts'
 import { metadataLimits } from '../xml.ts'
 import { algorithms, isUsableKey } from './algorithms.ts'
@@ -21,6 +21,8 @@ export interface OidcServer extends ProviderMetadata {
   /** Whether the provider names itself in its responses (RFC 9207); if so, a response without the name is refused. */
   readonly sendsIssuer: boolean
   readonly algorithms: readonly string[]
+  /** How it takes the secret of a client, where it says so. */
+  readonly clientAuth?: 'basic' | 'post' | undefined
 }
 
 /** The configuration or the keys of a provider are unusable; the message has the reason. */
@@ -61,6 +63,7 @@ export async function readServer(text: string, issuer: string): Promise<OidcServ
     },
     sendsIssuer: document['authorization_response_iss_parameter_supported'] === true,
     algorithms: readAlgorithms(document['id_token_signing_alg_values_supported']),
+    clientAuth: readClientAuth(document['token_endpoint_auth_methods_supported']),
   })
 }
 
@@ -94,10 +97,18 @@ function readAlgorithms(value: unknown): readonly string[] {
   throw new ServerRefused(`it signs with ${offered.map(show).join(', ')}; accepted are ${algorithms.join(', ')}`)
 }
 
-/** Requires https; allows http for an issuer at http, which is on this host. */
+/** `client_secret_basic` is the default by OpenID Connect Discovery. */
+const readClientAuth = (offered: unknown): 'basic' | 'post' =>
+  Array.isArray(offered) && offered.includes('client_secret_post') && !offered.includes('client_secret_basic')
+    ? 'post'
+    : 'basic'
+
+/** Requires https; allows http on the host of an issuer at http, which is this one. */
 function requireEndpoint(value: unknown, name: string, issuer: string): string {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined
-  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && issuer.startsWith('http:'))
+  const { protocol, hostname } = new URL(issuer)
+  const isHere = protocol === 'http:' && (url?.hostname === hostname || isLoopback(url?.hostname ?? ''))
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isHere)
   if (url && isSafe && url.username === '' && url.password === '') return url.href
   throw new ServerRefused(`${name} is ${show(value)}, not an https address`)
 }

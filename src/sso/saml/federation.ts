@@ -52,8 +52,8 @@ export interface Federation {
    * not lead to a query for it. @throws {SsoRefused} `metadata`, `unknown-entity`
    */
   findStored(entityId: string): Promise<FederationEntity>
-  /** For a signature by an unknown key: true when the keys have changed. */
-  reloadForUnknownKey(entityId: string): Promise<boolean>
+  /** For a signature by a key that is not among these, which the check used: true when the provider has others now. */
+  reloadForUnknownKey(entityId: string, used: readonly string[]): Promise<boolean>
   search(question: DirectoryQuestion): Promise<DirectoryHits>
   status(): Promise<FederationStatus>
   /** Loads what is due; called at the start and then every minute. Failures are logged. */
@@ -128,10 +128,12 @@ export class FederationSource implements Federation {
     throw unknownEntity(name, entityId)
   }
 
-  async reloadForUnknownKey(entityId: string): Promise<boolean> {
-    const keys = async (): Promise<string | undefined> =>
-      (await this.#deps.store.find(this.#options.name, entityId))?.entity.idp.keys.join()
-    const before = await keys()
+  async reloadForUnknownKey(entityId: string, used: readonly string[]): Promise<boolean> {
+    const hasOthers = async (): Promise<boolean> => {
+      const found = await this.#deps.store.find(this.#options.name, entityId)
+      return found !== undefined && found.entity.idp.keys.join() !== used.join()
+    }
+    if (await hasOthers()) return true
     if (this.#queries) await this.#queries.askEarly(entityId).catch(() => undefined)
     else {
       const isPausing = this.#reloadedEarly !== undefined && this.#age(this.#reloadedEarly) < PAUSE_BETWEEN_EARLY
@@ -139,7 +141,7 @@ export class FederationSource implements Federation {
       this.#reloadedEarly = this.#deps.system.monotonic()
       await withinTimeout(this.#load(), FIRST_LOAD_TIMEOUT)
     }
-    return (await keys()) !== before
+    return await hasOthers()
   }
 
   async search(question: DirectoryQuestion): Promise<DirectoryHits> {

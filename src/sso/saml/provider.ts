@@ -261,18 +261,21 @@ export class SamlProvider {
     entityId: string | undefined,
     check: (metadata: IdpMetadata) => Promise<T>,
   ): Promise<T> {
+    const used = await metadata()
     try {
-      return await check(await metadata())
+      return await check(used)
     } catch (error) {
       const isUnknownKey = error instanceof SsoRefused && unknownKeyChecks.includes(error.failed.check)
-      if (!isUnknownKey || !(await this.#reload(entityId))) throw error
+      if (!isUnknownKey || !(await this.#reload(entityId, used))) throw error
       return await check(await metadata())
     }
   }
 
-  #reload(entityId: string | undefined): Promise<boolean> {
+  #reload(entityId: string | undefined, used: IdpMetadata): Promise<boolean> {
     const { federation } = this.#options
-    return federation ? federation.members.reloadForUnknownKey(entityId ?? '') : this.metadata.reloadForUnknownKey()
+    return federation
+      ? federation.members.reloadForUnknownKey(entityId ?? '', used.keys)
+      : this.metadata.reloadForUnknownKey(used)
   }
 
   #expected(flow: LoginFlow | undefined, { entityId, keys }: IdpMetadata): ExpectedResponse {

@@ -11,7 +11,7 @@ const LATEST = 10
 
 /** The latest events about a user. @param round a new value loads them again */
 export function UserHistory({ id, round }: { readonly id: string; readonly round: unknown }) {
-  const query = new URLSearchParams({ user: id, limit: String(LATEST) }).toString()
+  const query = new URLSearchParams({ userId: id, limit: String(LATEST) }).toString()
   const [loaded, again] = useLoaded(
     signal => ask<{ readonly events: readonly AuditEvent[] }>(`management/audit?${query}`, { signal }),
     [query, round],
