@@ -1,33 +1,11 @@
 import Fastify from 'fastify'
 import { type Caller, guestFrom } from '../../accounts/caller.ts'
-import type { RouteDefinition } from '../interface/route.ts'
 import { noSchemas } from '../protocol/no-schemas.ts'
 import { Parameters } from '../protocol/query.ts'
-import { archiveRoutes } from '../routes/archives.ts'
-import { contextRoutes } from '../routes/contexts.ts'
-import { entryRoutes } from '../routes/entries.ts'
-import { listRoutes } from '../routes/lists.ts'
-import { lookupRoutes } from '../routes/lookup.ts'
-import { metadataRoutes } from '../routes/metadata.ts'
-import { resourceRoutes } from '../routes/resources.ts'
-import { searchRoutes } from '../routes/search.ts'
-import { trashRoutes } from '../routes/trash.ts'
+import { routes } from '../routes/routes.ts'
 import type { Services } from '../services.ts'
 import { heavyReads } from './heavy-reads.ts'
 import type { ReadAnswer, ReadTask } from './read-task.ts'
-
-/** Only some of the routes, because a thread needs memory for each module that it loads. */
-const routes = [
-  searchRoutes,
-  lookupRoutes,
-  archiveRoutes,
-  contextRoutes,
-  entryRoutes,
-  metadataRoutes,
-  resourceRoutes,
-  listRoutes,
-  trashRoutes,
-].flat() as readonly RouteDefinition<Services>[]
 
 /** Set by the thread that received the request, which keeps its own values. */
 const notPassedOn = new Set(['content-length', 'connection', 'date', 'transfer-encoding', 'keep-alive'])

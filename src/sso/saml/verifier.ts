@@ -1,5 +1,4 @@
 import { Overloaded } from '../../base/errors.ts'
-import { MemoryInUse } from '../../base/memory-in-use.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { ThreadPool, threadModule } from '../../workers/thread-pool.ts'
 import { afterLimit, SsoRefused } from '../refusal.ts'
@@ -45,7 +44,9 @@ const module = threadModule('verify-worker', import.meta.url)
 export class MessageChecks {
   readonly #options: MessageCheckOptions
   readonly #threads: Pool
-  readonly #inUse = new MemoryInUse()
+  /** Of the messages that wait or are being checked: of all, and of each network. */
+  #bytes: Bytes = 0
+  readonly #bytesOf = new Map<string, Bytes>()
 
   constructor(options: MessageCheckOptions = defaultMessageCheckOptions) {
     this.#options = options
@@ -66,17 +67,24 @@ export class MessageChecks {
   async run(task: MessageTask, network: string): Promise<Outcome> {
     const { maxBytes, maxBytesOfOne } = this.#options
     const bytes = sizeOf(task)
-    if (this.#inUse.ofAll + bytes > maxBytes || this.#inUse.of(network) + bytes > maxBytesOfOne) {
+    if (this.#bytes + bytes > maxBytes || (this.#bytesOf.get(network) ?? 0) + bytes > maxBytesOfOne) {
       throw new Overloaded('Too many sign-ons at once.')
     }
-    this.#inUse.add(network, bytes, bytes)
+    this.#count(network, bytes)
     try {
       return await this.#threads.run(task, { of: network })
     } catch (error) {
       throw afterLimit(error)
     } finally {
-      this.#inUse.add(network, -bytes, -bytes)
+      this.#count(network, -bytes)
     }
+  }
+
+  #count(network: string, bytes: Bytes): void {
+    this.#bytes += bytes
+    const total = (this.#bytesOf.get(network) ?? 0) + bytes
+    if (total > 0) this.#bytesOf.set(network, total)
+    else this.#bytesOf.delete(network)
   }
 
   async close(): Promise<void> {
