@@ -18,6 +18,8 @@ export interface Manifest {
   readonly folder: string
   readonly tables: readonly RowFile[]
   readonly files: { readonly count: number; readonly bytes: number }
+  /** Whether the keys that seal the secrets of authenticator apps are beside the rows. */
+  readonly keys?: boolean
   /** Keys of blobs that were missing or damaged in the store itself. */
   readonly damaged: readonly string[]
 }
@@ -55,6 +57,9 @@ export async function newRowsFolder(path: string, random: (count: number) => Uin
   await mkdir(join(path, name), { mode: 0o700 })
   return name
 }
+
+/** The keys that seal the secrets of authenticator apps, beside the rows. */
+export const keysIn = (path: string, folder: string): string => join(path, folder, 'second-factors.key')
 
 /** Makes the folder a backup with this manifest, and removes the rows of earlier ones. */
 export async function publish(path: string, manifest: Manifest): Promise<void> {

@@ -4,8 +4,17 @@ import type { System } from '../base/system.ts'
 import { holdBlobs } from '../files/garbage.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
+import { addKeys, isMissing, readPrivate } from '../stores/key-file.ts'
 import { type Migration, schemaVersion } from '../stores/migrations.ts'
-import { backupBlobs, type Manifest, newRowsFolder, openBackupBlobs, publish, readManifest } from './backup-folder.ts'
+import {
+  backupBlobs,
+  keysIn,
+  type Manifest,
+  newRowsFolder,
+  openBackupBlobs,
+  publish,
+  readManifest,
+} from './backup-folder.ts'
 import { type CopiedBlobs, copyBlobs, verifyBlobs } from './copy-blobs.ts'
 import { isIntact, readRows, type RowFile, writeRows } from './row-files.ts'
 import { rowsOf } from './rows.ts'
@@ -18,6 +27,8 @@ interface BackupOf {
   readonly system: System
   /** The version of this program. */
   readonly program: string
+  /** The file with the keys that seal the secrets of authenticator apps, if they are to be in the backup. */
+  readonly keyFile?: string | undefined
 }
 
 /**
@@ -25,7 +36,10 @@ interface BackupOf {
  * that an earlier backup in the folder already contains are not copied again. The earlier backup remains
  * usable until this one is complete.
  */
-export async function backUp({ database, blobs, system, program }: BackupOf, path: string): Promise<CopiedBlobs> {
+export async function backUp(
+  { database, blobs, system, program, keyFile }: BackupOf,
+  path: string,
+): Promise<CopiedBlobs> {
   const [damage] = await database.findDamage()
   if (damage !== undefined) {
     throw new StartupError(
@@ -40,6 +54,9 @@ export async function backUp({ database, blobs, system, program }: BackupOf, pat
     const created = new Date(system.now()).toISOString()
     const schema = await schemaVersion(database)
     const written = await database.snapshot(at => writeTables(at, rows))
+    // After the rows: a secret in them is sealed by a key that is there already.
+    const keys = keyFile !== undefined && !(await isMissing(keyFile))
+    if (keys) await addKeys(await readPrivate(keyFile), keysIn(path, folder))
     const kept = await openBackupBlobs(path)
     const copied = await copyBlobs(readRows(rows, { name: 'files' }), blobs, kept)
     await hold.require()
@@ -54,6 +71,7 @@ export async function backUp({ database, blobs, system, program }: BackupOf, pat
       folder,
       tables: written,
       files,
+      keys,
       damaged,
     })
     await removeUnused(kept, rows)

@@ -27,9 +27,15 @@ const MARK = 'filling'
  * Fills an empty store. First come the blobs, then all rows in one transaction, and then everything is
  * verified by digests. A mark in the store prevents a service from using it before. A copy that finds the
  * mark continues where the last one was interrupted.
+ * @param finish what must have been done before a service may use the store
  * @throws {StartupError} when the target contains anything else, or differs from the source afterwards
  */
-export async function fillStore(source: Source, target: Target, schema: readonly Migration[]): Promise<CopiedBlobs> {
+export async function fillStore(
+  source: Source,
+  target: Target,
+  schema: readonly Migration[],
+  finish: () => Promise<void> = async () => {},
+): Promise<CopiedBlobs> {
   const { database } = target
   // The rows go into tables of their own schema step. The later steps then change them as they changed the original.
   const isLater = (await schemaVersion(database)) > source.schema
@@ -52,6 +58,7 @@ export async function fillStore(source: Source, target: Target, schema: readonly
   const { findings } = await fsck({ ...target, isExclusive: true }, true, { force: true })
   const open = findings.filter(({ repairable, blob = '' }) => !repairable && !missing.has(blob))
   if (open.length > 0) throw new StartupError(open.map(({ message }) => message).join('\n'))
+  await finish()
   await database.run(sql`DELETE FROM pending_work WHERE name = ${MARK}`)
   return copied
 }

@@ -1,6 +1,7 @@
 import { backUp, verifyBackup } from '../backup/backup.ts'
 import { requireBackupFolder } from '../backup/backup-folder.ts'
 import { realSystem } from '../base/system.ts'
+import { factorKeyFile } from '../assembly/factors.ts'
 import { openBlobs, openDatabase } from '../assembly/stores.ts'
 import { lockFolder } from '../stores/sqlite/folder-lock.ts'
 import { requireCurrent } from '../stores/migrations.ts'
@@ -12,12 +13,15 @@ import { readSettings, settingsUsage } from './settings-options.ts'
 
 export const backup: Command = {
   name: 'backup',
-  usage: `FOLDER ${settingsUsage}\n       backup verify FOLDER`,
+  usage: `FOLDER [--without-keys] ${settingsUsage}\n       backup verify FOLDER`,
   summary: 'Copies the store as it is at this instant, also while the service runs; or checks an existing backup.',
   async run([folder, ...args]) {
     if (folder === 'verify') return await verify(args)
     if (folder === undefined || folder.startsWith('-')) throw new UsageError('Name the folder for the backup.')
-    const { settings } = readSettings(args).loaded
+    const { loaded, has } = readSettings(args, ['without-keys'])
+    const { settings } = loaded
+    const keyFile = factorKeyFile(settings)
+    const isOwnKey = settings['service.auth.second-factor.key-file'] === undefined && !has('without-keys')
     const database = await openDatabase(settings, realSystem)
     try {
       await requireCurrent(database, schema)
@@ -25,7 +29,12 @@ export const backup: Command = {
       await requireBackupFolder(folder)
       const lock = await lockFolder(folder)
       try {
-        const copied = await backUp({ database, blobs, system: realSystem, program: version }, folder)
+        const store = { database, blobs, system: realSystem, program: version }
+        const copied = await backUp({ ...store, keyFile: isOwnKey ? keyFile : undefined }, folder)
+        if (keyFile === undefined || !isOwnKey) {
+          const place = keyFile ?? 'service.auth.token.key-file or SERVICE_AUTH_TOKEN_KEY'
+          print(`Not in the backup: the keys that seal the secrets of authenticator apps (${place}).`)
+        }
         return printCopied(`The backup is in ${folder}`, copied)
       } finally {
         await lock.release()

@@ -6,6 +6,9 @@ import { readEnvironment } from '../config/environment.ts'
 import { readConfigFile } from '../config/file.ts'
 import { loadSettings } from '../config/load.ts'
 import type { Settings } from '../config/settings.ts'
+import { factorKeyFile } from '../assembly/factors.ts'
+import { isMissing } from '../stores/key-file.ts'
+import { restoreKeys } from './restore-keys.ts'
 import { openDatabase, openStores } from '../assembly/stores.ts'
 import { requireCurrent, schemaVersion } from '../stores/migrations.ts'
 import { schema } from '../assembly/schema.ts'
@@ -30,7 +33,10 @@ export const migrateStore: Command = {
       const target = await openStores(to, realSystem, { bare: true, isExclusive: true })
       try {
         const rows = { schema: await schemaVersion(source.database), rows: rowsOf.bind(undefined, source.database) }
-        const copied = await fillStore({ ...rows, blobs: source.blobs }, target, schema)
+        const keys = factorKeyFile(from)
+        const copied = await fillStore({ ...rows, blobs: source.blobs }, target, schema, async () => {
+          if (keys !== undefined && !(await isMissing(keys))) await restoreKeys(keys, to)
+        })
         return printCopied('The store has been copied', copied)
       } finally {
         await target.close()

@@ -1,6 +1,8 @@
 import { realSystem } from '../base/system.ts'
 import { openBackup } from '../backup/backup.ts'
+import { keysIn } from '../backup/backup-folder.ts'
 import { fillStore } from '../backup/store-copy.ts'
+import { restoreKeys } from './restore-keys.ts'
 import { openStores } from '../assembly/stores.ts'
 import { schema } from '../assembly/schema.ts'
 import { type Command, UsageError } from './command.ts'
@@ -17,7 +19,9 @@ export const restore: Command = {
     const { manifest, source } = await openBackup(folder, schema)
     const stores = await openStores(settings, realSystem, { bare: true, isExclusive: true })
     try {
-      const copied = await fillStore(source, stores, schema)
+      const copied = await fillStore(source, stores, schema, async () => {
+        if (manifest.keys) await restoreKeys(keysIn(folder, manifest.folder), settings)
+      })
       return printCopied(`The store is as it was on ${manifest.created}`, copied)
     } finally {
       await stores.close()

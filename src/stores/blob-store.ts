@@ -40,7 +40,7 @@ export interface BlobStore {
   delete(key: string): Promise<void>
   /**
    * Removes a complete blob that nothing is known of, so that an operator can still bring it back if that was wrong: a folder keeps it
-   * under `removed/` for {@link KEPT_ASIDE}, a bucket as long as its own versions of objects are kept.
+   * under `removed/` for {@link KEPT_ASIDE}; a bucket deletes it.
    */
   setAside(key: string): Promise<void>
   /** Every blob, complete or left incomplete by a crash, in no particular order. */

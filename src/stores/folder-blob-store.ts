@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open, readdir, rename, stat, unlink, utimes } f
 import { dirname, join } from 'node:path'
 import { type Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { callbackify } from 'node:util'
 import { realSystem } from '../base/system.ts'
 import type { Bytes } from '../base/units.ts'
 import {
@@ -147,8 +148,7 @@ export class FolderBlobStore implements BlobStore {
         yield chunk
       }
     }
-    const write = (chunk: Uint8Array, done: (error?: Error) => void): void =>
-      void this.#files.write(handle, chunk).then(() => done(), done)
+    const write = callbackify((chunk: Uint8Array) => this.#files.write(handle, chunk))
     const file = new Writable({
       highWaterMark: BUFFER,
       write: (chunk: Uint8Array, _, done) => write(chunk, done),

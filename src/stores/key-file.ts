@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { access, link, open, unlink } from 'node:fs/promises'
+import { access, link, open, rename, unlink, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { StartupError } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
@@ -83,6 +83,23 @@ async function writeNew(path: string, system: System): Promise<void> {
     await file.close()
     await unlink(draft)
   }
+}
+
+/**
+ * Adds the keys in `text`, as {@link readPrivate} gives it, to those of the file at `path`, which is made if it is missing.
+ * @throws {StartupError} when the file would have too many
+ */
+export async function addKeys(text: string, path: string): Promise<void> {
+  const present = (await isMissing(path)) ? '' : await readPrivate(path)
+  const lines = present.split('\n').map(line => line.trim())
+  const missing = text.split('\n').filter(line => line.trim() !== '' && !lines.includes(line.trim()))
+  if (missing.length === 0) return
+  const all = [present.trimEnd(), ...missing, ''].join('\n').trimStart()
+  parseKeys(all, path)
+  const draft = `${path}.new`
+  await writeFile(draft, all, { mode: 0o600, flush: true })
+  await rename(draft, path)
+  await syncFolder(dirname(path))
 }
 
 /** Whether there is no such file; a file that cannot be accessed counts as present. */

@@ -154,11 +154,14 @@ test('fsck, unlock and backup leave the schema as it is: an empty, an older or a
   }
   const run = async (statement: Sql): Promise<void> => {
     const database = await openDatabaseOf(folder)
-    await database.run(statement).finally(() => database.close())
+    await database.run(statement)
+    await database.close()
   }
   const newest = async (): Promise<number> => {
     const database = await openDatabaseOf(folder)
-    return await schemaVersion(database).finally(() => database.close())
+    const version = await schemaVersion(database)
+    await database.close()
+    return version
   }
   const before = await newest()
   await run(sql`INSERT INTO schema_migrations (id, name) VALUES (9999, 'of a later version')`)
@@ -169,7 +172,7 @@ test('fsck, unlock and backup leave the schema as it is: an empty, an older or a
   assert.equal(await newest(), older)
   await run(sql`DROP TABLE schema_migrations`)
   await refused(/The database is empty|There is no store in the database/)
-  assert.deepEqual((await blobsOf({ folder } as Process)).stored.length, 1)
+  assert.deepEqual((await blobsOf({ folder })).stored.length, 1)
 })
 
 test('fsck reports a damaged file, cannot repair it, and leaves it in place (D7.5)', async t => {

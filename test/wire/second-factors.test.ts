@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFile, rename, stat } from 'node:fs/promises'
+import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { realSystem } from '../../src/base/system.ts'
@@ -9,7 +9,40 @@ import { enrol, signInWith } from '../support/second-factors.ts'
 import { newUser, startProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-test('a backup has the second factors and not their key; the command removes them; doctor finds a missing key (D28.1, D28.8)', async t => {
+test('the key that the service has made in its data folder is in a backup, unless left out, and in a migrated store', async t => {
+  const service = await startProcess(t, {})
+  const user = await newUser(service, await service.admin())
+  const app = await enrol(user.visitor, realSystem)
+  assert.equal((await user.visitor.post(`auth/factors/${app.id}/confirm`, { code: app.code() })).status, 200)
+  const key = await readFile(join(service.folder, 'second-factors.key'), 'utf8')
+  const parent = await temporaryFolder()
+  succeeded(await backUp(service.folder, join(parent, 'backup')))
+  await service.stop()
+
+  const folder = await temporaryFolder()
+  succeeded(await restore(join(parent, 'backup'), folder))
+  const restored = await startProcess(t, { folder })
+  // The code of the next step is right in this step and in the next one.
+  assert.equal((await signInWith(restored.visitor(), user, app.code(1))).status, 200)
+  assert.equal((await stat(join(folder, 'second-factors.key'))).mode & 0o777, 0o600)
+
+  const bare = join(parent, 'bare')
+  const without = await stowage(parent, ['backup', bare, '--without-keys', ...(await place(service.folder))])
+  assert.match(succeeded(without), /^Not in the backup: the keys .*second-factors\.key\)\.$/m)
+  assert.ok(!(await readdir(bare, { recursive: true })).some(name => name.endsWith('.key')))
+
+  // A store that has a key already keeps it.
+  const target = await temporaryFolder()
+  const own = `${Buffer.alloc(32, 7).toString('base64')}\n`
+  await writeFile(join(target, 'second-factors.key'), own, { mode: 0o600 })
+  const settings = (at: string[], of: string): string[] =>
+    at.filter(text => text !== '--set').flatMap(setting => [`--${of}-set`, setting])
+  const moved = [...settings(await place(service.folder), 'from'), ...settings(await place(target), 'to')]
+  succeeded(await stowage(parent, ['migrate-store', ...moved]))
+  assert.equal(await readFile(join(target, 'second-factors.key'), 'utf8'), own + key)
+})
+
+test('a backup has the second factors and not a key that the settings name; the command removes them; doctor finds a missing key (D28.1, D28.8)', async t => {
   const keyFile = join(await temporaryFolder(), 'factors.key')
   const settings = { 'service.auth.second-factor.key-file': keyFile }
   const service = await startProcess(t, { settings })
