@@ -118,7 +118,8 @@ export class AccessTokens {
       return await this.#refuse(client, 'user', known)
     }
     this.#noteUse(known, client)
-    return { user: found.user, groups: found.groups, client, grant: known.grant }
+    const isStillValid = async (): Promise<boolean> => this.#deps.system.now() < known.expires
+    return { user: found.user, groups: found.groups, client, grant: known.grant, isStillValid }
   }
 
   /** @returns the token, which cannot be read again @throws {InvalidInput} `invalid-value` @throws {Conflict} */

@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net'
 import { Forbidden, type ServiceError, Unauthenticated } from '../base/errors.ts'
 import { ADMIN, ADMINS, GUEST, systemNames } from './principals.ts'
+import type { Queries } from '../stores/database.ts'
 import type { Client, Session } from './sessions.ts'
 import type { User } from './users.ts'
 
@@ -24,6 +25,8 @@ export interface Caller {
   readonly client: Client
   /** The session that authenticated the request; absent without a session cookie. */
   readonly session?: Session
+  /** Whether the session or the access token of the request has not ended since; absent without one. Asked within a transaction. */
+  readonly isStillValid?: (queries: Queries) => Promise<boolean>
   /** Absent unless an access token authenticated the request. It narrows the user's rights, and never widens them. */
   readonly grant?: TokenGrant
 }

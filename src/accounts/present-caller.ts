@@ -9,7 +9,7 @@ import { isCurrent } from './sessions.ts'
 /**
  * Loads the caller again with their current state and groups. For actions where much time passes between the head of the
  * request and its effect.
- * @throws {Unauthenticated} if the account or login has ended, or the password has changed meanwhile. Not downgraded to
+ * @throws {Unauthenticated} if the account, session or access token has ended, or the password has changed meanwhile. Not downgraded to
  * guest: the change would still be recorded under the user's name.
  */
 export async function presentCaller(queries: Queries, caller: Caller): Promise<Caller> {
@@ -21,7 +21,10 @@ export async function presentCaller(queries: Queries, caller: Caller): Promise<C
 }
 
 /** Checks the caller's access token or session or, without them, the epoch under which their password was verified. */
-async function isStill(queries: Queries, { grant, session, user: before }: Caller, user: User): Promise<boolean> {
+async function isStill(queries: Queries, caller: Caller, user: User): Promise<boolean> {
+  const { grant, session, user: before } = caller
+  // A session that was ended by name has still the epoch of its user.
+  if (caller.isStillValid && !(await caller.isStillValid(queries))) return false
   if (grant) return (await queries.get(sql`SELECT id FROM access_tokens WHERE id = ${grant.tokenId}`)) !== undefined
   return session ? isCurrent(session, user) : before.epoch === user.epoch && !user.hasSecondFactor
 }

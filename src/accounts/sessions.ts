@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { System } from '../base/system.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
+import type { Queries } from '../stores/database.ts'
 import type { EphemeralStore, Kept } from '../stores/ephemeral-store.ts'
 import { type Access, touch, unlessUnreachable } from './session-access.ts'
 import { LogoutKeys, type SessionRef } from './logout-keys.ts'
@@ -151,6 +152,14 @@ export class Sessions {
   async find(token: string): Promise<Session | undefined> {
     if (!TOKEN.test(token)) return undefined
     return this.#sealer ? await this.#findUnder(this.#sealer.idsOf(token), token) : await this.#get<Session>(token)
+  }
+
+  /** Whether the session has not ended since it was found. @param queries the transaction in which this matters */
+  async isLive(session: Session, queries: Queries): Promise<boolean> {
+    const key = sessionKey(idOf(session))
+    const store = this.#store
+    const stored = await (store.getWithin ? store.getWithin<Stored>(queries, key) : store.get<Stored>(key))
+    return stored !== undefined && this.#isLive(noteIn(stored, this.#notes.of(idOf(session))))
   }
 
   /** The session of the token under one of these ids. */

@@ -68,7 +68,13 @@ async function callerOf(
   const known = await users.find(session.userId)
   // The epoch in the user's row decides about revocation, whatever the session store contains (D3.5).
   if (known && !known.user.disabled && isCurrent(session, known.user))
-    return { user: known.user, groups: known.groups, client, session }
+    return {
+      user: known.user,
+      groups: known.groups,
+      client,
+      session,
+      isStillValid: queries => sessions.isLive(session, queries),
+    }
   await sessions.end(token)
   return undefined
 }

@@ -34,6 +34,10 @@ export class DatabaseEphemeralStore implements EphemeralStore {
     return parse<T>(await this.#find(this.#database, key))
   }
 
+  async getWithin<T>(queries: Queries, key: string): Promise<T | undefined> {
+    return parse<T>(await this.#find(queries, key))
+  }
+
   add<T>(key: string, value: T, ttl: Milliseconds): Promise<boolean> {
     return this.#transaction(async tx => {
       if (await this.#find(tx, key)) return false

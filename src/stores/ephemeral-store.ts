@@ -1,4 +1,5 @@
 import type { Milliseconds } from '../base/units.ts'
+import type { Queries } from './database.ts'
 
 /** A value and its lifetime from now on; without `ttl` the value keeps the remaining lifetime. */
 export interface Kept<T> {
@@ -23,6 +24,8 @@ export interface Capacity {
  */
 export interface EphemeralStore {
   get<T>(key: string): Promise<T | undefined>
+  /** As `get`, inside a transaction of the database; only for a store that is in the database. */
+  getWithin?<T>(queries: Queries, key: string): Promise<T | undefined>
   /** Returns false and changes nothing when the key is present: of many callers exactly one gets true. */
   add<T>(key: string, value: T, ttl: Milliseconds): Promise<boolean>
   /**

@@ -82,7 +82,8 @@ test('a token is for its user, with its scopes and contexts, and is shown once (
   const detail = { token: id, name: 'Backup', scope: 'read quota', expires: new Date(expires).toISOString() }
   const entry = { event: 'access-token-created', ...about, detail }
   assert.deepEqual([inserted, announced], [[entry], [entry]])
-  const caller = await tokens.caller(token, client, 'nora')
+  const { isStillValid, ...caller } = await tokens.caller(token, client, 'nora')
+  assert.ok(isStillValid)
   assert.deepEqual(caller, {
     user: await presentUser(database, '7'),
     groups: new Set(['20']),

@@ -119,6 +119,43 @@ test('whose login has ended does not go on as a guest either, where guests may w
   assert.equal((await service.visitor().post(context)).status, 201)
 })
 
+test('a request of a session that is ended while its body comes changes nothing (D1.5)', async () => {
+  const ways: Array<[how: string, end: (ended: Visitor, other: Visitor) => Promise<{ readonly status: number }>]> = [
+    ['sign-out', ended => ended.get('auth/logout')],
+    ['everywhere else', (_, other) => other.ask('auth/tokens', { method: 'DELETE', json: { scope: 'others' } })],
+    ['all', ended => ended.ask('auth/tokens', { method: 'DELETE', json: { scope: 'all' } })],
+  ]
+  for (const [how, end] of ways) {
+    const { id, name, password, visitor } = await newUser(service, admin)
+    await setAdmins([id])
+    const context = await newContext(admin, [id])
+    const entry = await newEntry(visitor, context)
+    const list = await newEntry(visitor, context, '?graphtype=list')
+    const requests: Array<[method: string, path: string, body: unknown, type?: string]> = [
+      ['PUT', '_principals/resource/_admins', ['_admin']],
+      ['PUT', asUser(id), { language: 'sv' }],
+      ['POST', context, {}],
+      ['PUT', `${context}/entry/${entry}`, {}],
+      ['PUT', `${context}/metadata/${entry}`, {}],
+      ['PUT', `${context}/resource/${entry}`, 'a file', 'text/plain'],
+      ['PUT', `${context}/resource/${list}`, [entry]],
+    ]
+    const begun = []
+    for (const [method, path, body, type] of requests) begun.push(await begin(visitor, method, path, body, type))
+    const other = service.visitor()
+    await other.signIn(name, password)
+    const { status } = await end(visitor, other)
+    assert.ok(status < 300, `${how}: ${status}`)
+    for (const [index, finish] of begun.entries())
+      assert.equal(await finish(), 401, `${how}: ${requests[index]?.join(' ')}`)
+    assert.deepEqual(
+      (await admin.get('_principals/resource/_admins')).json<{ children: unknown[] }>().children.length,
+      2,
+    )
+  }
+  await setAdmins([])
+})
+
 test('users who change their own password meanwhile keep that session only (D5.3)', async () => {
   const { id, name, password, visitor } = await newUser(service, admin)
   const context = await newContext(admin, [id])

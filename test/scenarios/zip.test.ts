@@ -1,10 +1,12 @@
 import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
-import { request } from 'node:http'
+import { once } from 'node:events'
+import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
+import { finished } from 'node:stream/promises'
 import { test } from 'node:test'
 import { membersOf } from '../support/archives.ts'
 import { blobsOf, blobStoreOf } from '../support/blobs.ts'
-import { assertRefused, LABEL } from '../support/content.ts'
+import { assertRefused, LABEL, principal, STORE } from '../support/content.ts'
 import type { Visitor } from '../support/http-client.ts'
 import { newTitled } from '../support/lists.ts'
 import { sendRaw } from '../support/raw-request.ts'
@@ -106,6 +108,58 @@ test('each file is checked for rights: what the caller may not read is left out,
     assertRefused(await admin.get(`${context}/zip?entries=${entries}`), 400, 'invalid-query')
   }
   assertRefused(await admin.get('_principals/zip?entries=_admin'), 400, 'invalid-type')
+})
+
+test('a zip or an export that is being sent ends with the session, the account, the token or the right (D25.7)', async () => {
+  const context = await newContext(admin)
+  // More than the buffers of a connection hold, so that the second file waits for the client to read on.
+  const bytes = 'x'.repeat(20_000_000)
+  const ids = [await newFile(context, 'a.bin', bytes), await newFile(context, 'b.bin', bytes)]
+  const mayRead = async (readers: readonly string[]): Promise<void> => {
+    const read = readers.map(id => principal(admin, id))
+    const info = { [`${admin.base}${context}`]: { [`${STORE}read`]: read } }
+    assert.equal((await admin.put(`_contexts/entry/${context}`, info)).status, 204)
+  }
+  /** Whether the answer breaks off; in no case does it have the second file. */
+  const breaksOff = async (
+    headers: OutgoingHttpHeaders,
+    path: string,
+    end: () => Promise<unknown>,
+  ): Promise<boolean> => {
+    const [answer] = (await once(request(admin.base + path, { headers }).end(), 'response')) as [IncomingMessage]
+    assert.equal(answer.statusCode, 200)
+    await end()
+    let received = 0
+    answer.on('data', (chunk: Buffer) => (received += chunk.length))
+    const breaks = await finished(answer).then(
+      () => false,
+      () => true,
+    )
+    assert.ok(received < bytes.length * 2)
+    return breaks
+  }
+  const zip = `${context}/zip?entries=${ids.join(',')}`
+  const cookie = (visitor: Visitor) => ({ cookie: `auth_token=${visitor.cookie}` })
+  for (const end of ['session', 'account', 'right'] as const) {
+    const { id, visitor } = await newUser(service, admin)
+    await mayRead([id])
+    const breaks = await breaksOff(cookie(visitor), zip, async () => {
+      if (end === 'right') return await mayRead([])
+      if (end === 'account') return await admin.put(`_principals/resource/${id}`, { disabled: true })
+      return await visitor.get('auth/logout')
+    })
+    // A file that the caller may no longer read is left out like others.
+    assert.equal(breaks, end !== 'right', end)
+  }
+  const { id, visitor } = await newUser(service, admin)
+  await mayRead([id])
+  const expires = new Date(service.system.now() + 86_400_000).toISOString()
+  const created = await visitor.post('auth/access-tokens', { name: 'zip', expires, scopes: ['read'] })
+  const token = created.json<{ id: string; token: string }>()
+  const revoke = () => visitor.delete(`auth/access-tokens/${token.id}`)
+  assert.ok(await breaksOff({ authorization: `Bearer ${token.token}` }, zip, revoke))
+  const root = await service.admin()
+  assert.ok(await breaksOff(cookie(root), `${context}/export`, () => root.get('auth/logout')))
 })
 
 test('a client that leaves ends the zip, and the service goes on (D25.7)', async () => {

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Audit } from '../../accounts/audit.ts'
 import { type Caller, requireSuperUser } from '../../accounts/caller.ts'
+import { presentCaller } from '../../accounts/present-caller.ts'
 import { findGroup } from '../../accounts/groups.ts'
 import { findUser } from '../../accounts/users.ts'
 import { InvalidInput } from '../../base/errors.ts'
@@ -75,8 +76,17 @@ export class ContextExport {
     const { user, client } = caller
     await this.#deps.audit.record({ event: 'context-exported', actorId: user.id, address: client.address, detail })
     const time = new Date(this.#deps.system.now())
-    const open = (): Readable => writeZip(this.#members(context.id, options, time), time)
+    const members = (): AsyncIterable<ZipMember> => this.#members(context.id, options, time)
+    const open = (): Readable => writeZip(this.#whilePermitted(caller, members()), time)
     return { context: context.id, open }
+  }
+
+  /** An export may take hours: session, account and right are checked again for each part of the zip. */
+  async *#whilePermitted(caller: Caller, members: AsyncIterable<ZipMember>): AsyncGenerator<ZipMember> {
+    for await (const one of members) {
+      requireSuperUser(await presentCaller(this.#deps.database, caller), 'export a context')
+      yield one
+    }
   }
 
   async *#members(context: string, { metadataOnly, form }: ExportOptions, time: Date): AsyncGenerator<ZipMember> {

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Caller } from '../../accounts/caller.ts'
+import type { Caller } from '../../accounts/caller.ts'
+import { presentCaller } from '../../accounts/present-caller.ts'
 import { InvalidInput, NotFound, TooLarge } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { Files } from '../../files/files.ts'
@@ -30,8 +31,11 @@ export interface FileZip {
 }
 
 export interface ZipOptions {
-  /** Asked before each file; when it says no, the zip ends there and is broken. */
-  readonly mayGoOn?: () => Promise<boolean>
+  /**
+   * Whose rights count, asked before each file: by default the caller as they are then. When it is nobody or throws, the zip ends there and
+   * is broken.
+   */
+  readonly present?: () => Promise<Caller | undefined>
   /** Leaves out what was added to a list by people who did not administer it: for those who get the zip with the rights of another. */
   readonly trustedOnly?: boolean
 }
@@ -64,7 +68,7 @@ export class FileZips {
     caller: Caller,
     contextKey: string,
     ids: readonly string[],
-    { mayGoOn, trustedOnly = false }: ZipOptions = {},
+    { present, trustedOnly = false }: ZipOptions = {},
   ): Promise<FileZip> {
     const { database, system } = this.#deps
     const { context, entry: contextEntry } = await getContext(database, contextKey)
@@ -77,23 +81,24 @@ export class FileZips {
     const [first] = plan
     const name = selected.length === 1 && first ? first.path.replace(/\/$/, '') : (context.name ?? context.id)
     const time = new Date(system.now())
-    return { name, open: () => writeZip(this.#members(caller, plan, mayGoOn), time) }
+    const asked = present ?? (() => presentCaller(database, caller))
+    return { name, open: () => writeZip(this.#members(plan, asked), time) }
   }
 
   async *#members(
-    caller: Caller,
     plan: readonly Planned[],
-    mayGoOn: () => Promise<boolean> = async () => true,
+    present: () => Promise<Caller | undefined>,
   ): AsyncGenerator<ZipMember | ZipFolder> {
     for (const { path, file: address } of plan) {
       // Entries without a file yield nothing that the reader would wait for.
       await nextTurn()
-      if (!(await mayGoOn())) throw new NotFound('not-found', 'What gave access to these files has ended.')
+      // The zip may take hours: session, account and right are checked again for each file.
+      const caller = await present()
+      if (!caller) throw new NotFound('not-found', 'What gave access to these files has ended.')
       if (!address) {
         yield { folder: path }
         continue
       }
-      // The zip may take hours: the right is checked again for each file.
       const opened = await this.#open(caller, address)
       if (opened) yield { name: path, ...opened }
     }

@@ -97,14 +97,15 @@ export class LinkVisits {
     return await this.entry(await this.#visit(found, client), id)
   }
 
-  /** Whether a visit may go on: a zip takes long. */
-  async isStillOpen({ link, creator }: Visit): Promise<boolean> {
+  /** The creator as they are now, whose rights a visit has; absent when the link has ended. A zip takes long. */
+  async presentCreator({ link, creator }: Visit): Promise<Caller | undefined> {
     const present = await findKeyedLink(this.#deps.database, { id: link.id })
-    if (!present || (present.link.expires ?? Number.POSITIVE_INFINITY) <= this.#deps.system.now()) return false
+    if (!present || (present.link.expires ?? Number.POSITIVE_INFINITY) <= this.#deps.system.now()) return undefined
     const placed = await findLinked(this.#deps.loader, link)
     const known = await findCreator(this.#deps.users, link, creator.client)
     // The download that is running may be the last that the limit allows.
-    return stateOf({ ...present.link, maxDownloads: undefined }, placed, known, this.#deps.system.now()) === 'active'
+    const state = stateOf({ ...present.link, maxDownloads: undefined }, placed, known, this.#deps.system.now())
+    return state === 'active' ? known : undefined
   }
 
   /**

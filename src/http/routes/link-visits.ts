@@ -160,7 +160,7 @@ export const linkVisitRoutes = [
       const visits = serviceOf(deps)
       const visit = await enter(deps, request, params.link)
       const folder = await folderOf(visits, visit, query.folder)
-      const options = { mayGoOn: () => visits.isStillOpen(visit), trustedOnly: true }
+      const options = { present: () => visits.presentCreator(visit), trustedOnly: true }
       const { name, open } = await deps.zips.open(visit.creator, folder.context, [folder.id], options)
       if (request.method === 'GET') await visits.count(visit, folder)
       return await sendZip(request, reply, name, open)
