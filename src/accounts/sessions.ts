@@ -159,7 +159,7 @@ export class Sessions {
     const key = sessionKey(idOf(session))
     const store = this.#store
     const stored = await (store.getWithin ? store.getWithin<Stored>(queries, key) : store.get<Stored>(key))
-    return stored !== undefined && this.#isLive(noteIn(stored, this.#notes.of(idOf(session))))
+    return stored !== undefined && this.#isLive(stored)
   }
 
   /** The session of the token under one of these ids. */
