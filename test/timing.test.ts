@@ -14,6 +14,7 @@ const allowed: Readonly<Record<string, string>> = {
   'proof/fuzz-http.ts': 'ends a request that hangs',
   'proof/fuzz.ts': 'reports the longest stall of the event loop and asserts nothing about it',
   'proof/main.ts': 'reports how long a proof took',
+  'runtime.test.ts': 'an interval keeps a child process alive until the test ends it',
   'stores/folder-lock.test.ts': 'an interval keeps a child process alive until the test kills it',
   'stores/postgres-database.test.ts':
     'statements that would run longer than the test, until the engine or the test ends them',
