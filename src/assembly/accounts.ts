@@ -17,7 +17,7 @@ import type { Settings } from '../config/settings.ts'
 import { createFactors } from './factors.ts'
 import { openBreachedPasswords } from './breached-passwords.ts'
 import type { Machine } from './machine.ts'
-import type { Chore } from '../base/chores.ts'
+import type { ScheduledJob } from '../base/scheduled-jobs.ts'
 import type { EphemeralStores } from './ephemeral-stores.ts'
 import type { Database } from '../stores/database.ts'
 import type { DependencyCache } from '../stores/dependency-cache.ts'
@@ -124,7 +124,7 @@ export async function createAccounts(
       ['audit trail', () => audit.expire()],
       ['password resets', () => passwordReset?.expire()],
       ['access tokens', () => accessTokens?.expire()],
-    ] satisfies readonly Chore[],
+    ] satisfies readonly ScheduledJob[],
   }
 }
 

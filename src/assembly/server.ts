@@ -25,7 +25,7 @@ import { listen } from '../http/protocol/listening.ts'
 import { Metrics } from '../http/metrics.ts'
 import { Readiness } from '../http/readiness.ts'
 import { ServiceAddress } from '../http/base-address.ts'
-import { Chores, CHORES_INTERVAL } from '../base/chores.ts'
+import { ScheduledJobs, JOBS_INTERVAL } from '../base/scheduled-jobs.ts'
 import { createInsight } from './insight.ts'
 import { httpOptions } from './http-options.ts'
 import type { Machine } from './machine.ts'
@@ -257,14 +257,14 @@ async function prepareStore(
   await catchUp.begin()
 }
 
-/** What is done every minute. Two chores that may take long do not delay the others. */
-function beginChores({ log }: Machine, parts: Parts): readonly Chores[] {
+/** What is done every minute. Two jobs that may take long do not delay the others. */
+function beginJobs({ log }: Machine, parts: Parts): readonly ScheduledJobs[] {
   const { accounts, catchUp, content, disk, ephemeralStores, garbage, history, node, scrubber, sso, stores } = parts
   const warnOfExpiry = (): void => {
     for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
   }
   return [
-    new Chores(log, [
+    new ScheduledJobs(log, [
       ['interrupted uploads', () => garbage.recover(false)],
       ['deleted files', () => garbage.collect()],
       ['reserve on the disk', () => disk?.restoreReserve()],
@@ -278,15 +278,15 @@ function beginChores({ log }: Machine, parts: Parts): readonly Chores[] {
       ['history of figures', () => history.sample()],
       ['expiry of provider metadata', warnOfExpiry],
     ]),
-    new Chores(log, [['indexing', () => catchUp.run()]]),
-    new Chores(log, [['verification of files', () => scrubber.run(CHORES_INTERVAL)]]),
+    new ScheduledJobs(log, [['indexing', () => catchUp.run()]]),
+    new ScheduledJobs(log, [['verification of files', () => scrubber.run(JOBS_INTERVAL)]]),
   ]
 }
 
 function serverOf(settings: Settings, machine: Machine, parts: Parts): Server {
   const { accounts, address, app, catchUp, disk, ephemeralStores, files, node, readiness, scrubber, sso, stores } =
     parts
-  const chores = beginChores(machine, parts)
+  const jobs = beginJobs(machine, parts)
   let closeSecondListener = async (): Promise<void> => {}
   return {
     adminHasPassword: parts.adminHasPassword,
@@ -303,12 +303,12 @@ function serverOf(settings: Settings, machine: Machine, parts: Parts): Server {
     async close() {
       readiness.drain()
       await setTimeout(settings['service.http.drain-time'])
-      const lastChores = Promise.all(chores.map(each => each.close()))
+      const lastJobs = Promise.all(jobs.map(each => each.close()))
       scrubber.close()
       disk?.close()
       await Promise.all([app.close(), closeSecondListener()])
       await catchUp.stop()
-      await lastChores
+      await lastJobs
       await accounts.mails?.close()
       await sso.saml?.close()
       await sso.cas?.close()

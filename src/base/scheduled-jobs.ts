@@ -1,35 +1,35 @@
 import type { Log } from './log.ts'
 import type { Milliseconds } from './units.ts'
 
-export const CHORES_INTERVAL: Milliseconds = 60_000
+export const JOBS_INTERVAL: Milliseconds = 60_000
 
 /** Work that is due again and again, by the name that the log gives it when it fails. */
-export type Chore = readonly [name: string, work: () => unknown]
+export type ScheduledJob = readonly [name: string, work: () => unknown]
 
 /**
- * Does chores every minute, one after the other. One that fails is logged and delays no other; a round that takes longer
+ * Runs jobs every minute, one after the other. One that fails is logged and delays no other; a round that takes longer
  * than a minute is not joined by the next.
  */
-export class Chores {
+export class ScheduledJobs {
   readonly #log: Pick<Log, 'error'>
-  readonly #chores: readonly Chore[]
+  readonly #jobs: readonly ScheduledJob[]
   readonly #timer: NodeJS.Timeout
   #round: Promise<void> | undefined
   #isClosed = false
 
-  constructor(log: Pick<Log, 'error'>, chores: readonly Chore[]) {
+  constructor(log: Pick<Log, 'error'>, jobs: readonly ScheduledJob[]) {
     this.#log = log
-    this.#chores = chores
-    this.#timer = setInterval(() => void this.run(), CHORES_INTERVAL).unref()
+    this.#jobs = jobs
+    this.#timer = setInterval(() => void this.run(), JOBS_INTERVAL).unref()
   }
 
-  /** Does all of them now, or resolves with the round that is under way. */
+  /** Runs all of them now, or resolves with the round that is under way. */
   run(): Promise<void> {
     this.#round ??= this.#doAll().finally(() => (this.#round = undefined))
     return this.#round
   }
 
-  /** No chore begins after this; resolves when the present one has ended. */
+  /** No job begins after this; resolves when the present one has ended. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#timer)
@@ -37,12 +37,12 @@ export class Chores {
   }
 
   async #doAll(): Promise<void> {
-    for (const [name, work] of this.#chores) {
+    for (const [name, work] of this.#jobs) {
       if (this.#isClosed) return
       try {
         await work()
       } catch (err) {
-        this.#log.error({ err, chore: name }, 'a periodic task failed')
+        this.#log.error({ err, job: name }, 'a periodic task failed')
       }
     }
   }
