@@ -153,7 +153,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
   })
   const storageUsage = new StorageUsage(database, system, books)
   const scrubber = new Scrubber({ database, blobs, system, log }, { interval: settings['service.data.scrub-interval'] })
-  const metrics = new Metrics({ ...accounts, files, storageUsage, disk, scrubber, virusScan, system })
+  const metrics = new Metrics({ ...accounts, catchUp, files, storageUsage, disk, scrubber, virusScan, system })
   const history = new History({ metrics, storageUsage, system })
   const readiness = new Readiness({
     database: () => Promise.all([database.get(ping), database.requireWritable()]),

@@ -7,6 +7,7 @@ import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { MAX_CONTEXTS, type StorageUsage } from '../files/storage-usage.ts'
 import type { Scrubber } from '../files/scrubber.ts'
+import type { CatchUp } from '../search/catch-up.ts'
 import type { DiskSpace } from '../stores/disk.ts'
 import type { Files } from '../files/files.ts'
 import type { VirusScan } from '../files/virus-scan.ts'
@@ -15,6 +16,7 @@ import type { VirusScan } from '../files/virus-scan.ts'
 export interface Measured {
   readonly audit: Pick<Audit, 'counts'>
   readonly files: Pick<Files, 'taken'>
+  readonly catchUp: Pick<CatchUp, 'isComplete'>
   /** Absent where the service stores nothing in the data folder. */
   readonly disk: Pick<DiskSpace, 'free' | 'size' | 'state'> | undefined
   readonly scrubber: Pick<Scrubber, 'report'>
@@ -176,7 +178,10 @@ export class Metrics {
     this.#count('virus_scans_total', 'Files scanned for viruses, by result.', 'result', () => virusScan.counts)
   }
 
-  #measureStorage({ storageUsage }: Measured): void {
+  #measureStorage({ storageUsage, catchUp }: Measured): void {
+    this.#gauge('search_index_complete', '1 when every entry is in the search index.', undefined, async () => ({
+      all: Number(catchUp.isComplete),
+    }))
     const measure = async () => await storageUsage.measure()
     this.#gauge('stored_bytes', 'Bytes of all files.', undefined, async () => ({ all: (await measure()).total }))
     this.#gauge('context_bytes', `Bytes of the ${MAX_CONTEXTS} fullest contexts.`, 'context', async () =>

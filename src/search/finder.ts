@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+import type { Bytes } from '../base/units.ts'
 import { RELATIVE } from '../graph/graph.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { Database } from '../stores/database.ts'
@@ -22,12 +24,20 @@ interface Row {
   readonly is_complete: number
 }
 
+const MAX_CACHE: Bytes = 4 * 2 ** 20
+
 type KeyOf = (field: string) => Sql
 
 /** Answers requests from the index with one statement, so that all parts reflect the same state. */
 export class Finder {
   readonly #database: Database
   readonly #dialect: Dialect
+  /** The answers to the latest statements, which are good until anything is committed. */
+  readonly #latest = new LRUCache<string, Row>({
+    maxSize: MAX_CACHE,
+    sizeCalculation: ({ page, facets }, key) => 2 * (key.length + page.length + facets.length),
+  })
+  #revision: number | undefined
 
   constructor(database: Database) {
     this.#database = database
@@ -43,7 +53,7 @@ export class Finder {
     const weights = order.some(({ field }) => field === 'score') ? conditions.weights(query) : []
     const page = sql`(SELECT e.context, e.id FROM hits e ORDER BY ${orderOf(order, keyOf)} LIMIT ${limit} OFFSET ${offset}) p`
     const counts = facets.fields.map(field => this.#counts(field, keyOf, facets))
-    const row = await this.#database.get<Row>(sql`WITH hits AS MATERIALIZED (
+    const row = await this.#ask(sql`WITH hits AS MATERIALIZED (
         SELECT e.doc, e.context, e.id, e.modified, ${scoreOf(weights)} AS score
         FROM search_entries e WHERE ${joined('AND', isHit)}
       )
@@ -63,6 +73,20 @@ export class Finder {
       }),
       isComplete: row.is_complete === 1,
     }
+  }
+
+  /** On PostgreSQL the revision does not count the commits of other nodes. */
+  async #ask(statement: Sql): Promise<Row | undefined> {
+    const { engine, revision } = this.#database
+    if (engine !== 'sqlite' || revision === undefined) return await this.#database.get<Row>(statement)
+    if (revision !== this.#revision) this.#latest.clear()
+    this.#revision = revision
+    const key = `${statement.parts.join('?')} ${JSON.stringify(statement.values)}`
+    const known = this.#latest.get(key)
+    if (known) return known
+    const row = await this.#database.get<Row>(statement)
+    if (row && this.#database.revision === revision) this.#latest.set(key, row)
+    return row
   }
 
   /**

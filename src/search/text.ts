@@ -28,8 +28,8 @@ export function wordsOf(text: string): string {
 }
 
 /** A query has so many characters, or fewer that say as much: one emoji, or two characters of a script without spaces. */
-const MIN_CHARACTERS = 3
+export const MIN_CHARACTERS = 3
 
 export function isLongEnough(query: string): boolean {
-  return query.length >= MIN_CHARACTERS || query.search(emoji) >= 0 || (query.match(unspaced)?.length ?? 0) >= 2
+  return [...query].length >= MIN_CHARACTERS || query.search(emoji) >= 0 || (query.match(unspaced)?.length ?? 0) >= 2
 }

@@ -11,6 +11,7 @@ const measured: Measured = {
   files: { taken: { count: 1, bytes: 1 } },
   disk: { free: 1, size: 2, state: 'ok' },
   scrubber: { report: async () => ({ unverified: 1, missing: 1, damaged: 1 }) },
+  catchUp: { isComplete: true },
   storageUsage: {
     measure: async () => ({
       total: 1,

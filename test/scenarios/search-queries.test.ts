@@ -42,6 +42,10 @@ await make('mouse', {
   [EXTENT]: [typed('-3', 'int')],
 })
 await make('goose', { [TITLE]: [textTerm('McDonald Goose (old)')], [TYPE]: [uriTerm('http://example.org/Duck')] })
+await make('plane', {
+  [TITLE]: [textTerm('\uFF37\uFF29\uFF24\uFF25 \uFB01ne cata\u00ADlogue \u{1F986}')],
+  [`${DCT}description`]: [textTerm('Ele\u200Bphants visit \u6771\u4EAC\u30BF\u30EF\u30FC')],
+})
 await make('text', {}, '&graphtype=string')
 await make('list', {}, '&graphtype=list')
 
@@ -67,9 +71,9 @@ const rules: ReadonlyArray<readonly [rule: string, query: () => string, expected
   ['AND binds closer than OR', () => 'title:mouse OR title:donald AND title:goose', 'mouse goose'],
   ['brackets group', () => '(title:mouse OR title:donald) AND title:goose', 'goose'],
   ['NOT', () => 'title:donald AND NOT title:goose', 'duck'],
-  ['NOT with a group', () => 'title:* AND NOT(title:duck OR title:goose)', 'mouse'],
+  ['NOT with a group', () => 'title:* AND NOT(title:duck OR title:goose)', 'mouse plane'],
   ['NOT beside OR excludes', () => 'title:donald NOT title:goose', 'duck'],
-  ['only NOT', () => 'NOT title:donald', 'mouse text list'],
+  ['only NOT', () => 'NOT title:donald', 'mouse plane text list'],
   ['signs', () => '+title:donald -title:goose', 'duck'],
   ['terms grouped under a field', () => 'title:(donald AND duck)', 'duck'],
   ['a boost changes no hits', () => 'title:duck^5 OR title:mouse', 'duck mouse'],
@@ -109,7 +113,16 @@ const rules: ReadonlyArray<readonly [rule: string, query: () => string, expected
   ['ends left out', () => `metadata.predicate.integer.${predicateHash(EXTENT)}:{-3 TO 47]`, 'duck'],
   ['a range of dates', () => `metadata.predicate.date.${predicateHash(ISSUED)}:[1930 TO 1940]`, 'duck'],
   ['the day of creation', () => 'created:[2100-01-01T00:00:00Z TO *]', ''],
-  ['a range of strings', () => 'graphType:[M TO T]', 'duck mouse goose text'],
+  ['a range of strings', () => 'graphType:[M TO T]', 'duck mouse goose plane text'],
+  ['full-width letters', () => 'title:wide', 'plane'],
+  ['a ligature', () => 'title:fine', 'plane'],
+  ['a query with a ligature', () => 'all:\uFB01ne', 'plane'],
+  ['a soft hyphen inside a word', () => 'title:catalogue', 'plane'],
+  ['a character without width inside a word', () => 'all:elephant', 'plane'],
+  ['a query with a soft hyphen', () => 'title:mou\u00ADse', 'mouse'],
+  ['an emoji in a title', () => 'title:\u{1F986}', 'plane'],
+  ['two characters of a script without spaces', () => 'all:\u4EAC\u30BF', 'plane'],
+  ['in their order', () => 'all:\u30BF\u4EAC', ''],
   ['a field that there is not', () => 'colour:red OR title:duck', 'duck'],
 ]
 
@@ -118,6 +131,11 @@ for (const [rule, query, expected] of rules) {
     assert.equal(await names(query()), expected)
   })
 }
+
+test('one emoji, or two characters of a script without spaces, is a query (W3.10.3)', async () => {
+  for (const query of ['\u{1F986}', '\u6771\u4EAC'])
+    assert.ok(idsOf(await find(admin, query)).includes(made['plane'] ?? ''))
+})
 
 test('filters narrow the hits, each of them (W3.10.1)', async () => {
   assert.equal(await names('title:*', '&filterQuery=title:donald,title:duck'), 'duck')
@@ -197,7 +215,7 @@ test('32 terms with words, wildcards or ranges, filters included, are the limit;
     assertRefused(await admin.get(searchPath(terms, `&filterQuery=${one}`)), 400, 'query-too-costly', one)
   }
   const exact = Array.from({ length: 250 }, (_, n) => (n % 2 === 0 ? `graphType:x${n}` : 'entryType:Local'))
-  assert.equal(await names(exact.join(' ')), 'duck mouse goose text list')
+  assert.equal(await names(exact.join(' ')), 'duck mouse goose plane text list')
   assertRefused(await admin.get(searchPath(exact.join(' '), '&filterQuery=title:duck')), 400, 'query-too-costly')
 })
 

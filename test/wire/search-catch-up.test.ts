@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/stores/sql.ts'
 import { graphOf, textTerm, TITLE } from '../support/content.ts'
-import { find } from '../support/search.ts'
+import { find, searchPath } from '../support/search.ts'
 import { newContext, newEntry, startProcess } from '../support/service.ts'
+import { openDatabaseOf } from '../support/store.ts'
 import { openStore } from '../support/accounts.ts'
 import { until } from '../support/waiting.ts'
 
@@ -31,6 +32,7 @@ test('the index of a store with many entries is completed while the service answ
 
   const service = await startProcess(t, { folder })
   const admin = await service.admin()
+  const header = async (): Promise<unknown> => (await admin.get(searchPath('title:quokka'))).headers['search-index']
   const metadata = graphOf(`${admin.base}${context}/resource/new`, TITLE, textTerm('numbat'))
   await newEntry(admin, context, '?id=new', { metadata })
   assert.equal((await find(admin, 'title:numbat')).results, 1)
@@ -38,5 +40,11 @@ test('the index of a store with many entries is completed while the service answ
     async () => (await find(admin, 'title:quokka')).results,
     results => results === COUNT,
   )
+  await until(header, said => said === undefined)
+  assert.match((await admin.get('management/metrics')).text, /^stowage_search_index_complete 1$/m)
+  const open = await openDatabaseOf(folder)
+  await open.run(sql`UPDATE search_state SET is_complete = 0`)
+  await open.close()
+  assert.equal(await header(), 'incomplete')
   assert.equal(await service.stop(), 0)
 })

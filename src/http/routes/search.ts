@@ -6,6 +6,7 @@ import type { EntryInContext } from '../../model/rights.ts'
 import type { Facet, Order } from '../../search/engine.ts'
 import { FacetPattern } from '../../search/facet-pattern.ts'
 import { parseFilters, parseQuery } from '../../search/query.ts'
+import { isLongEnough, MIN_CHARACTERS } from '../../search/text.ts'
 import { describeEntry, entryJson, type GraphForm, type Leavable } from '../describe.ts'
 import { json } from '../interface/answer.ts'
 import { custom, invalid, requiredText, text as textParameter } from '../interface/inputs.ts'
@@ -17,7 +18,6 @@ import { asRdfJson, embeddedFormat, embeddedGraphs } from '../rdf.ts'
 import type { Uses } from '../services.ts'
 
 const DEFAULT_LIMIT = 50
-const MIN_QUERY_CHARACTERS = 3
 const DEFAULT_FACET_LIMIT = 100
 const MAX_FACET_LIMIT = 1000
 const MAX_FIELDS = 20
@@ -52,8 +52,8 @@ export const searchRoutes = [
     query: {
       type: requiredText('`solr`.', { example: 'solr', keywords: { enum: ['solr'] } }),
       query: requiredText(
-        'The query, of 3 to 16,384 characters, with at most 32 levels of brackets. [Limits](#limits)',
-        { example: 'title:donald', keywords: { minLength: 3, maxLength: 16_384 } },
+        'The query, of 3 to 16,384 characters, with at most 32 levels of brackets. One emoji, or two Chinese, Japanese or Korean characters, are enough. [Limits](#limits)',
+        { example: 'title:donald', keywords: { minLength: 1, maxLength: 16_384 } },
       ),
       limit: number('How many hits to return, at most `service.solr.max-limit`; 0 only counts.', DEFAULT_LIMIT),
       offset: number('How many hits to skip.', 0),
@@ -78,7 +78,13 @@ export const searchRoutes = [
       facetMatches: textParameter('A pattern (RE2) that a whole value matches, of at most 256 characters.'),
       rdfFormat: embeddedFormat,
     },
-    answers: { 200: json('The hits.', SearchResult) },
+    answers: {
+      200: json('The hits.', SearchResult, {
+        headers: {
+          'Search-Index': '`incomplete` while entries are missing in the index, as after an upgrade or a restore.',
+        },
+      }),
+    },
     compressible: true,
     refusals: { 400: ['query-too-costly'], 406: ['not-acceptable'], 501: ['not-available'] },
     handle: async ({ base, options, search, views }: Uses<'base' | 'options' | 'search' | 'views'>, exchange) => {
@@ -86,9 +92,7 @@ export const searchRoutes = [
       requireType(query.type)
       const form = embeddedGraphs(request)
       refuseFeed(request)
-      if ([...query.query.trim()].length < MIN_QUERY_CHARACTERS) {
-        throw invalid(`\`query\` has fewer than ${MIN_QUERY_CHARACTERS} characters.`)
-      }
+      if (!isLongEnough(query.query.trim())) throw invalid(`\`query\` has fewer than ${MIN_CHARACTERS} characters.`)
       const limit = Math.min(query.limit < 0 ? DEFAULT_LIMIT : query.limit, options.search.maxLimit)
       const offset = Math.max(0, query.offset)
       const budget = ResponseBudget.forMany()
@@ -109,6 +113,7 @@ export const searchRoutes = [
         toAbsolute: (iri: string) => base.toAbsolute(iri),
       }
       const found = await search.find(caller, requested, budget)
+      if (!found.isComplete) reply.header('Search-Index', 'incomplete')
       const shown: ShownHit[] = []
       for (const hit of found.hits) shown.push({ entry: hit.entry, view: await views.hit(caller, hit, budget) })
       const facetFields = found.facets.map(facet => describeFacet({ base }, facet))
