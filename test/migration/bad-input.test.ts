@@ -164,6 +164,28 @@ test('a bad statement costs only itself, in each text format', async t => {
   assert.match((await blocks.entry('1', '1'))?.metadata ?? '', /after/)
 })
 
+test('in TriG a malformed language tag costs no statement of its subject, as in the other formats', async t => {
+  const m = 'https://old.example.org/store/1/metadata/1'
+  const r = 'https://old.example.org/store/1/resource/1'
+  const triples = small().nquads.replaceAll(/^(.*) (<[^>]*>) \.$/gm, '$2 { $1 . }')
+  const properties = [
+    `<${DCT}title> "under"@sv_SE, "score"@123, "right"@en, "an address: a@sv_SE"`,
+    `<${DCT}relation> <http://example.org/a b>`,
+    `<${DCT}description> """long "text"""@de_AT`,
+  ]
+  const trig = `${triples}<${m}> { <${r}> ${properties.join(' ;\n')} . <${r}> ; ; ] "x" . }\n`
+  const { entry, finding } = await importFolder(t, await small().write(trig, 'repository.trig'))
+  const metadata = (await entry('1', '1'))?.metadata ?? ''
+  assert.match(metadata, /"value":"under","lang":"sv-SE"/)
+  assert.match(metadata, /\{"type":"literal","value":"score"\}/)
+  assert.match(metadata, /"value":"right","lang":"en"/)
+  assert.match(metadata, /\{"type":"literal","value":"an address: a@sv_SE"\}/)
+  assert.match(metadata, /"lang":"de-AT"/)
+  assert.match(metadata, /http:\/\/example\.org\/a%20b/)
+  assert.equal(finding('bad-language-tag')?.number, 3)
+  assert.match(JSON.stringify(finding('unreadable-statement')), /line \d+: <https:\/\/old\.example\.org/)
+})
+
 test('characters that are illegal in XML are kept and counted', async t => {
   const { finding, entry } = await importFolder(t, join(fixtures, 'backups/xml'))
   assert.equal(finding('illegal-xml-character')?.number, 1)

@@ -138,8 +138,7 @@ class EntryReading {
       created: first ?? fallback,
       modified: Math.max(last ?? fallback, first ?? fallback),
       creator: creator[0],
-      contributors:
-        creator[0] === undefined || contributors.includes(creator[0]) ? contributors : [creator[0], ...contributors],
+      contributors,
       acl: this.#accessList(),
       statements: graphOf(isLocal ? this.#rest.map(statement => this.#ofOwnResource(statement)) : this.#rest),
       metadata: '{}',

@@ -21,6 +21,12 @@ const TOKEN = new RegExp(
 /** Strings and comments, which are skipped, or an IRI. */
 export const IRIS_OUTSIDE_STRINGS = new RegExp(`${LONG_STRING}|${SHORT_STRING}|<([^>\\n\\r]*)>|#[^\\n\\r]*`, 'sug')
 
+/** Strings, each with its language tag as written, if it has one; IRIs and comments, which are skipped. */
+export const TAGS_OF_STRINGS = new RegExp(
+  `(${LONG_STRING}|${SHORT_STRING})(?:@([^\\s;,\\])}"'<]*[^\\s;,\\])}"'<.]))?|<[^>\\n\\r]*>|#[^\\n\\r]*`,
+  'sug',
+)
+
 /** With less text than this after it, a token may continue in the next chunk. */
 const MARGIN = 16
 /** In characters. A statement is one subject with all its properties; a list has one line for each member. */

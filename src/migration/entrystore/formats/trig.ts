@@ -2,14 +2,17 @@ import type { ParserOptions, Quad } from 'n3'
 import { plainTerms } from '../../../graph/turtle.ts'
 import { literalOf, type ObjectTerm, type QuadSink, truncated } from './quads.ts'
 import { decodedText } from './text-chunks.ts'
-import { IRIS_OUTSIDE_STRINGS, TrigCutter, type TrigPiece } from './trig-statements.ts'
+import { IRIS_OUTSIDE_STRINGS, TAGS_OF_STRINGS, TrigCutter, type TrigPiece } from './trig-statements.ts'
 
+/** Characters of a subject that is reported. */
+const MAX_SUBJECT = 200
 /** The number of characters that are parsed together. */
 const BATCH = 32_768
 
 /**
  * Reads TriG, split into statements here and parsed by `n3`. A statement that the parser rejects is parsed
- * again with its IRIs corrected; if that fails, it is reported.
+ * again with its IRIs corrected and without its malformed language tags, which the quads get as they were written; if that fails, it is
+ * reported.
  * @throws {Unusable} `truncated` when the file ends inside a block or statement
  */
 export async function readTrig(chunks: AsyncIterable<Uint8Array>, sink: QuadSink): Promise<void> {
@@ -68,9 +71,15 @@ class TrigReader {
   }
 
   #readOne({ text, graph, line }: Statements): void {
-    const quads = this.#tryParse(text, graph) ?? this.#repaired(text, graph, line)
-    if (quads) this.#emit(quads)
-    else this.#sink.problem('unreadable-statement', `line ${line}`)
+    const quads = this.#tryParse(text, graph)
+    if (quads) return this.#emit(quads)
+    const tags: string[] = []
+    const tagged = withPlaceholders(text, tags)
+    const repaired =
+      (tags.length > 0 ? this.#tryParse(tagged, graph) : undefined) ?? this.#repaired(tagged, graph, line)
+    if (repaired) return this.#emit(repaired, tags)
+    const [subject = ''] = text.trim().split(/\s/, 1)
+    this.#sink.problem('unreadable-statement', `line ${line}: ${subject.slice(0, MAX_SUBJECT)}`)
   }
 
   #repaired(text: string, graph: string | undefined, line: number): readonly Quad[] | undefined {
@@ -96,10 +105,11 @@ class TrigReader {
     }
   }
 
-  #emit(quads: readonly Quad[]): void {
+  /** @param tags that stand for placeholders */
+  #emit(quads: readonly Quad[], tags: readonly string[] = []): void {
     for (const { subject, predicate, object, graph } of quads) {
       const name = graph.termType === 'DefaultGraph' ? undefined : resourceOf(graph)
-      this.#sink.quad(resourceOf(subject), predicate.value, termOf(object), name)
+      this.#sink.quad(resourceOf(subject), predicate.value, termOf(object, tags), name)
     }
   }
 }
@@ -114,6 +124,19 @@ interface PlainLiteral {
   readonly datatype?: { readonly value: string }
 }
 
-function termOf(term: PlainLiteral): ObjectTerm {
-  return term.termType === 'Literal' ? literalOf(term.value, term.language, term.datatype?.value) : resourceOf(term)
+function termOf(term: PlainLiteral, tags: readonly string[]): ObjectTerm {
+  if (term.termType !== 'Literal') return resourceOf(term)
+  const number = PLACEHOLDER.exec(term.language ?? '')?.[1]
+  const language = number === undefined ? undefined : tags[Number(number)]
+  return literalOf(term.value, language ?? term.language, term.datatype?.value)
 }
+
+const PLACEHOLDER = /^x-bad-(\d+)$/
+/** The tags that the parser takes. */
+const TAG = /^[a-z]{1,8}(-[a-z0-9]{1,8})*$/i
+
+/** The text with a placeholder for each malformed language tag. @param tags gets these */
+const withPlaceholders = (text: string, tags: string[]): string =>
+  text.replaceAll(TAGS_OF_STRINGS, (found, string: string | undefined, tag: string | undefined) =>
+    string === undefined || tag === undefined || TAG.test(tag) ? found : `${string}@x-bad-${tags.push(tag) - 1}`,
+  )
