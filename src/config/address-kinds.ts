@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
+import { parseMediaType } from '../base/media-type.ts'
 import { type Kind, type Setting, type SettingOptions, setting, trimmed } from './setting.ts'
 
 interface UrlOptions {
@@ -121,7 +122,7 @@ export function mediaType<D extends string | undefined = undefined>(options: Set
 
 const mediaTypes: Kind<string> = trimmed(
   'a media type such as application/pdf, without parameters',
-  text => (/^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*$/i.test(text) ? text.toLowerCase() : undefined),
+  text => (/[;*]/.test(text) ? undefined : parseMediaType(text)),
   value => value,
 )
 

@@ -1,4 +1,5 @@
 import { InvalidInput, WrongMethod } from '../base/errors.ts'
+import { parseMediaType } from '../base/media-type.ts'
 import { type Graph, literal, objectsOf, parseGraph } from '../graph/graph.ts'
 import { dct, rdfs, xsd } from '../graph/vocabulary.ts'
 import { type Entry, holdsFile, resourceOf } from '../model/entry.ts'
@@ -30,10 +31,10 @@ export function describeFile(
   return say(measured, rdfs.label, file?.fileName)
 }
 
-/** The media type that the file is served with: the one in `info`, if it is valid. */
+/** The media type that the file is served with: the one in `info`, if it is valid, which anyone who may write the info sets. */
 export function mediaTypeOf(entry: Entry): string {
   const type = objectsOf(entry.statements, resourceOf(entry), dct.format)[0]?.value
-  return type !== undefined && isMediaType(type) ? type : UNTYPED
+  return (type === undefined ? undefined : parseMediaType(type)) ?? UNTYPED
 }
 
 /** The file name for downloads: the label without folder names (RFC 6266 4.3), else the entry's id. */
@@ -42,10 +43,6 @@ export function fileNameOf(entry: Entry): string {
   const name = label.slice(Math.max(label.lastIndexOf('/'), label.lastIndexOf('\\')) + 1)
   return name === '' || name === '.' || name === '..' ? entry.id : name
 }
-
-/** `type/subtype` in the characters of RFC 9110 8.3.1, without parameters. */
-export const isMediaType = (text: string): boolean =>
-  /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,127}\/[A-Za-z0-9!#$%&'*+.^_`|~-]{1,127}$/.test(text)
 
 /** The name that people see: the label that an upload writes, or the title; the id if the entry has neither. */
 export function displayName(entry: Entry): string {

@@ -1,7 +1,8 @@
 import { parse as parseDisposition } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput } from '../base/errors.ts'
-import { isMediaType, UNTYPED } from '../content/file-description.ts'
+import { parseMediaType } from '../base/media-type.ts'
+import { UNTYPED } from '../content/file-description.ts'
 import { isGuest } from '../accounts/caller.ts'
 import type { Upload } from '../content/resource-kind.ts'
 import type { Sender } from '../files/virus-scan.ts'
@@ -17,7 +18,7 @@ export const readUpload = (deps: Uses<'bodies'>, request: FastifyRequest, reply:
 
 function rawUpload(deps: Uses<'bodies'>, request: FastifyRequest, reply: FastifyReply): Upload {
   const declared = request.headers['content-length']
-  const type = request.parameters.get('mimeType') ?? mediaTypeOf(request.raw)
+  const type = request.parameters.get('mimeType') ?? request.headers['content-type']
   return {
     declaredSize: declared === undefined ? undefined : Number(declared),
     signal: clientGoneSignal(reply),
@@ -56,9 +57,9 @@ export const senderOf = ({ caller }: FastifyRequest): Sender => ({
 })
 
 function requireMediaType(type: string | undefined): string {
-  const bare = type?.split(';')[0]?.trim().toLowerCase()
-  if (bare === undefined || bare === '') return UNTYPED
-  if (isMediaType(bare)) return bare
+  const bare = type?.split(';', 1)[0]?.trim() ?? ''
+  const parsed = bare === '' ? UNTYPED : parseMediaType(bare)
+  if (parsed !== undefined) return parsed
   throw new InvalidInput('invalid-value', `"${bare}" is not a media type.`)
 }
 

@@ -2,6 +2,7 @@ import type { LookupFunction } from 'node:net'
 import type { Dispatcher } from 'undici'
 import { type Caller, shareOf } from '../accounts/caller.ts'
 import { ServiceError, UpstreamFailed, UpstreamSilent } from '../base/errors.ts'
+import { parseMediaType } from '../base/media-type.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 import { Semaphore } from '../base/semaphore.ts'
 import { type Address, type Hosts, checkTarget, readTarget, type Resolve, resolveByDns, type Target } from './target.ts'
@@ -140,7 +141,7 @@ function usableType(url: URL, { statusCode, headers }: Dispatcher.ResponseData):
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') throw failed(url, 'uses an encoding that was not requested')
   const [bare = '', ...parameters] = String(headers['content-type'] ?? '').split(';')
-  const type = bare.trim().toLowerCase()
+  const type = parseMediaType(bare) ?? ''
   const isText =
     /^text\/[a-z0-9.+-]+$/.test(type) ||
     /^application\/(?:[a-z0-9.-]+\+)?(?:json|xml)$/.test(type) ||

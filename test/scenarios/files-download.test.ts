@@ -200,7 +200,10 @@ test('a type that a client wrote into info is used if it is one, and ignored if 
     return (await admin.get(path)).headers['content-type']
   }
   assert.equal(await typed('image/png'), 'image/png')
-  for (const wrong of ['image/png\r\nX: y', 'nonsense', '', 'a/b; c=d'])
+  assert.equal(await typed(' IMAGE/PNG ; q=1\r\nX: y'), 'image/png')
+  assert.equal(await typed('text/plain; charset=utf-8'), 'text/plain; charset=utf-8')
+  assert.equal(await typed('a/b; c=d'), 'a/b')
+  for (const wrong of ['image/png\r\nX: y', 'nonsense', '', '; a/b'])
     assert.equal(await typed(wrong), 'application/octet-stream', wrong)
 })
 
@@ -210,6 +213,14 @@ test('scripts and style sheets come as plain text, so that no page of the servic
     const { headers } = await admin.get(path)
     assert.equal(headers['content-type'], 'text/plain; charset=utf-8', type)
     assert.equal(headers['x-content-type-options'], 'nosniff')
+    assert.match(String(headers['content-disposition']), /^attachment/, type)
+  }
+  const path = await upload('alert(1)')
+  const entry = path.replace('/resource/', '/entry/')
+  for (const type of ['TEXT/JAVASCRIPT', 'text/JavaScript; charset=utf-8', 'Text/CSS']) {
+    assert.equal((await admin.put(entry, graphOf(admin.base + path, `${DCT}format`, textTerm(type)))).status, 204)
+    const { headers } = await admin.get(path)
+    assert.equal(headers['content-type'], 'text/plain; charset=utf-8', type)
     assert.match(String(headers['content-disposition']), /^attachment/, type)
   }
 })

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { PassThrough } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { InvalidInput, Overloaded, TooLarge, TooSlow, UnsupportedType } from '../../base/errors.ts'
+import { parseMediaType } from '../../base/media-type.ts'
 import { MAX_JSON_COST, parseJson } from '../../base/json.ts'
 import { decodeUtf8 } from '../../base/text.ts'
 import type { System } from '../../base/system.ts'
@@ -152,9 +153,9 @@ export const announcesBody = ({ headers }: IncomingMessage): boolean =>
 const hasBody = (request: IncomingMessage): boolean =>
   announcesBody(request) && request.headers['content-length'] !== '0'
 
-/** The media type of the body without parameters, in lower case. */
+/** The media type of the body without parameters, in lower case; `undefined` where none is stated or what is stated is none. */
 export const mediaTypeOf = ({ headers }: IncomingMessage): string | undefined =>
-  headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+  headers['content-type'] === undefined ? undefined : parseMediaType(headers['content-type'])
 
 function requireType(request: IncomingMessage, accepted: readonly string[]): void {
   const type = mediaTypeOf(request)
