@@ -65,7 +65,7 @@ interface Dependencies {
   readonly log: Log
 }
 
-export interface AccessTokenOptions {
+interface AccessTokenOptions {
   /** Maximum lifetime of a token. */
   readonly maxAge: Seconds
 }
@@ -300,7 +300,7 @@ function verifiable(row: Row): Verifiable {
 /** The prefix and the checksum let scanners of source code and logs recognise a leaked token (D24.2). */
 export const TOKEN_PREFIX = 'stow_'
 /** 256 bits. */
-export const TOKEN_BYTES = 32
+const TOKEN_BYTES = 32
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** Digits in base 62 of 256 bits, and of 32 bits. */

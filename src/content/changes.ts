@@ -56,7 +56,7 @@ export interface Conditions {
 }
 
 /** An entry and the caller, both loaded inside the transaction. */
-export interface Present extends EntryInContext {
+interface Present extends EntryInContext {
   readonly caller: Caller
 }
 

@@ -12,7 +12,7 @@ import { getContext } from './contexts.ts'
 import { deleteEntries } from './deletion.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { findEntryHead } from './entry-records.ts'
-import type { Outline } from './outline.ts'
+import type { EntrySummary } from './entry-summary.ts'
 import { applyHomeContext, readInfo, withInfo } from './info.ts'
 import { membersBelow } from './members-below.ts'
 import { type Kinds, setName } from './resource-kind.ts'
@@ -53,8 +53,8 @@ export class Entries {
    * What an entry is and how large, for deciding where a request is answered; `undefined` where there is none.
    * @param small entries up to this size are read where the request has arrived
    */
-  outline(key: EntryKey, small: Bytes): Promise<Outline | undefined> {
-    return this.#deps.loader.outline(key, small)
+  summary(key: EntryKey, small: Bytes): Promise<EntrySummary | undefined> {
+    return this.#deps.loader.summary(key, small)
   }
 
   /** Whether many statements of other entries are about this one, for the same decision. @throws {NotFound} */

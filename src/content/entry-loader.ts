@@ -16,7 +16,7 @@ import {
   findLoadedEntry,
   type LoadedEntry,
 } from './entry-records.ts'
-import { findOutline, type Outline } from './outline.ts'
+import { findEntrySummary, type EntrySummary } from './entry-summary.ts'
 
 interface Dependencies {
   readonly database: Database
@@ -54,11 +54,11 @@ export class EntryLoader {
 
   /**
    * What an entry is and how large, before any right has been checked. `undefined` where there is none.
-   * @param small an entry up to this size is loaded at once, because the request needs it next; of a larger one, only its outline
+   * @param small an entry up to this size is loaded at once, because the request needs it next; of a larger one, only its summary
    */
-  async outline({ context, entry: id }: EntryKey, small: Bytes): Promise<Outline | undefined> {
+  async summary({ context, entry: id }: EntryKey, small: Bytes): Promise<EntrySummary | undefined> {
     const loaded = this.#isCaching ? await this.#loaded({ context, id }, small) : undefined
-    return loaded ? outlineOf(loaded) : await findOutline(this.#deps.database, context, id)
+    return loaded ? summaryOf(loaded) : await findEntrySummary(this.#deps.database, context, id)
   }
 
   /** For a response with several entries: graphs that exceed the budget are not loaded. */
@@ -129,7 +129,7 @@ export class EntryLoader {
   }
 }
 
-const outlineOf = ({ entry, attached, size }: LoadedEntry): Outline => ({
+const summaryOf = ({ entry, attached, size }: LoadedEntry): EntrySummary => ({
   entryType: entry.entryType,
   graphType: entry.graphType,
   size,

@@ -24,7 +24,7 @@ export interface Sender {
 }
 
 /** A file that is stored but not visible yet. */
-export interface ScannedFile extends Pick<FileRecord, 'blob' | 'size' | 'sha256'> {
+interface ScannedFile extends Pick<FileRecord, 'blob' | 'size' | 'sha256'> {
   readonly context: string
   /** Absent while the entry does not exist yet. */
   readonly entry?: string | undefined
@@ -33,7 +33,7 @@ export interface ScannedFile extends Pick<FileRecord, 'blob' | 'size' | 'sha256'
 }
 
 /** A file in which the scanner has found malicious software. */
-export interface InfectedFile extends Pick<ScannedFile, 'context' | 'entry' | 'size' | 'sha256' | 'sender'> {
+interface InfectedFile extends Pick<ScannedFile, 'context' | 'entry' | 'size' | 'sha256' | 'sender'> {
   /** The name of the signature. */
   readonly signature: string
 }

@@ -20,7 +20,7 @@ const MAX_WAITING_OF_ONE = 100
 const SHORT = 4096
 const SHORT_JSON = 65_536
 
-export interface GraphReaderOptions {
+interface GraphReaderOptions {
   readonly limits?: GraphLimits
   /** The threads that read long documents; closed with the reader. */
   readonly pool?: GraphPool
@@ -38,13 +38,13 @@ const openGraphPool = (): GraphPool =>
   })
 
 /** Whose document it is, for a fair share of the threads, and whether they still wait for it. */
-export interface Reading {
+interface Reading {
   readonly caller: string
   /** Makes the signal that they do not; called only if a thread is needed. */
   readonly clientGone?: (() => AbortSignal) | undefined
 }
 
-export interface ReadingOptions extends Reading {
+interface ReadingOptions extends Reading {
   /** IRIs that begin with this become relative, as the store keeps them; it ends in a slash. */
   readonly relativeTo?: string
 }

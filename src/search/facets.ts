@@ -4,7 +4,7 @@ import { fieldName, kindOfField } from './fields.ts'
 /** At most this number of values is compared with a pattern. */
 export const MAX_MATCHED_VALUES = 10_000
 
-export interface Counts {
+interface Counts {
   readonly counted: ReadonlyArray<{ readonly value: string | number; readonly count: number }>
   /** Hits without the field. */
   readonly missing: number

@@ -27,7 +27,7 @@ export interface IndexFields {
 }
 
 /** Names from other tables that the index holds too. */
-export interface IndexSurroundings {
+interface IndexSurroundings {
   readonly userName?: string | undefined
   readonly contextName?: string | undefined
 }

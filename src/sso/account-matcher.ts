@@ -25,7 +25,7 @@ interface Dependencies {
 }
 
 /** Everything that a sign-on changes, found out before anything is changed. */
-export interface SignOnPlan {
+interface SignOnPlan {
   /** Normalised, as the provider states it. */
   readonly name: string
   readonly link: SsoSubject

@@ -34,7 +34,7 @@ export const FLOW_COUNT_PREFIX = 'sso-flows-from:'
 const TOTAL = 'sso-flows-total'
 
 /** What the one who begins a flow decides. */
-export type NewFlow = Pick<
+type NewFlow = Pick<
   LoginFlow,
   'provider' | 'entityId' | 'successUrl' | 'failureUrl' | 'browser' | 'verifier' | 'isLogout'
 >

@@ -41,7 +41,7 @@ interface Dependencies<Known> {
 }
 
 /** The state of a provider's metadata, for administrators. */
-export interface MetadataStatus<Known> {
+interface MetadataStatus<Known> {
   readonly url: string
   /** Wall clock. */
   readonly loadedAt: Milliseconds | undefined

@@ -55,11 +55,11 @@ async function openReads() {
   const guest = guestFrom({ address: '127.0.0.1' } as Parameters<typeof guestFrom>[0])
   const read = async () => {
     statements.length = 0
-    const outline = await loader.outline(KEY, SMALL)
+    const summary = await loader.summary(KEY, SMALL)
     assert.equal(await loader.hasManyRelations(KEY), false)
     const { view } = await views.read(guest, KEY, true)
     const relations = typeof view.relations === 'string' ? view.relations : JSON.stringify(view.relations)
-    return { outline, resource: view.resource, isInList: relations.includes(list.id), statements: statements.length }
+    return { summary, resource: view.resource, isInList: relations.includes(list.id), statements: statements.length }
   }
   return { database, cache, loader, views, guest, statements, read, list, close: () => database.close() }
 }
@@ -89,7 +89,7 @@ test('an entry of a known context is read with one statement, with what other ta
   await read()
   statements.length = 0
   const key = { context: '3', entry: '2' }
-  await loader.outline(key, SMALL)
+  await loader.summary(key, SMALL)
   await loader.hasManyRelations(key)
   await views.read(guest, key, true)
   assert.equal(statements.length, 1)
@@ -123,16 +123,16 @@ test('a change of what other tables hold about an entry is seen by the next read
   assert.equal((await read()).isInList, false)
 })
 
-test('the outline of a large entry is read without its graphs, that of a small one is part of its row', async t => {
+test('the summary of a large entry is read without its graphs, that of a small one is part of its row', async t => {
   const { database, loader, statements, close } = await openReads()
   t.after(close)
-  const outline = await loader.outline(KEY, SMALL)
-  assert.deepEqual([outline?.entryType, outline?.graphType, outline?.size], ['Local', 'None', 6])
+  const summary = await loader.summary(KEY, SMALL)
+  assert.deepEqual([summary?.entryType, summary?.graphType, summary?.size], ['Local', 'None', 6])
   assert.equal(statements.length, 1)
   const metadata = JSON.stringify({ './3/resource/1': { 'x:p': [{ type: 'literal', value: 'a'.repeat(SMALL) }] } })
   await database.run(sql`UPDATE entries SET metadata = ${metadata} WHERE id = '1'`)
   statements.length = 0
-  assert.equal((await loader.outline(KEY, SMALL))?.size, metadata.length + 4)
+  assert.equal((await loader.summary(KEY, SMALL))?.size, metadata.length + 4)
   assert.ok(statements.length > 1)
   assert.ok(!statements.at(-1)?.parts.join('?').includes('created'))
 })

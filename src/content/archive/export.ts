@@ -44,7 +44,7 @@ interface Dependencies {
   readonly audit: Audit
 }
 
-export interface ExportOptions {
+interface ExportOptions {
   /** True to leave out the files. */
   readonly metadataOnly: boolean
   /** The address of the service, and the absolute form of IRIs. */

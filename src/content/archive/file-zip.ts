@@ -24,13 +24,13 @@ interface Dependencies {
   readonly system: System
 }
 
-export interface FileZip {
+interface FileZip {
   /** A name for the zip, without the extension. */
   readonly name: string
   readonly open: () => Readable
 }
 
-export interface ZipOptions {
+interface ZipOptions {
   /**
    * Whose rights count, asked before each file: by default the caller as they are then. When it is nobody or throws, the zip ends there and
    * is broken.

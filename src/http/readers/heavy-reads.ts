@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Bytes } from '../../base/units.ts'
-import type { Outline } from '../../content/outline.ts'
+import type { EntrySummary } from '../../content/entry-summary.ts'
 import type { EntryKey } from '../../model/addresses.ts'
 import { holdsContent, isList } from '../../model/entry.ts'
 import type { Services } from '../services.ts'
@@ -15,9 +15,9 @@ const always: Rule = () => true
 
 /** Decides by the entry that the address names. If the entry does not exist, the request is refused at once. */
 const byEntry =
-  (isHeavy: (entry: Outline, ...asked: Parameters<Rule>) => boolean | Promise<boolean>): Rule =>
+  (isHeavy: (entry: EntrySummary, ...asked: Parameters<Rule>) => boolean | Promise<boolean>): Rule =>
   async (request, entries) => {
-    const entry = await entries.outline(keyOf(request), MAX_LIGHT)
+    const entry = await entries.summary(keyOf(request), MAX_LIGHT)
     return entry !== undefined && (await isHeavy(entry, request, entries))
   }
 
@@ -26,9 +26,9 @@ const keyOf = (request: FastifyRequest): EntryKey => ({
   entry: pathPart(request, 'entry'),
 })
 
-const isLarge = ({ size, graphType }: Outline): boolean => size > MAX_LIGHT && graphType !== 'User'
+const isLarge = ({ size, graphType }: EntrySummary): boolean => size > MAX_LIGHT && graphType !== 'User'
 const isLargeEntry = byEntry(isLarge)
-const hasMembers = (entry: Outline): boolean =>
+const hasMembers = (entry: EntrySummary): boolean =>
   isList(entry) || (entry.entryType === 'Local' && entry.graphType === 'Group')
 
 /** The addresses whose GET may take long, and when. Any other request is answered by the thread that received it. */

@@ -5,7 +5,7 @@ import { sql } from '../stores/sql.ts'
 import { findContext } from './contexts.ts'
 
 /** The data of an entry that can be read without its graphs. */
-export interface Outline {
+export interface EntrySummary {
   readonly entryType: EntryType
   readonly graphType: GraphType
   /** Of its graphs and its text. */
@@ -15,15 +15,19 @@ export interface Outline {
 }
 
 /** @param contextKey id or name of the context */
-export async function findOutline(queries: Queries, contextKey: string, id: string): Promise<Outline | undefined> {
-  const found = await outlineIn(queries, contextKey, id)
+export async function findEntrySummary(
+  queries: Queries,
+  contextKey: string,
+  id: string,
+): Promise<EntrySummary | undefined> {
+  const found = await summaryIn(queries, contextKey, id)
   if (found) return found
   const context = await findContext(queries, contextKey)
-  return context && context.id !== contextKey ? await outlineIn(queries, context.id, id) : undefined
+  return context && context.id !== contextKey ? await summaryIn(queries, context.id, id) : undefined
 }
 
-const outlineIn = (queries: Queries, context: string, id: string): Promise<Outline | undefined> =>
-  queries.get<Outline>(sql`SELECT entry_type AS "entryType", graph_type AS "graphType",
+const summaryIn = (queries: Queries, context: string, id: string): Promise<EntrySummary | undefined> =>
+  queries.get<EntrySummary>(sql`SELECT entry_type AS "entryType", graph_type AS "graphType",
       octet_length(acl) + octet_length(statements) + octet_length(metadata)
         + coalesce(octet_length(cached_external_metadata), 0) + coalesce(octet_length(content), 0) AS size
     FROM entries WHERE context = ${context} AND id = ${id}`)
