@@ -15,6 +15,6 @@ const MAX_SHOWN = 300
 
 /** A name for administrators, who could not see how it differs from another one. */
 export const showName = (name: string): string =>
-  [...name.slice(0, MAX_SHOWN)]
+  Array.from(name.slice(0, MAX_SHOWN))
     .map(sign => (/[\x20-\x7e]/.test(sign) ? sign : `<U+${sign.codePointAt(0)?.toString(16).toUpperCase()}>`))
     .join('')
