@@ -3,11 +3,11 @@ import { bucket } from './blobs.ts'
 
 const MIB = 1_048_576
 
-/** The engine lets its nursery grow by so much before it collects. */
-const NURSERY = 32
+/** The goal for any one input. */
+const GOAL = 128_000_000
 /** Three parts of 8 MiB on their way to a bucket, and the library that sends them. */
-const PARTS = bucket === undefined ? 0 : 48
-export const MAX_GROWTH = (64 + NURSERY + PARTS) * MIB
+const PARTS = bucket === undefined ? 0 : 48 * MIB
+export const MAX_GROWTH = GOAL + PARTS
 
 /** Resident memory of a process in bytes; Linux only. */
 export async function residentOf(pid: number): Promise<number> {
