@@ -11,6 +11,11 @@ const settings = { 'service.repository.store.init-with-test-data': 'on' }
 const service = await startInProcess({ after }, { settings })
 const admin = await service.admin()
 
+test('users and contexts of the test data are found by their names (W5.1, W3.10.4)', async () => {
+  for (const query of ['username:mickey', 'contextname:duck', 'contextname:mouse'])
+    assert.equal((await find(admin, query)).results, 1, query)
+})
+
 test('users and groups of the test data are there, with their passwords and home contexts (W5.1)', async () => {
   const users = ['donald', 'daisy', 'mickey'] as const
   const passwords = ['donaldDonald12', 'daisyDaisy34', 'mickeyMickey56'] as const

@@ -72,16 +72,21 @@ const mouseEntries: readonly Described[] = [
  */
 export async function insertTestData(writer: EntryWriter, ledger: Ledger, hashes: TestHashes): Promise<void> {
   const { tx, now } = writer
-  const insert = async (context: string, { said, ...described }: Described): Promise<string> => {
-    const id = await nextId(tx, context)
+  const write = async (context: string, id: string, { said, ...described }: Described): Promise<void> => {
     const bare = newEntry({ context, id, by: ADMIN, now, ...described })
     const entry = { ...bare, metadata: graphText(said === undefined ? emptyGraph : { [resourceOf(bare)]: said }) }
     await writer.insert(entry)
+  }
+  const insert = async (context: string, described: Described): Promise<string> => {
+    const id = await nextId(tx, context)
+    await write(context, id, described)
     return id
   }
+  // The name first, because it is indexed with the entry.
   const open = async (name: string, acl: Acl): Promise<void> => {
-    const id = await insert(CONTEXTS, { graphType: 'Context', acl })
+    const id = await nextId(tx, CONTEXTS)
     await insertContext(tx, id, name)
+    await write(CONTEXTS, id, { graphType: 'Context', acl })
     await ledger.open(tx, id)
   }
 
