@@ -1,6 +1,6 @@
 import { parse as parseDisposition } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { InvalidInput } from '../base/errors.ts'
+import { InvalidInput, UnsupportedType } from '../base/errors.ts'
 import { parseMediaType } from '../base/media-type.ts'
 import { UNTYPED } from '../content/file-description.ts'
 import { isGuest } from '../accounts/caller.ts'
@@ -11,10 +11,24 @@ import { firstFile } from './protocol/multipart.ts'
 import type { Uses } from './services.ts'
 
 /** The file in the body of a request: the body itself, or the first file of a form. Nothing is read yet. */
-export const readUpload = (deps: Uses<'bodies'>, request: FastifyRequest, reply: FastifyReply): Upload =>
-  mediaTypeOf(request.raw) === 'multipart/form-data'
+export function readUpload(deps: Uses<'bodies'>, request: FastifyRequest, reply: FastifyReply): Upload {
+  requireWholeFile(request)
+  return mediaTypeOf(request.raw) === 'multipart/form-data'
     ? formUpload(deps, request, reply)
     : rawUpload(deps, request, reply)
+}
+
+/**
+ * The body is stored as the file, so it must be all of it and nothing else (RFC 9110 14.5, 8.4).
+ * @throws {InvalidInput} for a part of a file @throws {UnsupportedType} for an encoded one
+ */
+function requireWholeFile({ headers }: FastifyRequest): void {
+  if (headers['content-range'] !== undefined)
+    throw new InvalidInput('invalid-value', 'A file is uploaded as a whole, without `Content-Range`.')
+  const coding = headers['content-encoding']?.trim().toLowerCase() ?? ''
+  if (coding !== '' && coding !== 'identity')
+    throw new UnsupportedType('unsupported-type', 'A file is uploaded as it is, without `Content-Encoding`.')
+}
 
 function rawUpload(deps: Uses<'bodies'>, request: FastifyRequest, reply: FastifyReply): Upload {
   const declared = request.headers['content-length']

@@ -87,6 +87,17 @@ test('without a type it is application/octet-stream; mimeType wins over the head
   assert.equal(await typeAfter(), 'application/octet-stream')
 })
 
+test('a part of a file and an encoded one are refused, and the file that was there stays (RFC 9110 14.5, 8.4)', async () => {
+  const { path } = await newPlace()
+  const put = (headers: Readonly<Record<string, string>>) =>
+    admin.ask(path, { method: 'PUT', body: 'part', headers: { 'content-type': 'text/plain', ...headers } })
+  assert.equal((await put({ 'content-encoding': 'Identity' })).status, 201)
+  assertRefused(await put({ 'content-range': 'bytes 0-3/10' }), 400, 'invalid-value')
+  for (const coding of ['gzip', 'aws-chunked', 'identity, br'])
+    assertRefused(await put({ 'content-encoding': coding }), 415, 'unsupported-type', coding)
+  assert.equal((await admin.get(path)).text, 'part')
+})
+
 test('in a form the first file counts; text before it is skipped, files after it are dropped (D7.6)', async () => {
   const { id, path } = await newPlace()
   const answer = await putForm(admin, path, [
