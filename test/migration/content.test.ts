@@ -63,6 +63,7 @@ test('rights of principals that are gone are kept, and their ids are never given
   const { entry, rows, finding } = await importFolder(t, await store.write())
   assert.equal((await entry('1', '1'))?.acl, '{"admin":["./_principals/resource/42"]}')
   assert.equal((await entry('1', '1'))?.creator, '43')
+  assert.equal((await entry('1', '1'))?.contributors, '[]', 'the creator is no contributor unless the backup says so')
   assert.deepEqual(await rows(sql`SELECT context, id FROM retired_ids ORDER BY context, id`), [
     { context: '_contexts', id: '45' },
     { context: '_principals', id: '42' },
