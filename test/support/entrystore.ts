@@ -44,6 +44,7 @@ export interface EntryRow {
   readonly created: number
   readonly modified: number
   readonly creator: string | null
+  readonly contributors: string
   readonly acl: string
   readonly statements: string
   readonly metadata: string
