@@ -1,5 +1,5 @@
 // `node scripts/paths.mjs [--names]`: how many files under src/ take part in the answer to a request, for the paths that
-// docs/architecture.md names. A file counts when a function in it runs, by the call counts of V8, in each of two requests after a first one.
+// are named below. A file counts when a function in it runs, by the call counts of V8, in each of two requests after a first one.
 import './runtime.mjs'
 import { Session } from 'node:inspector/promises'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// `npm run prove:mutants -- [room or file …]`: changes the program in small ways, one at a time, and checks that a test fails each time
-// (mutation testing). Without a name, all rooms of scripts/mutants/rooms.mjs. Options:
+// `npm run prove:mutants -- [module or file …]`: changes the program in small ways, one at a time, and checks that a test fails each time
+// (mutation testing). Without a name, all modules of scripts/mutants/modules.mjs. Options:
 //   --sample N       only N changes (mutants), drawn evenly at random over what was named
 //   --seed S         the seed of that draw; the same seed draws the same ones
 //   --minutes M      stops after M minutes; what was tried until then is a sample too
@@ -26,7 +26,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { prepareCopy } from './mutants/prepare-copy.mjs'
 import { report, describe } from './mutants/report.mjs'
-import { roomOf, rooms } from './mutants/rooms.mjs'
+import { moduleOf, modules } from './mutants/modules.mjs'
 import { runTestFile } from './mutants/test-file.mjs'
 import { installIfMissing, root } from './prepare.mjs'
 
@@ -47,10 +47,10 @@ const { values, positionals } = parseArgs({
     concurrency: { type: 'string', default: '1' },
   },
 })
-const named = positionals.length > 0 ? positionals : Object.keys(rooms)
-const unknown = named.filter(name => rooms[name] === undefined && roomOf(name) === undefined)
+const named = positionals.length > 0 ? positionals : Object.keys(modules)
+const unknown = named.filter(name => modules[name] === undefined && moduleOf(name) === undefined)
 if (unknown.length > 0) {
-  process.stderr.write(`scripts/mutants/rooms.mjs has no room or file ${unknown.join(', ')}.\n`)
+  process.stderr.write(`scripts/mutants/modules.mjs has no module or file ${unknown.join(', ')}.\n`)
   process.exit(2)
 }
 
@@ -65,10 +65,10 @@ if (values.folder) mkdirSync(work, { recursive: true })
 else process.on('exit', () => rmSync(work, { recursive: true, force: true }))
 chmodSync(work, 0o755)
 
-const paths = named.flatMap(name => rooms[name]?.files ?? [name])
+const paths = named.flatMap(name => modules[name]?.files ?? [name])
 const isNamed = ({ path }) => paths.some(wanted => (wanted.endsWith('/') ? path.startsWith(wanted) : path === wanted))
 const mutants = (await prepareCopy(work, paths)).filter(isNamed)
-const reached = await findReached([...new Set(named.map(name => (rooms[name] ? name : roomOf(name))))])
+const reached = await findReached([...new Set(named.map(name => (modules[name] ? name : moduleOf(name))))])
 const drawn = draw()
 await atOnce(tryMutants)
 const text = report({ mutants, results: read('results'), seed: values.seed })
@@ -126,9 +126,9 @@ async function tryMutants() {
   }
 }
 
-/** Runs the tests of the room that reach the mutant, the quickest first, until one fails. */
+/** Runs the tests of the module that reach the mutant, the quickest first, until one fails. */
 async function tryMutant({ id, path }) {
-  const belonging = new Set(testFilesOf([roomOf(path)]))
+  const belonging = new Set(testFilesOf([moduleOf(path)]))
   const tests = (reached.get(id) ?? []).filter(({ file }) => belonging.has(file)).sort((a, b) => a.ms - b.ms)
   if (tests.length === 0) return { outcome: 'not reached' }
   for (const { file, ms } of tests) {
@@ -141,7 +141,7 @@ async function tryMutant({ id, path }) {
 }
 
 function testFilesOf(names) {
-  const parts = names.flatMap(name => rooms[name].tests)
+  const parts = names.flatMap(name => modules[name].tests)
   return readdirSync(join(work, 'copy/test'), { recursive: true })
     .filter(path => path.endsWith('.test.ts') && parts.some(part => path.startsWith(part)))
     .sort((a, b) => a.localeCompare(b))

@@ -20,7 +20,7 @@ buildProgramIfStale()
 buildUiIfStale()
 
 const SCALED = { STORE: 'postgres', BLOBS: 's3', TOKENS: 'redis' }
-/** The rooms whose tests know the service from outside. */
+/** The modules whose tests know the service from outside. */
 const BLACK_BOX = ['accounts', 'content', 'files', 'model', 'scenarios', 'search', 'wire']
 /** Test files wait for disks, timers and browsers now and then, so three of them use two cores better than two. */
 const AT_ONCE = 3
@@ -164,7 +164,7 @@ async function runScaledOut() {
   }
   process.stderr.write('The black-box tests once more, with rows in PostgreSQL, files in S3 and logins in Redis.\n')
   return await run(
-    files.filter(file => BLACK_BOX.some(room => file.includes(join('test', room, '/')))),
+    files.filter(file => BLACK_BOX.some(module => file.includes(join('test', module, '/')))),
     SCALED,
   )
 }

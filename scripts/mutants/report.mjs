@@ -1,8 +1,8 @@
-import { roomOf } from './rooms.mjs'
+import { moduleOf } from './modules.mjs'
 
 const MAX_CHARACTERS = 80
 
-/** The numbers by room, and each mutant that no test has found, as Markdown. */
+/** The numbers by module, and each mutant that no test has found, as Markdown. */
 export function report({ mutants, results, seed }) {
   const outcomes = new Map(results.map(({ id, outcome }) => [id, outcome]))
   const tried = mutants
@@ -17,13 +17,13 @@ export function report({ mutants, results, seed }) {
     const cells = [name, mutants.filter(isIn).length, some.length, found, share]
     return `| ${[...cells, number('timeout'), number('survived'), number('not reached')].join(' | ')} |`
   }
-  const names = [...new Set(mutants.map(({ path }) => roomOf(path)))]
+  const names = [...new Set(mutants.map(({ path }) => moduleOf(path)))]
   return [
     `Tried ${tried.length} of ${mutants.length} mutants${tried.length < mutants.length ? `, drawn with seed ${seed}` : ''}.`,
     '',
-    '| Room | Mutants | Tried | Found | Share | Found by a timeout | Survived | Not reached by the tests of the room |',
+    '| Module | Mutants | Tried | Found | Share | Found by a timeout | Survived | Not reached by the tests of the module |',
     '|---|---|---|---|---|---|---|---|',
-    ...names.map(name => row(name, ({ path }) => roomOf(path) === name)),
+    ...names.map(name => row(name, ({ path }) => moduleOf(path) === name)),
     row('all', () => true),
     '',
     ...tried.filter(mutant => !isFound(mutant)).map(mutant => `- ${mutant.outcome}: \`${describe(mutant)}\``),

@@ -20,7 +20,7 @@ export function cookieOptions(settings: Settings, basePath: string): CookieOptio
 /** For bodies that are read as a whole. */
 const BODY_MEMORY: Bytes = 128 * 2 ** 20
 
-/** The settings of the HTTP room. */
+/** The settings of `http/`. */
 export function httpOptions(
   settings: Settings,
   machine: Machine,

@@ -19,7 +19,7 @@ const CACHE_BYTES = 8 * 2 ** 20
 const database = await openDatabase(settings, realSystem, { readOnly: true })
 const cache = new DependencyCache(database, CACHE_BYTES, realSystem)
 const books = { enforced: settings['service.data.quota'], defaultQuota: settings['service.data.quota.default'] }
-const rooms = {
+const parts = {
   database,
   cache,
   ledger: new Ledger(database, realSystem, books),
@@ -28,8 +28,8 @@ const rooms = {
 }
 // Nothing is changed here, and nobody signs in, so the services that these need are missing.
 const answer = createReaderApp({
-  ...rooms,
-  ...createContent(settings, rooms as unknown as Parameters<typeof createContent>[1]),
+  ...parts,
+  ...createContent(settings, parts as unknown as Parameters<typeof createContent>[1]),
   base: new BaseAddress(base),
   options: { search: { maxLimit: settings['service.solr.max-limit'] } },
 } as unknown as Services)

@@ -8,7 +8,7 @@ import { commonSteps } from '../stores/schema.ts'
 import type { Migration } from '../stores/migrations.ts'
 
 /**
- * All steps of the schema, in the order in which a store takes them. Each room with tables exports its own
+ * All steps of the schema, in the order in which a store takes them. Each module with tables exports its own
  * steps.
  */
 export const schema: readonly Migration[] = [

@@ -66,7 +66,7 @@ export interface Server {
 
 /**
  * Assembles the program. This is the only place that chooses drivers and turns settings into the options of
- * each room.
+ * each module.
  */
 export async function createServer(settings: Settings, machine: Machine): Promise<Server> {
   let stores: Stores | undefined

@@ -31,7 +31,7 @@ const HEAD_BYTES: Bytes = 500
 const memoryOfHead = ({ acl }: EntryHead): Bytes => HEAD_BYTES + 2 * memoryOf(JSON.stringify(acl))
 
 /**
- * Loads entries before the right has been checked. Only the services of this room have one: what they return to a route has been
+ * Loads entries before the right has been checked. Only the services of this module have one: what they return to a route has been
  * checked (`test/house.test.ts`).
  */
 export class EntryLoader {

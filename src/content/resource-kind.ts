@@ -17,7 +17,7 @@ import type { ListPage, Order, Paging } from '../model/list-order.ts'
 
 /**
  * Everything that the service does in its own way for one kind of resource. Each kind has a file in `content/kinds/` and a line in
- * `kinds.ts` there; the services of this room ask the kind of an entry instead of testing its graph type.
+ * `kinds.ts` there; the services of this module ask the kind of an entry instead of testing its graph type.
  */
 export interface ResourceKind {
   /** False when clients cannot create entries of this kind. */

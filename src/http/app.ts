@@ -20,7 +20,7 @@ import { Parameters } from './protocol/query.ts'
 import { withReaders } from './readers/readers.ts'
 import type { Route } from './route.ts'
 import { bindRoutes } from './routes/routes.ts'
-import type { HttpOptions, Rooms, Services } from './services.ts'
+import type { AppServices, HttpOptions, Services } from './services.ts'
 
 const MAX_HEADER_BYTES = 16_384
 const HEADERS_TIMEOUT = 60_000
@@ -36,17 +36,17 @@ const MAX_FIELDS = 200
 const MAX_USER_AGENT = 512
 
 /** The application: the steps below in their order, then the route. Does not listen yet. */
-export function createApp(rooms: Rooms, options: HttpOptions): FastifyInstance {
+export function createApp(services: AppServices, options: HttpOptions): FastifyInstance {
   const deps: Services = {
-    ...rooms,
+    ...services,
     options,
     get base() {
       return options.base()
     },
-    startedAt: rooms.system.now(),
-    bodies: new Bodies(rooms.system, options.body),
+    startedAt: services.system.now(),
+    bodies: new Bodies(services.system, options.body),
     cookie: new AuthCookie(options.cookie),
-    outages: new Outages(rooms.log),
+    outages: new Outages(services.log),
   }
   const addresses = new ClientAddresses(options.trustedProxies, options.clientAddressHeader)
   const app = createFastify(deps, addresses)

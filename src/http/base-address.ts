@@ -40,7 +40,7 @@ export class BaseAddress {
     return host !== undefined && host !== own && names.includes(own) && names.includes(host.toLowerCase())
   }
 
-  /** The absolute form of an IRI as the rooms below know it. */
+  /** The absolute form of an IRI as the modules below know it. */
   toAbsolute(iri: string): string {
     return toAbsolute(this.href, iri)
   }

@@ -61,7 +61,7 @@ const SECONDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30]
 const COUNT_TTL: Milliseconds = 30_000
 
 /**
- * Metrics for Prometheus. Events that only HTTP observes are counted here; other values are read from the other rooms on
+ * Metrics for Prometheus. Events that only HTTP observes are counted here; other values are read from the other modules on
  * request.
  */
 export class Metrics {

@@ -56,7 +56,7 @@ import type { Metrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
 import type { Readers } from './readers/read-task.ts'
 
-/** The settings of the HTTP room. */
+/** The settings of `http/`. */
 export interface HttpOptions {
   /** The base address, read at each request, because a port that the system chooses is known only after the start. */
   readonly base: () => BaseAddress
@@ -116,8 +116,8 @@ export interface Insight {
   >
 }
 
-/** The rooms below, as the routes need them. */
-export interface Rooms {
+/** The services of other modules, as the routes need them. */
+export interface AppServices {
   readonly database: Database
   readonly cache: DependencyCache
   readonly sessions: Sessions
@@ -184,7 +184,7 @@ export interface Rooms {
 }
 
 /** All that a route may need: plain fields, no container. */
-export interface Services extends Rooms {
+export interface Services extends AppServices {
   readonly outages: Outages
   readonly options: HttpOptions
   readonly base: BaseAddress

@@ -1,7 +1,7 @@
 import type { Migration } from '../stores/migrations.ts'
 import { sql } from '../stores/sql.ts'
 
-/** Schema migrations for the tables that only this room uses. */
+/** Schema migrations for the tables that only this module uses. */
 export const ssoSteps: readonly Migration[] = [
   {
     id: 15,

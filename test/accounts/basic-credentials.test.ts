@@ -7,7 +7,7 @@ import { changeUser, findUser, insertUser, type User } from '../../src/accounts/
 import { InvalidInput, LockedOut, Overloaded, Unauthenticated } from '../../src/base/errors.ts'
 import { DependencyCache } from '../../src/stores/dependency-cache.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
-import { client, disable, presentUser, storedUser } from '../support/factor-rooms.ts'
+import { client, disable, presentUser, storedUser } from '../support/factor-services.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import type { Database } from '../../src/stores/database.ts'
 import { sql } from '../../src/stores/sql.ts'

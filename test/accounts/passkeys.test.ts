@@ -5,7 +5,7 @@ import { Passkeys, SIGN_IN, userHandleOf } from '../../src/accounts/factors/pass
 import { Conflict, InvalidInput } from '../../src/base/errors.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { client, keptAudit, storedUser } from '../support/factor-rooms.ts'
+import { client, keptAudit, storedUser } from '../support/factor-services.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { flags, SoftwareAuthenticator, type Statement } from '../support/software-authenticator.ts'
 import { newDatabase } from '../support/store.ts'

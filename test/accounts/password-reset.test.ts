@@ -11,7 +11,7 @@ import { InvalidInput } from '../../src/base/errors.ts'
 import type { Mail } from '../../src/stores/mailer.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { client, disable, keptAudit, presentUser, storedUser } from '../support/factor-rooms.ts'
+import { client, disable, keptAudit, presentUser, storedUser } from '../support/factor-services.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase } from '../support/store.ts'
 

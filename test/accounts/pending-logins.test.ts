@@ -6,7 +6,7 @@ import { changeUser, deletePrincipal } from '../../src/accounts/users.ts'
 import { LogoutKeys } from '../../src/accounts/logout-keys.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { disable, presentUser, storedUser } from '../support/factor-rooms.ts'
+import { disable, presentUser, storedUser } from '../support/factor-services.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase } from '../support/store.ts'
 

@@ -35,7 +35,7 @@ import {
 import { Conflict, InvalidInput, StartupError } from '../../src/base/errors.ts'
 import type { Database } from '../../src/stores/database.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { presentUser } from '../support/factor-rooms.ts'
+import { presentUser } from '../support/factor-services.ts'
 import { newDatabase } from '../support/store.ts'
 
 /** The users anna (1), bert (2) and carl (3), and the groups editors (g1), readers (g2) and one without a name (g3). */

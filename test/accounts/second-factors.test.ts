@@ -8,7 +8,7 @@ import { ADMIN } from '../../src/accounts/principals.ts'
 import { createLog } from '../../src/base/log.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { callerOf, client, disable, keptAudit, presentUser, sessionOf, storedUser } from '../support/factor-rooms.ts'
+import { callerOf, client, disable, keptAudit, presentUser, sessionOf, storedUser } from '../support/factor-services.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase } from '../support/store.ts'
 

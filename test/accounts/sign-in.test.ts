@@ -12,7 +12,7 @@ import { changeUser, type User } from '../../src/accounts/users.ts'
 import { Forbidden, InvalidInput, LockedOut } from '../../src/base/errors.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { client, disable, keptAudit, presentUser, sessionOf, storedUser } from '../support/factor-rooms.ts'
+import { client, disable, keptAudit, presentUser, sessionOf, storedUser } from '../support/factor-services.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase } from '../support/store.ts'
 

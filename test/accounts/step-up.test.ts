@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { guestFrom } from '../../src/accounts/caller.ts'
 import { boundTo, requireSessionOf, StepUp, type StepUpMode } from '../../src/accounts/factors/step-up.ts'
 import type { User } from '../../src/accounts/users.ts'
-import { callerOf, client, keptAudit, sessionOf } from '../support/factor-rooms.ts'
+import { callerOf, client, keptAudit, sessionOf } from '../support/factor-services.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 
 const nora: User = { ...guestFrom(client).user, id: '7', name: 'nora' }

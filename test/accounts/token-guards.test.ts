@@ -7,7 +7,7 @@ import { digestOf } from '../../src/accounts/token-digest.ts'
 import { findUser } from '../../src/accounts/users.ts'
 import { createLog } from '../../src/base/log.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { callerOf, client, disable, keptAudit, presentUser, storedUser } from '../support/factor-rooms.ts'
+import { callerOf, client, disable, keptAudit, presentUser, storedUser } from '../support/factor-services.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase } from '../support/store.ts'
 

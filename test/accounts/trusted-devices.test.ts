@@ -5,7 +5,7 @@ import { LogoutKeys } from '../../src/accounts/logout-keys.ts'
 import { DEVICE_TTL, forgetDevices, TrustedDevices } from '../../src/accounts/trusted-devices.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { storedUser } from '../support/factor-rooms.ts'
+import { storedUser } from '../support/factor-services.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase } from '../support/store.ts'
 

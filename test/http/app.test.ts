@@ -5,7 +5,7 @@ import { Forbidden } from '../../src/base/errors.ts'
 import type { Log } from '../../src/base/log.ts'
 import { createApp } from '../../src/http/app.ts'
 import { BaseAddress } from '../../src/http/base-address.ts'
-import type { HttpOptions, Rooms } from '../../src/http/services.ts'
+import type { AppServices, HttpOptions } from '../../src/http/services.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 
 const nora: Caller = {
@@ -13,7 +13,7 @@ const nora: Caller = {
   user: { ...guestFrom({ address: '', userAgent: '' }).user, id: '7', name: 'nora' },
 }
 
-/** The application over rooms that are empty but for what the steps of a request use. Users sign in by HTTP Basic. */
+/** The application over services that are empty but for what the steps of a request use. Users sign in by HTTP Basic. */
 function newApp(options: Partial<HttpOptions> = {}, base = 'https://store.example.org/a/', contentOrigin?: object) {
   const system = new FakeSystem()
   const logged: unknown[][] = []
@@ -21,7 +21,7 @@ function newApp(options: Partial<HttpOptions> = {}, base = 'https://store.exampl
   const clients: unknown[] = []
   const spaceAsked: string[] = []
   const state = { isDraining: false, isInfo: true, factor: async (): Promise<void> => undefined }
-  const rooms = {
+  const services = {
     system,
     contentOrigin,
     cache: { during: (request: () => unknown) => request() },
@@ -46,8 +46,8 @@ function newApp(options: Partial<HttpOptions> = {}, base = 'https://store.exampl
         return { user: nora.user, groups: new Set() }
       },
     },
-  } as unknown as Rooms
-  const app = createApp(rooms, {
+  } as unknown as AppServices
+  const app = createApp(services, {
     base: () => new BaseAddress(base),
     trustedProxies: ['127.0.0.1'],
     clientAddressHeader: 'x-forwarded-for',
@@ -184,7 +184,7 @@ test('a client is known by its address, its device and 512 characters of its nam
 test('a request with ignoreAuth has no login (I4)', async () => {
   const cookie = { cookie: `auth_token=${'A'.repeat(43)}` }
   const { app } = newApp()
-  // The rooms have no sessions, so the login of a cookie cannot even be looked up.
+  // The services have no sessions, so the login of a cookie cannot even be looked up.
   assert.equal((await ask(app, 'GET', '/auth/user', cookie)).status, 500)
   assert.equal((await ask(app, 'GET', '/auth/user?ignoreAuth', cookie)).status, 200)
 })

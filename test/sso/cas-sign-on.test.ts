@@ -5,10 +5,10 @@ import { ticketInLogoutRequest } from '../../src/sso/cas/logout-request.ts'
 import type { CasProvider } from '../../src/sso/cas/provider.ts'
 import type { LoginFlow } from '../../src/sso/identity-provider.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
-import { client, identity, policy, signOnRoom } from '../support/sign-on-room.ts'
+import { client, identity, policy, signOnServices } from '../support/sign-on-services.ts'
 
-function setUp(t: Parameters<typeof signOnRoom>[0], options: Partial<CasSignOnOptions> = {}, refuses = false) {
-  const room = signOnRoom(t)
+function setUp(t: Parameters<typeof signOnServices>[0], options: Partial<CasSignOnOptions> = {}, refuses = false) {
+  const services = signOnServices(t)
   const finished: unknown[] = []
   let isClosed = false
   const provider = {
@@ -22,7 +22,7 @@ function setUp(t: Parameters<typeof signOnRoom>[0], options: Partial<CasSignOnOp
     close: async () => void (isClosed = true),
   } as unknown as CasProvider
   const cas = new CasSignOn(
-    { signOn: room.signOn, flows: room.flows },
+    { signOn: services.signOn, flows: services.flows },
     {
       provider,
       policy: { ...policy, name: 'cas' },
@@ -33,7 +33,7 @@ function setUp(t: Parameters<typeof signOnRoom>[0], options: Partial<CasSignOnOp
       ...options,
     },
   )
-  return { ...room, cas, finished, isClosed: () => isClosed }
+  return { ...services, cas, finished, isClosed: () => isClosed }
 }
 
 test('a login begins with a flow that only this protocol finds again, once (D9.1)', async t => {

@@ -8,7 +8,7 @@ import type { OidcProvider } from '../../src/sso/oidc/provider.ts'
 import { type OidcLogin, OidcSignOn } from '../../src/sso/oidc/sign-on.ts'
 import { RedirectTargets } from '../../src/sso/redirect-targets.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
-import { client, identity, signOnRoom } from '../support/sign-on-room.ts'
+import { client, identity, signOnServices } from '../support/sign-on-services.ts'
 
 interface Setup {
   readonly begin?: () => never
@@ -19,8 +19,8 @@ interface Setup {
 }
 
 /** Two providers, `a` and `b` of b.example; the client of both is `stowage`. */
-function setUp(t: Parameters<typeof signOnRoom>[0], setup: Setup = {}) {
-  const room = signOnRoom(t)
+function setUp(t: Parameters<typeof signOnServices>[0], setup: Setup = {}) {
+  const services = signOnServices(t)
   const calls: unknown[] = []
   const login = (name: string, domains: readonly string[]): OidcLogin => ({
     provider: {
@@ -55,7 +55,7 @@ function setUp(t: Parameters<typeof signOnRoom>[0], setup: Setup = {}) {
     policy: { name, provisions: true, domains, maxAge: undefined },
     face: { label: name, labels: new Map(), logoutUrl: undefined },
   })
-  const { signOn, flows, system } = room
+  const { signOn, flows, system } = services
   const oidc = new OidcSignOn(
     { signOn, flows, system },
     {
@@ -68,7 +68,7 @@ function setUp(t: Parameters<typeof signOnRoom>[0], setup: Setup = {}) {
   )
   const newFlow = (changes: Partial<LoginFlow> = {}) =>
     flows.create({ provider: 'b', successUrl: undefined, failureUrl: undefined, ...changes }, client.address)
-  return { ...room, oidc, calls, newFlow }
+  return { ...services, oidc, calls, newFlow }
 }
 
 const nothing = { idp: undefined, username: undefined, successUrl: undefined, failureUrl: undefined }

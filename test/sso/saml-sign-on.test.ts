@@ -5,9 +5,9 @@ import { RedirectTargets } from '../../src/sso/redirect-targets.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
 import type { DirectoryQuestion, SamlProvider } from '../../src/sso/saml/provider.ts'
 import { type SamlLogin, SamlSignOn, type SamlSignOnOptions } from '../../src/sso/saml/sign-on.ts'
-import { client, identity, signOnRoom } from '../support/sign-on-room.ts'
+import { client, identity, signOnServices } from '../support/sign-on-services.ts'
 
-type Test = Parameters<typeof signOnRoom>[0]
+type Test = Parameters<typeof signOnServices>[0]
 
 interface Setup {
   readonly options?: Partial<SamlSignOnOptions>
@@ -19,7 +19,7 @@ interface Setup {
 
 /** Two identity providers, `a` and `b` of b.example, and a federation, `fed`. */
 function setUp(t: Test, setup: Setup = {}) {
-  const room = signOnRoom(t)
+  const services = signOnServices(t)
   const searches: DirectoryQuestion[] = []
   const finished: Array<readonly [string, string, LoginFlow | undefined]> = []
   let isClosed = false
@@ -58,7 +58,7 @@ function setUp(t: Test, setup: Setup = {}) {
   const providers = [login('a', []), login('b', ['b.example']), login('fed', [], { federation })]
   const close = async (): Promise<void> => void (isClosed = true)
   const signOn = new SamlSignOn(
-    { signOn: room.signOn, flows: room.flows, system: room.system, close },
+    { signOn: services.signOn, flows: services.flows, system: services.system, close },
     {
       providers,
       defaultProvider: 'a',
@@ -68,8 +68,8 @@ function setUp(t: Test, setup: Setup = {}) {
       ...setup.options,
     },
   )
-  const consumed = async (url: string) => await room.flows.consume(/\?([\w-]+)&/.exec(url)?.[1] ?? '')
-  return { ...room, saml: signOn, searches, finished, consumed, isClosed: () => isClosed }
+  const consumed = async (url: string) => await services.flows.consume(/\?([\w-]+)&/.exec(url)?.[1] ?? '')
+  return { ...services, saml: signOn, searches, finished, consumed, isClosed: () => isClosed }
 }
 
 const nothing = { idp: undefined, username: undefined, successUrl: undefined, failureUrl: undefined }

@@ -5,7 +5,7 @@ import { SsoRefused } from '../../src/sso/refusal.ts'
 import { LatestSignOns } from '../../src/sso/sign-on.ts'
 import { type PreviewedProvider, SignOnPreview, type TriedIdentity } from '../../src/sso/sign-on-preview.ts'
 import { FakeSystem } from '../support/fake-system.ts'
-import { policy } from '../support/sign-on-room.ts'
+import { policy } from '../support/sign-on-services.ts'
 
 const groups = { before: [], after: ['g'], given: [], taken: [], orphans: [], created: [], missing: [], unusable: [] }
 const changes = [{ target: 'email', before: undefined, after: 'a@b' }]

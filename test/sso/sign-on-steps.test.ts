@@ -5,10 +5,10 @@ import type { Session } from '../../src/accounts/sessions.ts'
 import { InvalidInput, Overloaded } from '../../src/base/errors.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
 import { chooseProvider, ownerOfDomain } from '../../src/sso/sign-on.ts'
-import { anna, client, policy, signOnRoom } from '../support/sign-on-room.ts'
+import { anna, client, policy, signOnServices } from '../support/sign-on-services.ts'
 
 test('a login begins with a flow that has what the request decided (D8.2)', async t => {
-  const { signOn, flows } = signOnRoom(t)
+  const { signOn, flows } = signOnServices(t)
   const bound = { browser: 'digest', verifier: 'secret', entityId: 'urn:idp' }
   const login = { successUrl: 'https://ok.example/', failureUrl: undefined, bound }
   const { flow, redirect } = await signOn.begin('a', login, client, ({ id }) => ({ kind: 'redirect', url: `x:${id}` }))
@@ -25,7 +25,7 @@ test('a login begins with a flow that has what the request decided (D8.2)', asyn
 })
 
 test('a login that cannot begin is reported, with the address for failures or the one that stands in (D8.5)', async t => {
-  const { signOn, recorded, failures } = signOnRoom(t)
+  const { signOn, recorded, failures } = signOnServices(t)
   const begin = (urls: object, error: Error = new SsoRefused({ check: 'metadata', received: 'x' })) =>
     signOn.begin('a', { successUrl: undefined, failureUrl: undefined, ...urls }, client, () => Promise.reject(error))
   await assert.rejects(begin({ failureUrl: 'https://f/', fallbackFailureUrl: 'https://g/' }), {
@@ -51,7 +51,7 @@ test('a login that cannot begin is reported, with the address for failures or th
 })
 
 test('a login gets the limits and keys of its provider (D8.4)', async t => {
-  const { begun, complete, system } = signOnRoom(t)
+  const { begun, complete, system } = signOnServices(t)
   await complete()
   assert.deepEqual(begun[0], {
     user: anna,
@@ -84,7 +84,7 @@ test('a login gets the limits and keys of its provider (D8.4)', async t => {
 })
 
 test('a login ends with the session of the provider or after the longest life of any login, whichever is earlier', async t => {
-  const { begun, complete, system } = signOnRoom(t, { maxAge: 10_000 })
+  const { begun, complete, system } = signOnServices(t, { maxAge: 10_000 })
   await complete()
   await complete({ sessionEnds: system.now() + 9_999 })
   await complete({ sessionEnds: system.now() + 10_001 })
@@ -95,7 +95,7 @@ test('a login ends with the session of the provider or after the longest life of
 })
 
 test('a provider ends logins by its own keys only, each on record (D30.1)', async t => {
-  const { signOn, ended, recorded } = signOnRoom(t)
+  const { signOn, ended, recorded } = signOnServices(t)
   await signOn.endLogins('a', 'key', client)
   assert.deepEqual(ended, [['a\nkey', undefined]])
   const logout = (userId: string) => ({ event: 'logout', userId, address: '192.0.2.1', detail: { mechanism: 'a' } })
@@ -109,7 +109,7 @@ test('a provider ends logins by its own keys only, each on record (D30.1)', asyn
 })
 
 test('all logins of a subject end that its provider opened, and no others (D26.5)', async t => {
-  const { signOn, ended, recorded, open } = signOnRoom(t)
+  const { signOn, ended, recorded, open } = signOnServices(t)
   for (const [token, provider] of [
     ['one', 'a'],
     ['two', 'b'],
@@ -128,7 +128,7 @@ test('all logins of a subject end that its provider opened, and no others (D26.5
 })
 
 test('what each provider stated last is kept, if it is not too large (D27.7)', async t => {
-  const { complete, latest, system } = signOnRoom(t)
+  const { complete, latest, system } = signOnServices(t)
   assert.equal(latest.find('a'), undefined)
   await complete({ attributes: { a: '1' } })
   const first = { time: system.now(), provider: 'a', name: 'anna', subject: 's', attributes: { a: '1' } }
@@ -175,7 +175,7 @@ test('a provider is chosen by its name, else by the domain of the user name, els
 })
 
 test('an overload during the checks puts the flow back, other errors do not (D8.2)', async t => {
-  const { signOn, flows } = signOnRoom(t)
+  const { signOn, flows } = signOnServices(t)
   const attempt = async (error: Error) => {
     const flow = await flows.create({ provider: 'a', successUrl: undefined, failureUrl: undefined }, '192.0.2.1')
     const consumed = await flows.consume(flow.id)

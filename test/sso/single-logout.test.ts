@@ -8,7 +8,7 @@ import type { LogoutRequest, ReceivedLogout, VerifiedLogout } from '../../src/ss
 import { sessionKey, userKey } from '../../src/sso/saml/provider-session.ts'
 import type { LogoutMode, SamlProvider } from '../../src/sso/saml/provider.ts'
 import { SamlSignOn } from '../../src/sso/saml/sign-on.ts'
-import { client, signOnRoom } from '../support/sign-on-room.ts'
+import { client, signOnServices } from '../support/sign-on-services.ts'
 
 const IDP = 'https://idp.a'
 const noted = JSON.stringify({ issuer: IDP, name: 'anna-id', nameId: {}, sessionIndex: '_s' })
@@ -22,8 +22,8 @@ interface Setup {
   readonly answers?: object | undefined
 }
 
-function setUp(t: Parameters<typeof signOnRoom>[0], setup: Setup = {}) {
-  const room = signOnRoom(t)
+function setUp(t: Parameters<typeof signOnServices>[0], setup: Setup = {}) {
+  const services = signOnServices(t)
   const calls: unknown[] = []
   const provider = {
     name: 'a',
@@ -43,7 +43,7 @@ function setUp(t: Parameters<typeof signOnRoom>[0], setup: Setup = {}) {
   } as unknown as SamlProvider
   const policy = { name: 'a', provisions: true, domains: [], maxAge: undefined }
   const face = { label: 'a', labels: new Map<string, string>(), logoutUrl: undefined }
-  const { signOn, flows, system } = room
+  const { signOn, flows, system } = services
   const targets = { require: (text: string) => text }
   const options = { defaultProvider: undefined, targets, successUrl: undefined, failureUrl: 'https://failed.example/' }
   const deps = { signOn, flows, system, close: async () => {} }
@@ -55,7 +55,7 @@ function setUp(t: Parameters<typeof signOnRoom>[0], setup: Setup = {}) {
       { provider: 'a', successUrl: undefined, failureUrl: undefined, isLogout: true, ...changes },
       client.address,
     )
-  return { ...room, saml, calls, receive, signOut, newFlow }
+  return { ...services, saml, calls, receive, signOut, newFlow }
 }
 
 const request: LogoutRequest = {

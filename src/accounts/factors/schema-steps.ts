@@ -8,7 +8,7 @@ const changes: readonly LoggedChange[] = [
   { table: 'second_factors', event: 'DELETE', subjects: [`'_principals/' || OLD.user_id`] },
 ]
 
-/** Schema migrations for the tables that only this room uses. */
+/** Schema migrations for the tables that only this module uses. */
 export const factorSteps: readonly Migration[] = [
   {
     id: 27,

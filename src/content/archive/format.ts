@@ -93,7 +93,7 @@ export interface RevisionLine {
   readonly metadata: Graph
 }
 
-/** The absolute form of IRIs of the service; code in this room uses only their relative form. */
+/** The absolute form of IRIs of the service; code in this module uses only their relative form. */
 export interface IriForms {
   readonly href: string
   toAbsolute(iri: string): string

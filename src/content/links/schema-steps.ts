@@ -1,7 +1,7 @@
 import type { Migration } from '../../stores/migrations.ts'
 import { sql } from '../../stores/sql.ts'
 
-/** Schema migrations for the table that only this room uses. */
+/** Schema migrations for the table that only this module uses. */
 export const linkSteps: readonly Migration[] = [
   {
     id: 25,

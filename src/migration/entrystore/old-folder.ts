@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { RandomAccessFile } from './formats/native-store.ts'
 
-/** Reads a folder of the old installation. This is the only file of this room that touches the file system. */
+/** Reads a folder of the old installation. This is the only file of this module that touches the file system. */
 export class OldFolder {
   readonly path: string
 

@@ -1,10 +1,10 @@
-// What `npm run prove:mutants` changes, and the tests that must notice: rooms, or the files of a room that guard something, with parts
+// What `npm run prove:mutants` changes, and the tests that must notice: modules, or the files of a module that guard something, with parts
 // of the paths of their test files.
 
-/** @typedef {{ files: string[], tests: string[] }} Room */
+/** @typedef {{ files: string[], tests: string[] }} Module */
 
-/** @type {Readonly<Record<string, Room>>} */
-export const rooms = {
+/** @type {Readonly<Record<string, Module>>} */
+export const modules = {
   accounts: {
     files: ['src/accounts/'],
     tests: [
@@ -128,8 +128,8 @@ export const rooms = {
   },
 }
 
-/** The room of a source file, by its path in the repository. */
-export const roomOf = path =>
-  Object.keys(rooms).find(name =>
-    rooms[name].files.some(file => (file.endsWith('/') ? path.startsWith(file) : path === file)),
+/** The module of a source file, by its path in the repository. */
+export const moduleOf = path =>
+  Object.keys(modules).find(name =>
+    modules[name].files.some(file => (file.endsWith('/') ? path.startsWith(file) : path === file)),
   )

@@ -18,7 +18,7 @@ export const identity: VerifiedIdentity = { name: 'anna', issuer: 'https://idp.a
 type Fits = (session: Session) => boolean
 
 /** What completes sign-ons, with accounts and sessions that only take notes: the one user is anna, of the subject `s`. */
-export function signOnRoom(
+export function signOnServices(
   t: { after(work: () => Promise<void>): void },
   { maxAge }: { readonly maxAge?: number } = {},
 ) {
