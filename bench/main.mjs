@@ -1,6 +1,6 @@
 // `npm run bench` runs every part, or the named ones (`npm run bench -- auth`), each in its own process.
 // Results are medians of ratios within one run with interleaved rounds; absolute numbers depend on the
-// machine. The report goes to bench/report/; with --publish also to docs/proof/.
+// machine. The report goes to bench/report/.
 import '../scripts/runtime.mjs'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -27,7 +27,7 @@ const PARTS = [
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { publish: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false } },
+  options: { quick: { type: 'boolean', default: false } },
 })
 const unknown = positionals.filter(part => !PARTS.includes(part))
 if (unknown.length > 0) {
@@ -43,9 +43,8 @@ for (const part of PARTS) {
   if (positionals.length === 0 || positionals.includes(part)) writeFileSync(kept(part), JSON.stringify(await run(part)))
 }
 const results = PARTS.map(read).filter(result => result !== undefined && result.rows.length > 0)
-write(join(root, 'bench/report'), results)
-if (values.publish) write(join(root, 'docs/proof'), results)
-process.stderr.write(`The report is in ${values.publish ? 'docs/proof' : 'bench/report'}/benchmarks.md.\n`)
+write(folder, results)
+process.stderr.write('The report is in bench/report/benchmarks.md.\n')
 
 function kept(part) {
   return join(folder, `${part}.json`)

@@ -18,7 +18,7 @@ function report(results) {
   const judged = rows.filter(({ goal }) => goal)
   return `# Benchmarks
 
-Written by \`npm run bench -- --publish\`. ${machine()}. Each figure is the median of rounds that alternate with those of its
+Written by \`npm run bench\`. ${machine()}. Each figure is the median of rounds that alternate with those of its
 counterpart; a ratio above 1 means that the first of the two is quicker. The client runs on the same machine.
 
 | Part | Commit | Seconds | Load of the machine before |
