@@ -7,6 +7,7 @@ export interface ParsedTerm {
   readonly termType: string
   readonly value: string
   readonly language?: string | undefined
+  readonly direction?: string | null | undefined
   readonly datatype?: { readonly value: string } | undefined
 }
 
@@ -83,6 +84,7 @@ export class GraphBuilder {
       case 'BlankNode':
         return { type: 'bnode', value: this.#blank(term.value) }
       case 'Literal':
+        if (term.direction) throw invalid(`"${term.value.slice(0, 100)}" has a base direction, which cannot be stored.`)
         return {
           type: 'literal',
           value: term.value,

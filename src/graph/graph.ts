@@ -84,12 +84,12 @@ export const toAbsolute = (base: string, iri: string): string =>
 
 /**
  * An absolute IRI: it has a scheme, and no characters that RFC 3987 never allows, nor halves of surrogate
- * pairs. The check is not stricter, because clients send principals with unusual IRIs, which are stored
- * unchanged (W2.4).
+ * pairs. The check is not stricter, because clients send principals with unusual IRIs. In every syntax an
+ * absolute IRI is stored unchanged (W2.4).
  */
 export const isAbsoluteIri = (text: string): boolean =>
   // oxlint-disable-next-line no-control-regex -- control characters are just what is refused
-  /^[A-Za-z][A-Za-z0-9+.-]*:[^\u0000-\u0020<>"{}|\\^`]*$/.test(text) && text.isWellFormed() && !text.endsWith('.')
+  /^[A-Za-z][A-Za-z0-9+.-]*:[^\u0000-\u0020<>"{}|\\^`]*$/.test(text) && text.isWellFormed()
 
 /** The graph with its IRIs replaced; statements that become equal are merged. */
 export const mapIris = (graph: Graph, map: (iri: string) => string): Graph => graphOf(mapped(graph, map))
@@ -135,7 +135,7 @@ export const selectStatements = (graph: Graph, isWanted: (statement: Statement) 
   graphOf([...statementsOf(graph)].filter(isWanted))
 
 /**
- * Reads RDF/JSON from a client. Skips objects without `type` or `value` and removes duplicates; rejects anything else that
+ * Reads RDF/JSON from a client. Skips objects that lack `type` or `value` and removes duplicates; rejects anything else that
  * is not a graph.
  * @throws {InvalidInput} `invalid-graph`, naming the place
  */
@@ -148,7 +148,7 @@ function* statementsIn(value: unknown): Generator<Statement> {
       if (!isAbsoluteIri(predicate)) throw invalid(`The predicate "${predicate}" is not an absolute IRI.`)
       if (!Array.isArray(objects)) throw invalid(`The objects of "${predicate}" are not an array.`)
       for (const given of objects) {
-        const object = readTerm(given)
+        const object = readTerm(given, predicate)
         if (object) yield { subject, predicate, object }
       }
     }
@@ -160,9 +160,14 @@ function membersOf(given: unknown, what: string): ReadonlyArray<[string, unknown
   return Object.entries(given)
 }
 
-function readTerm(given: unknown): Term | undefined {
-  if (typeof given !== 'object' || given === null) return undefined
-  const { type, value, lang, datatype } = given as Record<string, unknown>
+function readTerm(given: unknown, predicate: string): Term | undefined {
+  if (given === null) return undefined
+  if (!isObject(given)) throw invalid(`An object of "${predicate}" is not a JSON object with type and value.`)
+  for (const member of ['type', 'value', 'lang', 'datatype']) {
+    if (typeof (given[member] ?? '') === 'string') continue
+    throw invalid(`The ${member} of an object of "${predicate}" is not a string.`)
+  }
+  const { type, value, lang, datatype } = given as Readonly<Record<string, string | null | undefined>>
   if (typeof type !== 'string' || typeof value !== 'string') return undefined
   return termOf({ type, value, lang, datatype })
 }
@@ -170,8 +175,8 @@ function readTerm(given: unknown): Term | undefined {
 interface GivenTerm {
   readonly type: string
   readonly value: string
-  readonly lang: unknown
-  readonly datatype: unknown
+  readonly lang: string | null | undefined
+  readonly datatype: string | null | undefined
 }
 
 function termOf({ type, value: text, lang, datatype }: GivenTerm): Term {
@@ -183,11 +188,11 @@ function termOf({ type, value: text, lang, datatype }: GivenTerm): Term {
       return { type, value: isBlank(text) ? text : `_:${text}` }
     case 'literal':
       if (!text.isWellFormed()) throw invalid('A literal is not well-formed Unicode.')
-      if (typeof lang === 'string' && lang !== '') {
+      if (lang) {
         if (!/^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/.test(lang)) throw invalid(`"${lang}" is not a language tag.`)
         return { type, value: text, lang }
       }
-      if (typeof datatype === 'string' && datatype !== '' && datatype !== xsd.string && datatype !== xsd.langString) {
+      if (datatype && datatype !== xsd.string && datatype !== xsd.langString) {
         if (!isAbsoluteIri(datatype)) throw invalid(`The datatype "${datatype}" is not an absolute IRI.`)
         return { type, value: text, datatype }
       }

@@ -2,12 +2,13 @@ import type { JsonLdDocument, Options } from 'jsonld'
 import { InvalidInput } from '../base/errors.ts'
 import { isTooDeep, MAX_JSON_DEPTH } from '../base/json.ts'
 import { GraphBuilder, type ParsedQuad, refusalOf } from './graph-builder.ts'
+import { asWritten, prepareExpanded, refuseLoss, requireDeclared, shown } from './json-ld-losses.ts'
 import { type Graph, statementsOf, type Term } from './graph.ts'
 import { BlankLabels, isBlankLabel } from './text.ts'
 import { rdf } from './vocabulary.ts'
 
 /**
- * Contexts of elsewhere are refused, never fetched.
+ * Contexts of elsewhere are refused, never fetched. The library leaves out what it cannot say in RDF: that is refused, too.
  * @throws {InvalidInput} `invalid-graph`
  */
 export async function readJsonLd(text: string, base: string, maxStatements?: number): Promise<Graph> {
@@ -20,13 +21,18 @@ export async function readJsonLd(text: string, base: string, maxStatements?: num
     return Promise.reject(new Error('refused'))
   }
   try {
-    const options: Options.ToRdf = { base, documentLoader }
-    for (const quad of (await jsonld.toRDF(document, options)) as unknown as ParsedQuad[]) builder.add(quad)
+    const options = { base, documentLoader, eventHandler: refuseLoss }
+    const expanded = await jsonld.expand(document, options)
+    prepareExpanded(expanded)
+    const quads = await jsonld.toRDF(expanded, { ...options, skipExpansion: true } as Options.ToRdf)
+    for (const quad of quads as unknown as ParsedQuad[]) {
+      requireDeclared(quad)
+      builder.add(asWritten(quad))
+    }
     return builder.finish()
   } catch (error) {
     if (refused === undefined) throw refusalOf(error, 'JSON-LD')
-    const shown = refused.length > 200 ? `${refused.slice(0, 200)}…` : refused
-    throw invalid(`The context ${shown} is not fetched: include its content in the document.`)
+    throw invalid(`The context ${shown(refused)} is not fetched: include its content in the document.`)
   }
 }
 

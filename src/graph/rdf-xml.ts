@@ -1,3 +1,4 @@
+import type { IActiveTag } from 'rdfxml-streaming-parser'
 import { GraphBuilder, type ParsedQuad, refusalOf } from './graph-builder.ts'
 import type { Graph, Term } from './graph.ts'
 import { BlankLabels, isBlankLabel, subjectsOf } from './text.ts'
@@ -6,26 +7,76 @@ import { escaped, unwritable } from './xml-text.ts'
 
 const DEEPEST = 500
 
+interface Attribute {
+  /** Its namespace. */
+  readonly uri: string
+  readonly local: string
+  readonly value: string
+}
+
+interface Tag {
+  readonly attributes: Readonly<Record<string, Attribute>>
+}
+
 /** @throws {InvalidInput} `invalid-graph`, naming the line */
 export async function readRdfXml(text: string, base: string, maxStatements?: number): Promise<Graph> {
   const { RdfXmlParser } = await import('rdfxml-streaming-parser')
   const builder = new GraphBuilder('lower', maxStatements)
-  /** Every level costs the library as much as all those above it. */
-  class ShallowParser extends RdfXmlParser {
+  /** Keeps or refuses what the library would change or leave out. */
+  class ExactParser extends RdfXmlParser {
     #depth = 0
+    /** The depth of the element whose content is an XML literal; 0 outside of one. */
+    #literal = 0
+    /** Whether text at this place would not be the value of a property. */
+    #isTextLost = true
+    #text = ''
+
+    /** The library removes dot segments from absolute IRIs too. */
+    override valueToUri(value: string, tag: IActiveTag) {
+      return /^[A-Za-z][A-Za-z0-9+.-]*:/.test(value) ? this.uriToNamedNode(value) : super.valueToUri(value, tag)
+    }
 
     protected override onTag(tag: never): void {
+      // Every level costs the library as much as all those above it.
       if (++this.#depth > DEEPEST) throw this.newParseError(`The document is nested deeper than ${DEEPEST} levels.`)
+      this.#endText(true)
+      this.#isTextLost = false
+      if (this.#literal === 0) this.#readAttributes(Object.values((tag as Tag).attributes))
       super.onTag(tag)
     }
 
+    #readAttributes(attributes: readonly Attribute[]): void {
+      for (const { uri, local, value } of attributes) {
+        if (uri === '') throw this.newParseError(`The attribute "${local}" has no namespace; is rdf:${local} meant?`)
+        if (uri !== RDF) continue
+        if (local === 'about' || local === 'nodeID' || local === 'resource') this.#isTextLost = true
+        if (local === 'parseType' && value === 'Literal') this.#literal = this.#depth
+      }
+    }
+
+    /** The library keeps only the last part of a text that a comment or CDATA interrupts. */
+    protected override onText(text: string): void {
+      this.#text += text
+    }
+
+    #endText(isLost: boolean): void {
+      const text = this.#text
+      this.#text = ''
+      if (isLost && this.#literal === 0 && text.trim() !== '')
+        throw this.newParseError(`The text "${text.trim().slice(0, 100)}" is not the value of a property.`)
+      if (text !== '') super.onText(text)
+    }
+
     protected override onCloseTag(): void {
+      this.#endText(this.#isTextLost)
+      this.#isTextLost = true
+      if (this.#literal === this.#depth) this.#literal = 0
       this.#depth--
       super.onCloseTag()
     }
   }
   return await new Promise((resolve, reject) => {
-    const parser = new ShallowParser({ baseIRI: base, trackPosition: true })
+    const parser = new ExactParser({ baseIRI: base, trackPosition: true })
     stopAtFirstError(parser)
     const refuse = (error: unknown): void => {
       reject(refusalOf(error, 'RDF/XML'))

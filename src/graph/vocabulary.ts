@@ -58,6 +58,9 @@ export const xsd = {
   string: 'http://www.w3.org/2001/XMLSchema#string',
   dateTime: 'http://www.w3.org/2001/XMLSchema#dateTime',
   long: 'http://www.w3.org/2001/XMLSchema#long',
+  double: 'http://www.w3.org/2001/XMLSchema#double',
+  float: 'http://www.w3.org/2001/XMLSchema#float',
+  decimal: 'http://www.w3.org/2001/XMLSchema#decimal',
   langString: `${RDF}langString`,
 } as const
 

@@ -39,8 +39,8 @@ for (const syntax of syntaxes) {
     assert.deepEqual(await syntax.read(written(syntax, {}), BASE), {})
   })
 
-  test(`${syntax.mediaTypes[0]}: an IRI with a space or at the end a dot is refused as in RDF/JSON (W2.1)`, async () => {
-    for (const wrong of ['http://ex.org/s.', 'http://ex.org/a"b']) {
+  test(`${syntax.mediaTypes[0]}: an IRI with a space or a quote is refused as in RDF/JSON (W2.1)`, async () => {
+    for (const wrong of ['http://ex.org/a b', 'http://ex.org/a"b']) {
       const text = written(syntax, { 'http://ex.org/REPLACED': { [P]: [{ type: 'uri', value: S }] } })
       const broken = text.replace(
         'http://ex.org/REPLACED',
@@ -142,7 +142,69 @@ test('blank nodes nested in Turtle and lists keep their structure (W2.1)', async
   assert.equal(Object.keys(again).length, 4)
 })
 
+const about = (more: object): string => JSON.stringify({ '@id': S, ...more })
+const rdfXml = (body: string): string =>
+  `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://ex.org/">${body}</rdf:RDF>`
+
+test('JSON-LD: a string with a datatype keeps its characters, a number that of JSON', async () => {
+  const values = ['12 km', '1,5', '59.3293230', '', '1.0E1']
+  const context = { '@context': { [P]: { '@type': `${XSD}double` } } }
+  const typed = (datatype: string) => values.map(value => ({ '@value': value, '@type': datatype }))
+  const valuesOf = async (text: string) => (await read('jsonld', text))[S]?.[P]?.map(({ value }) => value)
+  for (const datatype of [`${XSD}double`, `${XSD}decimal`, `${XSD}integer`, `${XSD}boolean`]) {
+    const graph = await read('jsonld', about({ [P]: typed(datatype) }))
+    const wanted = values.map(value => ({ type: 'literal' as const, value, datatype }))
+    assert.deepEqual(graph[S]?.[P], wanted)
+  }
+  assert.deepEqual(await valuesOf(about({ ...context, [P]: values })), values)
+  assert.deepEqual(await valuesOf(about({ [P]: [7, 1.5, true] })), ['7', '1.5E0', 'true'])
+  assert.deepEqual(await valuesOf(about({ [P]: { '@value': 59.32, '@type': `${XSD}decimal` } })), ['59.32'])
+})
+
+test('JSON-LD: what says nothing is passed over, and a context can say that a term means nothing', async () => {
+  for (const nothing of [[], {}, { '@context': {} }, { '@id': S }, { '@id': S, [P]: null }, { '@id': S, [P]: [] }])
+    assert.deepEqual(await read('jsonld', JSON.stringify(nothing)), {})
+  const graph = await read('jsonld', about({ '@context': { note: null }, note: 'x', [P]: 'y' }))
+  assert.deepEqual(graph, { [S]: { [P]: [{ type: 'literal', value: 'y' }] } })
+})
+
+test('RDF/XML: a text that comments, CDATA or instructions interrupt is read whole', async () => {
+  const texts = rdfXml(`<rdf:Description rdf:about="${S}"><e:p>a<!-- b -->c<![CDATA[<d>]]>e<?f g?>h &amp; i</e:p>
+    <e:q rdf:parseType="Literal">a<b c="d">e</b><!-- f -->g</e:q></rdf:Description>`)
+  const graph = await read('rdf', texts)
+  assert.deepEqual(graph[S]?.[P], [{ type: 'literal', value: 'ac<d>eh & i' }])
+  assert.equal(graph[S]?.['http://ex.org/q']?.[0]?.value, 'a<b c="d">e</b>g')
+})
+
 for (const [name, text, detail] of [
+  ['jsonld', about({ 'dct:title': 'x' }), /"dct:title".*"dct"/],
+  ['jsonld', about({ '@context': { title: 'dct:title' }, title: 'x' }), /"dct:title"/],
+  ['jsonld', about({ '@type': 'foaf:Person' }), /"foaf:Person"/],
+  ['jsonld', about({ [P]: { '@value': '1', '@type': 'xsd:date' } }), /"xsd:date"/],
+  ['jsonld', about({ title: 'x' }), /"title"/],
+  ['jsonld', about({ '@title': 'x' }), /"@title"/],
+  ['jsonld', about({ '_:p': 'x' }), /"_:p"/],
+  ['jsonld', about({ '@none': { [P]: 'x' } }), /"@none"/],
+  ['jsonld', about({ [P]: { '@id': 'http://ex.org/a b' } }), /"http:\/\/ex\.org\/a b"/],
+  ['jsonld', about({ [P]: { '@list': [{ '@id': 'http://ex.org/a b' }] } }), /"http:\/\/ex\.org\/a b"/],
+  ['jsonld', about({ '@type': 'http://ex.org/a b' }), /"http:\/\/ex\.org\/a b"/],
+  ['jsonld', JSON.stringify({ '@id': 'http://ex.org/a b', [P]: 'x' }), /"http:\/\/ex\.org\/a b"/],
+  ['jsonld', JSON.stringify({ '@context': { '@base': null }, '@id': 'a', [P]: 'x' }), /"a"/],
+  ['jsonld', about({ '@context': { '@base': null }, [P]: { '@id': 'a' } }), /"a"/],
+  ['jsonld', about({ '@context': { '@base': null }, [P]: { '@id': '' } }), /""/],
+  ['jsonld', about({ '@context': { '@base': null, [P]: { '@type': '@id' } }, [P]: '' }), /"http:\/\/ex\.org\/p"/],
+  ['jsonld', about({ '@context': { [P]: { '@type': '@vocab' } }, [P]: '@x' }), /"http:\/\/ex\.org\/p"/],
+  ['jsonld', about({ [P]: { '@value': 'x', '@direction': 'rtl' } }), /direction/],
+  ['jsonld', about({ [P]: { '@language': 'en' } }), /language/],
+  ['jsonld', '{"@graph": ["lost"]}', /"lost"/],
+  ['jsonld', '[{"@value": "lost"}]', /"lost"/],
+  ['jsonld', `{"@id": "${S}", "${P}": 12345678901234567890}`, /exactly/],
+  ['jsonld', `{"@id": "${S}", "${P}": 1e400}`, /exactly/],
+  ['rdf', rdfXml(`<rdf:Description about="${S}"><e:p>x</e:p></rdf:Description>`), /"about"/],
+  ['rdf', rdfXml(`<rdf:Description rdf:about="${S}"><e:p resource="${S}"/></rdf:Description>`), /"resource"/],
+  ['rdf', rdfXml(`<rdf:Description rdf:about="${S}">lost<e:p>x</e:p></rdf:Description>`), /"lost"/],
+  ['rdf', rdfXml(`<rdf:Description rdf:about="${S}"><e:p>x</e:p>lost</rdf:Description>`), /"lost"/],
+  ['rdf', rdfXml(`<rdf:Description rdf:about="${S}"><e:p rdf:resource="${S}">lost</e:p></rdf:Description>`), /"lost"/],
   ['ttl', `<${S}> <${P}> "a" .\n<${S}> <${P}> .`, /line 2/],
   ['nt', `<${S}> <${P}> "a" .\n<${S}> <p> "a" .`, /line 2|not an absolute IRI/],
   ['trig', `<http://ex.org/g> { <${S}> <${P}> "a" }`, /default graph/],

@@ -170,6 +170,26 @@ test('a context of elsewhere is not fetched (JSON-LD)', async () => {
   assert.match(refused.text, /not fetched/)
 })
 
+test('JSON-LD and RDF/JSON that would lose or change a statement are refused by name, and nothing changes', async () => {
+  const path = `${context}/metadata/${await newEntry(admin, context)}`
+  const double = 'http://www.w3.org/2001/XMLSchema#double'
+  const length = { '@id': '', [TITLE]: { '@value': '12 km', '@type': double } }
+  assert.equal((await put(path, 'application/ld+json', JSON.stringify(length))).status, 204)
+  const kept = { [admin.base + path]: { [TITLE]: [{ ...textTerm('12 km'), datatype: double }] } }
+  assert.deepEqual((await admin.get(path)).json(), kept)
+  for (const [type, body, name] of [
+    ['application/ld+json', { '@id': '', 'dct:title': 'x' }, /dct:title/],
+    ['application/ld+json', { '@id': 'http://ex.org/a b', [TITLE]: 'x' }, /a b/],
+    ['application/ld+json', { '@context': { '@base': null }, '@id': 'relative', [TITLE]: 'x' }, /relative/],
+    ['application/json', { 'http://ex.org/': { [TITLE]: [{ type: 'literal', value: 7 }] } }, /terms\/title/],
+  ] as const) {
+    const answer = await put(path, type, JSON.stringify(body))
+    assertRefused(answer, 400, 'invalid-graph')
+    assert.match(answer.text, name)
+  }
+  assert.deepEqual((await admin.get(path)).json(), kept)
+})
+
 test('without the right to read metadata, every syntax is refused', async () => {
   const path = `${context}/metadata/${await newEntry(admin, context)}`
   assertRefused(await guest.get(path, { accept: 'text/turtle' }), 401, 'not-signed-in')
@@ -255,6 +275,6 @@ test('a long graph in RDF/JSON is read like a short one, and refused like one', 
   const broken = await put(path, 'application/json', `${text}x`)
   assertRefused(broken, 400, 'invalid-json')
   assert.match(broken.text, new RegExp(`position ${text.length}`))
-  assertRefused(await put(path, 'application/json', text.replace('x7999', '.')), 400, 'invalid-graph')
+  assertRefused(await put(path, 'application/json', text.replace('x7999', ' ')), 400, 'invalid-graph')
   assert.equal((await admin.get(path)).text, text)
 })

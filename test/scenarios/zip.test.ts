@@ -69,6 +69,12 @@ test('names in a zip are safe on every system and unique in their folder (D25.7)
     await newFolder(context, 'a\u0000b\u202e/c:d'),
     await newFolder(context, 'nul.txt'),
     await newFolder(context, `${'x'.repeat(300)}.tar`),
+    await newFile(context, 'straße.txt', '3'),
+    await newFile(context, 'STRASSE.txt', '4'),
+    await newFile(context, 'ΟΔΟΣ', '5'),
+    await newFile(context, 'οδοσ', '6'),
+    await newFolder(context, 'COM¹.txt'),
+    await newFolder(context, 'lpt3 .txt'),
   ]
   const names = Object.keys((await zipOf(admin, context, ...ids)).files)
   assert.deepEqual(names, [
@@ -79,6 +85,12 @@ test('names in a zip are safe on every system and unique in their folder (D25.7)
     'a_b__c_d/',
     '_nul.txt/',
     `${'x'.repeat(116)}.tar/`,
+    'straße.txt',
+    'STRASSE (2).txt',
+    'ΟΔΟΣ',
+    'οδοσ (2)',
+    '_COM¹.txt/',
+    '_lpt3 .txt/',
   ])
 })
 

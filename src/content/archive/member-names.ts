@@ -4,8 +4,8 @@ const MAX_CHARACTERS = 120
 /** Separators, what Windows forbids, control characters, and characters that change the direction of text. */
 // eslint-disable-next-line no-control-regex
 const unsafe = /[/\\:*?"<>|\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
-/** Devices of Windows, with any extension. */
-const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
+/** Devices of Windows, with any extension. Superscript digits count as digits, and spaces before the extension do not. */
+const reserved = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[\d¹²³]) *(?:\.|$)/i
 
 /** One part of a path, made from a name that a user chose. It is never empty, `.` or `..`. */
 export function safeName(name: string, otherwise: string): string {
@@ -30,13 +30,13 @@ export class FolderNames {
   /** Where to go on with a name, so that thousands of files of one name do not each try all numbers again. */
   readonly #next = new Map<string, number>()
 
-  /** The name itself, or with a number before the extension. Some systems do not distinguish case. */
+  /** The name itself, or with a number before the extension. */
   claim(name: string): string {
     const [, stem = name, extension = ''] = /^(.+?)(\.[^.]{1,16})?$/.exec(name) ?? []
-    const wanted = name.toLowerCase()
+    const wanted = folded(name)
     for (let number = this.#next.get(wanted) ?? 1; ; number++) {
       const tried = number === 1 ? name : `${stem} (${number})${extension}`
-      const key = tried.toLowerCase()
+      const key = folded(tried)
       if (this.#taken.has(key)) continue
       this.#taken.add(key)
       this.#next.set(wanted, number + 1)
@@ -44,3 +44,9 @@ export class FolderNames {
     }
   }
 }
+
+/**
+ * Equal for names that are one name to Windows or macOS, which do not distinguish case. Upper case also makes one of `ß` and `ss` and of the
+ * two small sigmas; lower case before it, of `ẞ` and `ß`.
+ */
+const folded = (name: string): string => name.toLowerCase().toUpperCase().normalize('NFC')

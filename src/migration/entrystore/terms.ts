@@ -99,8 +99,7 @@ export class Terms {
 
   #repaired(raw: string, place: string): string | undefined {
     // oxlint-disable-next-line no-control-regex -- encoding control characters is the purpose
-    const encoded = raw.toWellFormed().replaceAll(/[\u0000-\u0020<>"{}|\\^`]/g, found => encodeURIComponent(found))
-    const iri = encoded.endsWith('.') ? `${encoded.slice(0, -1)}%2E` : encoded
+    const iri = raw.toWellFormed().replaceAll(/[\u0000-\u0020<>"{}|\\^`]/g, found => encodeURIComponent(found))
     if (!isAbsoluteIri(iri)) return undefined
     this.#report.note('bad-iri', `${place}: ${raw}`)
     return iri
