@@ -1,5 +1,29 @@
 import type { CopiedBlobs } from '../backup/copy-blobs.ts'
+import type { Source } from '../backup/store-copy.ts'
+import type { System } from '../base/system.ts'
+import type { Milliseconds } from '../base/units.ts'
 import { print } from './command.ts'
+
+const INTERVAL: Milliseconds = 10_000
+
+/** The source, which tells every ten seconds how far it has been read. A row of `files` is read with its bytes. */
+export function withProgress(source: Source, system: Pick<System, 'monotonic'>, tell: (line: string) => void): Source {
+  let told = system.monotonic()
+  return {
+    schema: source.schema,
+    blobs: source.blobs,
+    async *rows(table) {
+      let number = 0
+      for await (const row of source.rows(table)) {
+        yield row
+        number++
+        if (system.monotonic() - told < INTERVAL) continue
+        told = system.monotonic()
+        tell(`${number} rows of ${table.name} …`)
+      }
+    },
+  }
+}
 
 /** Tells what was copied, and resolves to the exit status: 1 when the original itself had lost files. */
 export function printCopied(what: string, { files, bytes, copied, damaged }: CopiedBlobs): number {

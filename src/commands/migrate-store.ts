@@ -12,8 +12,8 @@ import { restoreKeys } from './restore-keys.ts'
 import { openDatabase, openStores } from '../assembly/stores.ts'
 import { requireCurrent, schemaVersion } from '../stores/migrations.ts'
 import { schema } from '../assembly/schema.ts'
-import { type Command, UsageError } from './command.ts'
-import { printCopied } from './copied.ts'
+import { type Command, printError, UsageError } from './command.ts'
+import { printCopied, withProgress } from './copied.ts'
 
 export const migrateStore: Command = {
   name: 'migrate-store',
@@ -33,8 +33,9 @@ export const migrateStore: Command = {
       const target = await openStores(to, realSystem, { bare: true, isExclusive: true })
       try {
         const rows = { schema: await schemaVersion(source.database), rows: rowsOf.bind(undefined, source.database) }
+        const told = withProgress({ ...rows, blobs: source.blobs }, realSystem, printError)
         const keys = factorKeyFile(from)
-        const copied = await fillStore({ ...rows, blobs: source.blobs }, target, schema, async () => {
+        const copied = await fillStore(told, target, schema, async () => {
           if (keys !== undefined && !(await isMissing(keys))) await restoreKeys(keys, to)
         })
         return printCopied('The store has been copied', copied)

@@ -5,8 +5,8 @@ import { fillStore } from '../backup/store-copy.ts'
 import { restoreKeys } from './restore-keys.ts'
 import { openStores } from '../assembly/stores.ts'
 import { schema } from '../assembly/schema.ts'
-import { type Command, UsageError } from './command.ts'
-import { printCopied } from './copied.ts'
+import { type Command, printError, UsageError } from './command.ts'
+import { printCopied, withProgress } from './copied.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
 
 export const restore: Command = {
@@ -19,7 +19,7 @@ export const restore: Command = {
     const { manifest, source } = await openBackup(folder, schema)
     const stores = await openStores(settings, realSystem, { bare: true, isExclusive: true })
     try {
-      const copied = await fillStore(source, stores, schema, async () => {
+      const copied = await fillStore(withProgress(source, realSystem, printError), stores, schema, async () => {
         if (manifest.keys) await restoreKeys(keysIn(folder, manifest.folder), settings)
       })
       return printCopied(`The store is as it was on ${manifest.created}`, copied)
