@@ -5,7 +5,7 @@ const MAX_CHARACTERS = 120
 // eslint-disable-next-line no-control-regex
 const unsafe = /[/\\:*?"<>|\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 /** Devices of Windows, with any extension. Superscript digits count as digits, and spaces before the extension do not. */
-const reserved = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[\d¹²³]) *(?:\.|$)/i
+const reserved = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[\d\u00b9\u00b2\u00b3]) *(?:\.|$)/i
 
 /** One part of a path, made from a name that a user chose. It is never empty, `.` or `..`. */
 export function safeName(name: string, otherwise: string): string {
