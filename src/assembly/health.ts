@@ -19,6 +19,6 @@ export async function requireSound(database: Database): Promise<void> {
   const [damage] = await database.findDamage({ maxBytes: MAX_CHECKED_AT_START })
   if (damage === undefined) return
   throw new StartupError(
-    `The database is damaged: ${damage}. Run \`stowage fsck\`; docs/operations.md says how to recover.`,
+    `The database is damaged: ${damage}. Run \`stowage fsck\`; docs/how-to/troubleshooting.md says how to recover.`,
   )
 }

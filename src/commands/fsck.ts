@@ -47,7 +47,7 @@ function report({ files, bytes, findings, isDoubtful }: FsckReport, repair: bool
     print('Only `fsck --repair --force` repairs all the same.')
   }
   if (findings.some(({ kind }) => kind === 'database-damaged')) {
-    print('The database is damaged, so nothing else was checked. docs/operations.md says how to recover.')
+    print('The database is damaged, so nothing else was checked. docs/how-to/troubleshooting.md says how to recover.')
   }
   return open === 0 ? 0 : 1
 }

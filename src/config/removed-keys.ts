@@ -2,6 +2,6 @@
 export const removedKeys: ReadonlyMap<string, string> = new Map([
   [
     'service.http.threads',
-    'a process answers with one thread; for more cores, start several processes on PostgreSQL and Redis (docs/scaling.md)',
+    'a process answers with one thread; for more cores, start several processes on PostgreSQL and Redis (docs/how-to/several-nodes.md)',
   ],
 ])

@@ -1,5 +1,5 @@
 /**
- * Every check that can refuse a sign-on. Users see its name, administrators look it up in docs/single-sign-on.md, which has an action
+ * Every check that can refuse a sign-on. Users see its name, administrators look it up in docs/how-to/sso-*.md, which have an action
  * for each (a test compares).
  */
 export const ssoChecks = [

@@ -44,9 +44,9 @@ async function registered(): Promise<ReadonlyMap<string, string>> {
   return new Map(names.map(name => [name, labelsOf(name)]))
 }
 
-/** The same of the table in docs/operations.md. */
+/** The same of the table in docs/reference/metrics-and-logs.md. */
 function documented(): ReadonlyMap<string, string> {
-  const page = readFileSync(join(repository, 'docs/operations.md'), 'utf8')
+  const page = readFileSync(join(repository, 'docs/reference/metrics-and-logs.md'), 'utf8')
   const namesIn = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
   return new Map(
     [...page.matchAll(/^\| (`stowage_[^|]+)\|([^|]*)\|/gm)].flatMap(([, names = '', labels = '']) =>
@@ -55,7 +55,7 @@ function documented(): ReadonlyMap<string, string> {
   )
 }
 
-test('the table of metrics in docs/operations.md has every metric of the service with its labels, and no other', async () => {
+test('the table of metrics in docs/reference/metrics-and-logs.md has every metric of the service with its labels, and no other', async () => {
   const found = await registered()
   assert.ok(found.size > 15, 'the metrics were not found')
   assert.deepEqual(Object.fromEntries(documented()), Object.fromEntries(found))

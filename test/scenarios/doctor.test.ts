@@ -70,8 +70,8 @@ test('the doctor prints the effective addresses, cookie flags and certificates, 
   assert.doesNotMatch(stdout, /^(problem|warning):/m)
 })
 
-test('the output of the doctor in docs/operations.md has the lines that it prints with built-in settings', async () => {
-  const page = await readFile(join(repository, 'docs/operations.md'), 'utf8')
+test('the output of the doctor in docs/reference/cli.md has the lines that it prints with built-in settings', async () => {
+  const page = await readFile(join(repository, 'docs/reference/cli.md'), 'utf8')
   const [, shown = ''] = /stowage\.js doctor\n```\n\n```\n([^]+?)\n```/.exec(page) ?? []
   const { stdout } = await stowage(await temporaryFolder(), ['doctor', '--set', 'service.data.folder=.'])
   // Values belong to the machine, which may also deserve a warning.

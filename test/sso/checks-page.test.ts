@@ -7,7 +7,9 @@ import { repository } from '../support/service.ts'
 
 /** The rows of the tables with an action, by the checks in their first cell. */
 function actions(): Map<string, string[]> {
-  const page = readFileSync(join(repository, 'docs/single-sign-on.md'), 'utf8')
+  const page = ['saml', 'oidc', 'cas']
+    .map(name => readFileSync(join(repository, `docs/how-to/sso-${name}.md`), 'utf8'))
+    .join('\n')
   const found = new Map<string, string[]>()
   for (const [table = ''] of page.matchAll(/^\| (?:Check|Code) \| Usual cause \| What to do \|\n(?:\|.*\n)+/gm)) {
     for (const [, first = '', , action = ''] of table.matchAll(/^\| (`.*?) \| (.*) \| (.*) \|$/gm)) {
@@ -17,7 +19,7 @@ function actions(): Map<string, string[]> {
   return found
 }
 
-test('docs/single-sign-on.md has an action for every check that can refuse a sign-on (D19.15)', () => {
+test('the pages of single sign-on have an action for every check that can refuse a sign-on (D19.15)', () => {
   const found = actions()
   for (const check of ssoChecks) {
     const rows = found.get(check) ?? []
@@ -26,7 +28,7 @@ test('docs/single-sign-on.md has an action for every check that can refuse a sig
   }
 })
 
-test('docs/single-sign-on.md names no check that does not exist (D19.15)', () => {
+test('the pages of single sign-on name no check that does not exist (D19.15)', () => {
   const known: readonly string[] = ssoChecks
   // Second words of a row: what the CAS server answers, and the setting that a row is about.
   const parts = /^(INVALID_|doctype$|html$|bare ampersand$|not well-formed$)/

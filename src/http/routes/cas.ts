@@ -29,7 +29,7 @@ export const casRoutes = [
     url: `/${CAS_PATH}`,
     chapter: 'Sessions',
     summary: 'Sign in by CAS: go to the CAS server, or with the ticket that it gave complete the login.',
-    details: 'Only with `service.auth.cas=on`. [Single sign-on](single-sign-on.md)',
+    details: 'Only with `service.auth.cas=on`. [Single sign-on by CAS](how-to/sso-cas.md)',
     query: {
       ticket: textParameter('Given by the CAS server.'),
       successurl: textParameter('Where to go afterwards, at this service.'),

@@ -25,7 +25,7 @@ export const oidcRoutes = [
     url,
     chapter: 'Sessions',
     summary: 'Sign in by OpenID Connect: go to the provider.',
-    details: 'Only with `service.auth.oidc=on`. [Single sign-on](single-sign-on.md)',
+    details: 'Only with `service.auth.oidc=on`. [Single sign-on by OpenID Connect](how-to/sso-oidc.md)',
     query: {
       idp: textParameter('Name of the provider.'),
       username: textParameter(

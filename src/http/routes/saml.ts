@@ -46,7 +46,7 @@ const logoutRoute = {
   },
   details:
     'A `LogoutRequest` of the provider ends its logins here and is answered with a signed `LogoutResponse`. A `LogoutResponse` ends a ' +
-    'sign-out that began here. Only with `single-logout` of this provider. [Single sign-on](single-sign-on.md#single-logout)',
+    'sign-out that began here. Only with `single-logout` of this provider. [Single logout](how-to/sso-saml.md#single-logout)',
   answers: {
     200: content('A page whose form takes the response to the identity provider.', ['text/html'], text()),
     303: redirect('To the identity provider with the response, or to the login page.'),
@@ -121,7 +121,7 @@ export const samlRoutes = [
     url,
     chapter: 'Sessions',
     summary: 'Sign in by SAML 2.0: go to the identity provider.',
-    details: 'Only with `service.auth.saml`. [Single sign-on](single-sign-on.md)',
+    details: 'Only with `service.auth.saml`. [Single sign-on by SAML](how-to/sso-saml.md)',
     query: {
       idp: textParameter('Name of the identity provider.'),
       username: textParameter('An e-mail address whose domain decides, where no provider is named.'),
@@ -208,7 +208,7 @@ export const samlRoutes = [
     summary: 'Search for the identity provider of the user in a federation.',
     details:
       'Speaks the Identity Provider Discovery Service Protocol. Only with ' +
-      '`service.auth.saml.idp.<idp>.federation`. [Single sign-on](single-sign-on.md#federations)',
+      '`service.auth.saml.idp.<idp>.federation`. [Federations](how-to/sso-saml.md#federations)',
     query: {
       idp: textParameter('Name of the federation in the settings.'),
       entityID: textParameter('The relying-party id of this service.'),

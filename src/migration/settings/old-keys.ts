@@ -6,7 +6,7 @@ type OldKey =
   | { readonly dropped: string }
 
 const store = 'The store is the embedded one, or PostgreSQL at service.repository.store.url.'
-const backup = 'Run `stowage backup` from a timer of the system (docs/operations.md).'
+const backup = 'Run `stowage backup` from a timer of the system (docs/how-to/backup-and-upgrade.md).'
 const mailText = 'The text of mails is built in.'
 const solr = 'The search engine is built in.'
 const saml = 'One provider without a name still works; for several, name them in service.auth.saml.idps.<n>.'
