@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { setImmediate } from 'node:timers/promises'
 import { test } from 'node:test'
 import { schema } from '../../src/assembly/schema.ts'
 import { ContextExport } from '../../src/content/archive/export.ts'
@@ -17,10 +16,11 @@ import { after } from '../support/after.ts'
 import { membersOf } from '../support/archives.ts'
 import { insertEntry } from '../support/entries.ts'
 import { FakeSystem } from '../support/fake-system.ts'
+import { eventually, turns } from '../support/waiting.ts'
 
 const TITLE = 'http://purl.org/dc/terms/title'
 const base = new BaseAddress('http://example.org/')
-const superUser = { user: { id: '_admin' }, groups: ['_admins'], client: { address: '' } } as never
+const superUser = { user: { id: '_admin', epoch: 0 }, groups: new Set(['_admins']), client: { address: '' } } as never
 
 /** A context with entries and files, whose blobs are texts that are their keys. */
 async function fullContext(count: number) {
@@ -28,6 +28,8 @@ async function fullContext(count: number) {
   after(() => database.close())
   await migrate(database, schema)
   await database.run(sql`INSERT INTO contexts (id) VALUES ('3'), ('_contexts')`)
+  await database.run(sql`INSERT INTO principals (id, kind) VALUES ('_admin', 'user'), ('_admins', 'group')`)
+  await database.run(sql`INSERT INTO group_members (group_id, user_id, position) VALUES ('_admins', '_admin', 0)`)
   const place = (context: string, id: string, text: string) =>
     newEntry({ context, id, by: undefined, now: 1, metadata: { 'x:r': { [TITLE]: [literal(text)] } } })
   await database.transaction(async tx => {
@@ -100,11 +102,11 @@ test('an export whose client has left closes its file and opens no further one (
     return endless
   })
   archive.resume()
-  while (opened.length === 0) await setImmediate()
+  await eventually('the first file is open', () => opened.length > 0)
   const [file] = opened
   const closed = file && once(file, 'close')
   archive.destroy()
   await closed
-  await setImmediate()
+  await turns(1)
   assert.equal(opened.length, 1)
 })
