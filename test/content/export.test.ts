@@ -20,7 +20,11 @@ import { eventually, turns } from '../support/waiting.ts'
 
 const TITLE = 'http://purl.org/dc/terms/title'
 const base = new BaseAddress('http://example.org/')
-const superUser = { user: { id: '_admin', epoch: 1, hasSecondFactor: false }, groups: new Set(['_admins']), client: { address: '' } } as never
+const superUser = {
+  user: { id: '_admin', epoch: 1, hasSecondFactor: false },
+  groups: new Set(['_admins']),
+  client: { address: '' },
+} as never
 
 /** A context with entries and files, whose blobs are texts that are their keys. */
 async function fullContext(count: number) {
