@@ -119,7 +119,7 @@ function loadedWith(entries: readonly string[]): readonly string[] {
 
 const startModules = ['commands/main.ts', 'commands/serve.ts', 'assembly/server.ts']
 
-test('a start loads the packages that every service needs, and the others when they are used (D36.1)', () => {
+test('a start loads the packages that every service needs, and the others when they are used', () => {
   assert.deepEqual(loadedWith(startModules), [
     '@fastify/busboy',
     'content-disposition',
@@ -135,7 +135,7 @@ test('a start loads the packages that every service needs, and the others when t
   ])
 })
 
-test('the bundle of the program contains the packages that every start loads (D38.1)', () => {
+test('the bundle of the program contains the packages that every start loads', () => {
   const script = readFileSync(join(repository, 'scripts/build-program.mjs'), 'utf8')
   const [, list = ''] = /const bundled = \[([^\]]*)\]/.exec(script) ?? []
   const bundled = [...list.matchAll(/'([^']+)'/g)].map(([, name = '']) => name)

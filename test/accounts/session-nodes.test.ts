@@ -50,7 +50,7 @@ function openNodes(options: Partial<SessionOptions> = {}) {
   return { a: node(), b: node(), system, state, shared }
 }
 
-test('an access is written when the one in the store has become old', async () => {
+test('an access is written when the one in the store has become old (D37.5)', async () => {
   const { a, b, system, state } = openNodes({ maxAge: 100_000 })
   const { token } = await a.open(bob, client)
   const before = state.writes

@@ -56,7 +56,7 @@ const failing = (source: Source, after: number): Source => {
   return { ...source, blobs }
 }
 
-test('every table of the schema is copied, or is known not to be', async t => {
+test('every table of the schema is copied, or is known not to be (D24.7)', async t => {
   const { database } = await openOriginal(t)
   const all = await database.all<{ name: string }>(sql`SELECT name FROM sqlite_schema WHERE type = 'table'`)
   const copied = tables.map(({ name }) => name)

@@ -37,7 +37,7 @@ test('names of different languages are different, whatever they contain', () => 
   ])
 })
 
-test('there are limits on the number of names, on their length and on all of them together', () => {
+test('there are limits on the number of names, on their length and on all of them together (D35.8)', () => {
   const many = new NameCounts()
   for (let n = 0; n < 100_002; n++) many.add(`${n}`, 1)
   many.add('7', 2)

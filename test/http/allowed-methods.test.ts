@@ -5,7 +5,7 @@ import type { Method } from '../../src/http/route.ts'
 
 const route = (method: Method, url: string) => ({ method, url })
 
-test('an address that matches several routes has the methods of the most specific one (D36.2)', () => {
+test('an address that matches several routes has the methods of the most specific one', () => {
   const known = new KnownAddresses([
     route('GET', '/:context'),
     route('PUT', '/:context/entry/:entry'),

@@ -47,7 +47,7 @@ test('a body beyond its limit is refused: at once if it says so, else when it ha
   await assert.rejects(bodies.bytes(requestOf(new Uint8Array(101), {}), noResponse, 100), refusal)
 })
 
-test('bodies have a limit on their memory until their responses have ended', async () => {
+test('bodies have a limit on their memory until their responses have ended (D35.2)', async () => {
   const limits = { idleTimeout: 60_000, minimumRate: 1, maxJson: 2000, memory: 3000 }
   const small = new Bodies(new FakeSystem(), limits)
   const read = async (size: number): Promise<EventEmitter> => {

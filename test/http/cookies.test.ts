@@ -165,7 +165,7 @@ test('a response that sets or clears the cookie of the login is recognised by it
   assert.equal(setsAuthCookie(responseWith().reply), false)
 })
 
-test('of many cookies only those with the wanted name are taken apart, wherever they are (D40.17)', async () => {
+test('of many cookies only those with the wanted name are taken apart, wherever they are', async () => {
   const others = Array.from({ length: 1900 }, (_, n) => `c${n}=1`)
   const header = [`auth_token=${A}`, ...others, `x=auth_token=${B}`, `auth_token=${B}`].join(';')
   assert.deepEqual(RequestCookies.parse(header).authTokens, [A, B])

@@ -7,7 +7,7 @@ import { withReaders } from '../../src/http/readers/readers.ts'
 import type { Route } from '../../src/http/route.ts'
 import type { Services } from '../../src/http/services.ts'
 
-test('the list of the trash is read by another thread, and the trash is emptied where the request has arrived (D35.16)', async () => {
+test('the list of the trash is read by another thread, and the trash is emptied where the request has arrived', async () => {
   const readers = { run: async () => ({ status: 200, headers: {}, body: 'thread' }), close: async () => {} }
   const answerTo = async (method: 'GET' | 'DELETE'): Promise<unknown> => {
     const route = { method, url: '/:context/trash', handle: async () => 'here' } as unknown as Route

@@ -34,7 +34,7 @@ function planted(statements: ReadonlyArray<readonly [string, string, string]>): 
   return store
 }
 
-test('type, dates, creator and access list count in the own graph of the entry only', async t => {
+test('type, dates, creator and access list count in the own graph of the entry only (D21.2)', async t => {
   const store = planted([
     ['2/entry/1', `${ES}write`, '_principals/resource/2'],
     ['_contexts/entry/2', `${ES}write`, '_principals/resource/2'],

@@ -19,7 +19,7 @@ const isUnusable = (code: keyof typeof unusableCodes) => (error: unknown) => {
 
 const small = (): OldStore => new OldStore().context('1', 'one').entry('1', '1').title('1', '1', 'Kept')
 
-test('a folder without a backup is refused, and so are a backup without quads and a failed one', async t => {
+test('a folder without a backup is refused, and so are a backup without quads and a failed one (D21.3)', async t => {
   const folder = await temporaryFolder()
   await assert.rejects(importFolder(t, folder), isUnusable('no-backup'))
   writeFileSync(join(folder, 'BACKUP_DATE'), '20240101000000')
@@ -192,7 +192,7 @@ test('characters that are illegal in XML are kept and counted', async t => {
   assert.equal((await entry('1', '7'))?.content, 'a <b> & "c"\u0001\r\n\tå end')
 })
 
-test('malformed IRIs, language tags, dates and texts are repaired or dropped, and named', async t => {
+test('malformed IRIs, language tags, dates and texts are repaired or dropped, and named (D21.8)', async t => {
   const m = 'https://old.example.org/store/1/metadata/1'
   const r = 'https://old.example.org/store/1/resource/1'
   const store = small()

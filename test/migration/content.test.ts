@@ -6,7 +6,7 @@ import { DCT, ES, OldStore, RDF, text, typed } from '../support/old-store.ts'
 
 const PROV = 'http://www.w3.org/ns/prov#'
 
-test('users keep language, home context, custom properties and external id; disabled users stay so', async t => {
+test('users keep language, home context, custom properties and external id; disabled users stay so (D21.5)', async t => {
   const store = new OldStore().context('1', 'home')
   store
     .user('1', 'anna')
@@ -112,7 +112,7 @@ test('links, references, graphs, pipelines and cached metadata are what they wer
   report.requireBalanced()
 })
 
-test('nested lists keep their order; revisions come from the provenance store', async t => {
+test('nested lists keep their order; revisions come from the provenance store (D21.6, D21.7)', async t => {
   const store = new OldStore().context('1', 'one').entry('1', '1').title('1', '1', 'Third')
   store.entry('1', '2', { graphType: 'List' }).entry('1', '3', { graphType: 'List' }).entry('1', '4')
   store.members('1', '2', ['4', '3']).members('1', '3', ['1'])

@@ -131,7 +131,7 @@ const outages: ReadonlyArray<
   ['dies', server => server.kill(), server => server.restart()],
 ]
 for (const [what, takeAway, bringBack] of outages) {
-  test(`Redis ${what}: guests can still read, logins and sessions get 503, and everything works again without a restart`, async t => {
+  test(`Redis ${what}: guests can still read, logins and sessions get 503, and everything works again without a restart (D3.7)`, async t => {
     if (!requirePeer(t, redis)) return
     const server = await startRedis(t)
     const node = await startNode(t, server.url)

@@ -43,7 +43,7 @@ else {
   }
   const levelOf = async (admin: Visitor, context: string) => (await admin.get(`${context}/quota`)).json()['fillLevel']
 
-  test('a server that hangs during an upload causes 503 with Retry-After; the old file, the fill level and the free space stay unchanged', async t => {
+  test('a server that hangs during an upload causes 503 with Retry-After; the old file, the fill level and the free space stay unchanged (D7.9)', async t => {
     const { settings, service, admin, context } = await start(t)
     await admin.put(`${context}/quota`, { quota: 40 * MIB })
     const path = `${context}/resource/${await newEntry(admin, context)}`

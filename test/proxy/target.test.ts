@@ -14,7 +14,7 @@ const resolvesTo =
   async () =>
     addresses.map(address => ({ address, family: address.includes(':') ? 6 : 4 }))
 
-test('only plain http and https URLs are read', () => {
+test('only plain http and https URLs are read (D13.4)', () => {
   for (const text of [
     '',
     'example.org',

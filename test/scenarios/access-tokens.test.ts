@@ -47,7 +47,7 @@ const entry = await newEntry(anna.visitor, context)
 const other = await newContext(admin, [anna.id])
 const otherEntry = await newEntry(anna.visitor, other)
 
-test('a token is shown once, stored as a digest, and sent as bearer token or as the password of HTTP Basic (D24.1–3)', async t => {
+test('a token is shown once, stored as a digest, and sent as bearer token or as the password of HTTP Basic (D24.1, D24.2, D24.3)', async t => {
   const { id, token } = await created(anna.visitor)
   assert.match(token, /^stow_[0-9A-Za-z]{49}$/)
   assert.equal(await userOf(withToken(token, 'auth/user')), anna.name)

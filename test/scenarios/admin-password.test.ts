@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { startInProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-test('admin without a password gets the one of a later start; after that the variable is ignored (D5.5)', async t => {
+test('admin without a password gets the one of a later start; after that the variable is ignored (D5.5, D19.9)', async t => {
   const folder = await temporaryFolder()
   const none = await startInProcess(t, { folder, adminPassword: undefined })
   assert.equal((await none.visitor().signIn('admin', 'a-later-Password-1')).status, 401)

@@ -152,7 +152,7 @@ const hostile: Readonly<Record<string, () => Promise<Buffer>>> = {
 }
 
 for (const [what, make] of Object.entries(hostile)) {
-  test(`an archive with fault "${what}" is 400 and changes nothing`, async () => {
+  test(`an archive with fault "${what}" is 400 and changes nothing (D20.8)`, async () => {
     const answer = await importInto(admin, target, await make())
     assert.equal(answer.status, 400, answer.text)
     assert.match(String(answer.json()['code']), /^invalid-(archive|graph)$/)

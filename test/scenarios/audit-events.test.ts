@@ -57,7 +57,7 @@ async function story(id: string): Promise<Array<Omit<Event, 'time'>>> {
   return events.map(({ time: _time, ...event }) => event).reverse()
 }
 
-test('logins, failures, locks and unlocks are audited with actor, user, mechanism and address', async () => {
+test('logins, failures, locks and unlocks are audited with actor, user, mechanism and address (D5.8)', async () => {
   const { id } = await addUser(admin, 'bob')
   const bob = { userId: id, userName: 'bob', address }
   await service.visitor().signIn('bob', GOOD_PASSWORD)

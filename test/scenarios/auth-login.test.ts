@@ -296,7 +296,7 @@ test('passwords beyond the queue get 503 with Retry-After, and none is accepted 
   assert.equal((await narrow.visitor().signIn('admin', ADMIN_PASSWORD)).status, 200)
 })
 
-test('the login page offers every way in that is configured, and a refusal leads back to it (D1.4)', async t => {
+test('the login page offers every way in that is configured, and a refusal leads back to it (D1.4, D14.1)', async t => {
   const settings = {
     'service.auth.cas': 'on',
     'service.auth.cas.server.url': 'https://cas.example/cas',

@@ -38,7 +38,7 @@ async function dump(folder: string): Promise<Buffer> {
   return Buffer.concat([...bytes, Buffer.from(JSON.stringify(rows))])
 }
 
-test('with tokens in the database logins outlive the service, with expiry, list and address as they were', async t => {
+test('with tokens in the database logins outlive the service, with expiry, list and address as they were (D3.6)', async t => {
   const folder = await temporaryFolder()
   const first = await startOn(t, folder)
   const admin = await first.admin()

@@ -154,7 +154,7 @@ test('an unknown token makes a guest and is cleared; with invalid-token-error it
   assert.equal((await ask(`${strict.base}auth/cookie`, { form, headers })).status, 200)
 })
 
-test('ignoreAuth lowers any request to a guest’s, without ending or prolonging the login (I4)', async t => {
+test('ignoreAuth lowers any request to a guest’s, without ending or prolonging the login (I4, D18.4)', async t => {
   const { service, visitor } = await signedIn(t, {})
   service.system.pass(2 * HOUR)
   for (const query of ['ignoreAuth', 'ignoreAuth=', 'ignoreAuth=true', 'x=1&ignoreAuth']) {

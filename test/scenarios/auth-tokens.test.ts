@@ -63,7 +63,7 @@ test('a guest gets 401, and no login ends (D3.2, D3.3)', async () => {
   assert.equal(await isAlive(tokens[0]), true)
 })
 
-test('ending another session of the caller: 204, it ends at once, and the caller’s own session continues (D3.3, D3.5)', async () => {
+test('ending another session of the caller: 204, it ends at once, and the caller’s own session continues (D3.3, D3.5, I2.4)', async () => {
   const { visitors, tokens } = await userWithLogins(2)
   const [one = admin] = visitors
   const answer = await remove(one, { token: tokens[1] })
@@ -112,7 +112,7 @@ test('an administrator sees and ends other people’s logins; others may not eve
   assert.equal((await admin.get(`auth/tokens?user=${bob.name}&user=admin`)).status, 400)
 })
 
-test('an administrator gets handles of other users’ logins, which end a login but are no tokens', async () => {
+test('an administrator gets handles of other users’ logins, which end a login but are no tokens (D19.8)', async () => {
   const bob = await userWithLogins(2)
   const eve = await userWithLogins(1)
   const handles = Object.keys(await logins(admin, `?user=${bob.name}`))
@@ -211,7 +211,7 @@ for (const [what, body, type, status] of bad) {
   })
 }
 
-test('a page finds its own login by scope, though the cookie is not for scripts to read (D3.2)', async () => {
+test('a page finds its own login by scope, though the cookie is not for scripts to read (D3.2, D14.3)', async () => {
   const { tokens, visitors } = await userWithLogins(3)
   const [, second] = visitors
   assert.ok(second)

@@ -43,7 +43,7 @@ async function contextFor(principal: string, right: 'read' | 'write', of: 'entry
   return context
 }
 
-test('users find the contexts that they may write to: as owner, as writer, by group or as any user (I5.10)', async () => {
+test('users find the contexts that they may write to: as owner, as writer, by group or as any user (I5.10, D14.5)', async () => {
   const bob = await newUser(service, admin)
   const created = await admin.post('_principals?graphtype=group', { resource: { name: 'writers' } })
   const group = created.json<{ entryId: string }>().entryId

@@ -171,7 +171,7 @@ test('tickets as Shibboleth and Keycloak make them are accepted: long, with unde
   assert.equal((await someone.step(`?ticket=${ticket}`)).status, 200)
 })
 
-test('gateway=true: a browser without a session at the CAS server gets an answer instead of going round (D9.1)', async t => {
+test('gateway=true: a browser without a session at the CAS server gets an answer instead of going round (D9.1, D19.10)', async t => {
   const { service, cas, browser } = await startWithCas(t, {
     'service.auth.cas.server.url.login': 'https://cas.example/login?gateway=true',
   })

@@ -88,7 +88,7 @@ test('blank nodes of different entries stay apart', async () => {
   )
 })
 
-test('predicates that are none, and what is not offered, are refused', async () => {
+test('predicates that are none, and what is not offered, are refused (D18.17)', async () => {
   const path = `${await newChain(1)}/metadata/0`
   for (const query of ['recursive', 'recursive=profile', 'recursive=,', 'recursive=dcterms:hasPart&depth=-1'])
     assertRefused(await admin.get(`${path}?${query}`), 400, 'invalid-query', query)

@@ -21,7 +21,7 @@ const subject = `${DCT}subject`
 
 const listUri = (context: string, list: string): string => `${admin.base}${context}/resource/${list}`
 
-test('a new entry becomes the last member of its list, and the list has changed (W3.2.1)', async () => {
+test('a new entry becomes the last member of its list, and the list has changed (W3.2.1, D11.2)', async () => {
   const context = await newContext(admin)
   const first = await newEntry(admin, context)
   const list = await newList(admin, context, [first])

@@ -14,7 +14,7 @@ const move = (visitor: Visitor, to: string, entry: string, from: string | undefi
 
 const fillLevel = async (context: string): Promise<unknown> => (await admin.get(`${context}/quota`)).json()['fillLevel']
 
-test('an entry moves from one list to the end of another, keeping its address (W3.8.5)', async () => {
+test('an entry moves from one list to the end of another, keeping its address (W3.8.5, D11.1)', async () => {
   const context = await newContext(admin)
   const [one, two] = [await newEntry(admin, context), await newEntry(admin, context)]
   const [from, to] = [await newList(admin, context, [one]), await newList(admin, context, [two])]
@@ -73,7 +73,7 @@ test('moving takes the right to write both lists (W4.4)', async () => {
   assert.deepEqual(await idsOf(admin, context, foreign), [one])
 })
 
-test('a move to another context takes metadata, file and room along under a new address (W3.8.5, D7.8)', async () => {
+test('a move to another context takes metadata, file and room along under a new address (W3.8.5, D7.8, D11.4)', async () => {
   const [source, target] = [await newContext(admin), await newContext(admin)]
   await newEntry(admin, target)
   const about = `${admin.base}${source}/resource/_newId`

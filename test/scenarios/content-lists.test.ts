@@ -56,7 +56,7 @@ test('the ids of a list come in the order asked for, also by date and by bytes (
   assert.deepEqual(await idsOf(admin, context, list, '?sort=size&order=desc'), [one, three, two])
 })
 
-test('members that the caller may not read stay in the list, without metadata and unsorted (W2.7)', async () => {
+test('members that the caller may not read stay in the list, without metadata and unsorted (W2.7, D11.6)', async () => {
   const context = await newContext(admin)
   const { id: user, visitor } = await newUser(service, admin)
   const secret = await newTitled(admin, context, 'aaa')

@@ -15,7 +15,7 @@ const relationsOf = async (context: string, id: string, visitor = admin): Promis
   return answer.json<GraphJson>()
 }
 
-test('what metadata and info say about an entry stands in its relations and follows every change (W2.9)', async () => {
+test('what metadata and info say about an entry stands in its relations and follows every change (W2.9, D11.5)', async () => {
   const context = await newContext(admin)
   const target = await newEntry(admin, context)
   const base = `${admin.base}${context}`

@@ -19,7 +19,7 @@ const file = (body: string | Readable, name = 'notes.txt') => ({
   headers: { 'content-type': 'text/plain', 'content-disposition': `attachment; filename="${name}"` },
 })
 
-test('an entry and its file come in one request: described, counted, readable', async () => {
+test('an entry and its file come in one request: described, counted, readable (D14.6)', async () => {
   const context = await newContext(admin)
   const answer = await admin.ask(`${context}?file&id=one`, file('hello'))
   assert.equal(answer.status, 201, answer.text)

@@ -127,7 +127,7 @@ test('what a signed-in caller is answered elsewhere is private, what a guest is 
   }
 })
 
-test('a page has its style, its scripts and its pictures from the service and may have none from elsewhere (D1.6)', async () => {
+test('a page has its style, its scripts and its pictures from the service and may have none from elsewhere (D1.6, D14.2, D14.12)', async () => {
   const pages = [
     await ask(`${plain.base}auth/login`, { headers: { accept: 'text/html' } }),
     await ask(`${plain.base}auth/cookie`, { method: 'POST', headers: { accept: 'text/html' } }),

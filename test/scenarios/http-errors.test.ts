@@ -77,7 +77,7 @@ test('addresses are case-sensitive and the refusal never echoes markup unescaped
 
 const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
-test('people get a page for an unknown address, and sign in first where they may not read a file', async () => {
+test('people get a page for an unknown address, and sign in first where they may not read a file (D14.8)', async () => {
   const admin = await service.admin()
   const context = await newContext(admin)
   await admin.post(`${context}?id=secret`)

@@ -47,7 +47,7 @@ test('with `callback` an answer in JSON is a call of that function (W3.0.4)', as
   assert.ok((await guest.get(`${metadata}?callback=a.b_1`)).text.startsWith('/**/a.b_1('))
 })
 
-test('the response is a guest’s for every caller, because any page can read it', async () => {
+test('the response is a guest’s for every caller, because any page can read it (D13.2)', async () => {
   const basic = { authorization: `Basic ${Buffer.from(`admin:${ADMIN_PASSWORD}`).toString('base64')}` }
   for (const answer of [
     await admin.get(`${context}/metadata/${hidden}?callback=f`),

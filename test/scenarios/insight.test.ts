@@ -16,7 +16,7 @@ interface Setting {
   readonly origin: string
 }
 
-test('administrators read the settings in effect, with their secrets masked', async () => {
+test('administrators read the settings in effect, with their secrets masked (D14.18)', async () => {
   const answer = await admin.get('management/settings')
   assert.equal(answer.status, 200)
   const { settings } = answer.json<{ settings: readonly Setting[] }>()

@@ -55,7 +55,7 @@ test('a context may be named by its name', async () => {
   assert.equal(await titleFor(admin, lookupPath(`${admin.base}Lookups/resource/${id}`)), 'Two')
 })
 
-test('of several entries the oldest that the caller may read counts; others are not betrayed (D1.5)', async () => {
+test('of several entries the oldest that the caller may read counts; others are not betrayed (D1.5, D13.1)', async () => {
   const context = await newContext(admin)
   const page = newPage()
   await newLink(context, page, 'One')

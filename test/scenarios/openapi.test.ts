@@ -38,13 +38,13 @@ interface Document {
 const service = await startInProcess({ after }, { settings: everything })
 const read = async (): Promise<Document> => (await service.visitor().get('openapi.json')).json<Document>()
 
-test('the description is made once (D35.39)', async () => {
+test('the description is made once', async () => {
   const first = await stepsOf(() => service.visitor().get('openapi.json'))
   const next = await stepsOf(() => service.visitor().get('openapi.json'))
   assert.ok(next < first / 2, `${next} of ${first}`)
 })
 
-test('the description is an OpenAPI 3.1 document', async () => {
+test('the description is an OpenAPI 3.1 document (D18.3)', async () => {
   const document = await read()
   assert.equal(document.openapi, '3.1.0')
   assert.equal(`${document.servers[0]?.url}/`, service.base)

@@ -17,7 +17,7 @@ async function signedIn(service: InProcess, name: string, password = GOOD_PASSWO
 
 const outcome = (answer: Answer): unknown[] => (answer.status === 204 ? [204] : [answer.status, codeOf(answer)])
 
-test('rights to change a password, with and without the current one (I5.7, D5.3)', async t => {
+test('rights to change a password, with and without the current one (I5.7, D5.3, I2.5)', async t => {
   for (const required of ['on', 'off']) {
     const own = await startInProcess(t, {
       settings: { 'service.auth.password.require-current-password': required },

@@ -80,7 +80,7 @@ const fetchBy = (
 const at = (path: string, value: string | number = ''): string =>
   `${server.origin}${path}?v=${encodeURIComponent(value)}`
 
-test('a document of another server is passed on as it is, in a sandbox (W3.15)', async () => {
+test('a document of another server is passed on as it is, in a sandbox (W3.15, D13.5)', async () => {
   const answer = await fetchBy(user, `${server.origin}/data`, { accept: 'text/turtle' })
   assert.equal(answer.status, 200, answer.text)
   assert.equal(answer.text, '<a> <b> "ä" .')

@@ -13,7 +13,7 @@ const stranger = await newUser(service, admin)
 const context = await newContext(admin, [owner.id])
 const quota = async (): Promise<QuotaJson> => (await admin.get(`${context}/quota`)).json<QuotaJson>()
 
-test('off: every method on quota is 501, and entries do not speak of it (I7, D7.1)', async t => {
+test('off: every method on quota is 501, and entries do not speak of it (I7, D7.1, D18.5)', async t => {
   const off = await startInProcess(t)
   const boss = await off.admin()
   const place = await newContext(boss)

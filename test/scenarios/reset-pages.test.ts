@@ -27,7 +27,7 @@ async function mailed(name: string): Promise<string> {
   return linkOf(await smtp.take(name)).token
 }
 
-test('a person gets pages all the way: asking, the notice, the new password, the refusal, the end (D1.4)', async () => {
+test('a person gets pages all the way: asking, the notice, the new password, the refusal, the end (D1.4, D14.4)', async () => {
   const asking = await anyone.get('auth/pwreset', html)
   assert.equal(asking.status, 200)
   assert.match(asking.text, /<form method="post"[^]*name="email"/)

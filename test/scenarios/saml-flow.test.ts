@@ -24,7 +24,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const PROTOCOL = 'urn:oasis:names:tc:SAML:2.0:protocol'
 const POST = 'service.auth.saml.idp.a.redirect-method'
 
-test('a login by redirect: away with a request, back with an answer, signed in (D8.2)', async t => {
+test('a login by redirect: away with a request, back with an answer, signed in (D8.2, D19.5)', async t => {
   const { service, idp, browser } = await startWithSaml(t)
   const someone = browser()
   const sent = await someone.leave()

@@ -17,7 +17,7 @@ const withGroups =
       `<saml:Attribute Name="groups">${Array.from({ length: count }, (_, n) => `${VALUE}CN=Group ${n},OU=Groups,DC=a</saml:AttributeValue>`).join('')}</saml:Attribute></saml:AttributeStatement>`,
     )
 
-test('200 users in 300 groups each sign on at the same moment (D8.3)', async t => {
+test('200 users in 300 groups each sign on at the same moment (D8.3, D19.3)', async t => {
   const saml = await startWithSaml(t)
   const logins = await Promise.all(
     Array.from({ length: 200 }, async (_, n) => {
@@ -33,7 +33,7 @@ test('200 users in 300 groups each sign on at the same moment (D8.3)', async t =
   assert.equal(await logins[199]?.browser.whoAmI(), 'user199@a.example')
 })
 
-test('a renamed user keeps the account, and a new user with the old name inherits nothing (D1.7)', async t => {
+test('a renamed user keeps the account, and a new user with the old name inherits nothing (D1.7, D19.1)', async t => {
   const { service, browser } = await startWithSaml(t)
   const first = browser()
   await first.signInBy('anna@a.example', '', { assertionId: '_1' })
@@ -63,7 +63,7 @@ test('a deleted user is forgotten: the next sign-on creates another one (D1.7)',
   assert.notEqual((await again.get('auth/user')).json()['id'], id)
 })
 
-test('a login ends with the session at the provider, however often it is used (SessionNotOnOrAfter)', async t => {
+test('a login ends with the session at the provider, however often it is used (SessionNotOnOrAfter) (D19.6)', async t => {
   const { service, browser } = await startWithSaml(t)
   const user = browser()
   const end = new Date(service.system.now() + 600_000).toISOString()
@@ -94,7 +94,7 @@ test('a login by a provider ends after its own maximum, however often it is used
   assert.equal((await admin.get('auth/user')).json()['user'], 'admin')
 })
 
-test('a refused sign-on is in the audit trail, with its check and correlation; strangers cannot fill it', async t => {
+test('a refused sign-on is in the audit trail, with its check and correlation; strangers cannot fill it (D19.7)', async t => {
   const { service, browser } = await startWithSaml(t)
   const form = { SAMLResponse: 'AAAA', RelayState: 'x' }
   const refused = await browser().bring(form, '?idp=a', { accept: 'application/json' })

@@ -34,7 +34,7 @@ async function find(query: string, sort = 'name asc'): Promise<readonly string[]
   return answer.json<Hits>().resource.children.map(({ entryId }) => entryId)
 }
 
-test('files are found by a part of their name, folders by their title', async () => {
+test('files are found by a part of their name, folders by their title (D14.10)', async () => {
   assert.deepEqual(await find('name:*port*'), ['c'])
   assert.deepEqual(await find('name:*ARBOU*'), ['folder'])
   assert.deepEqual(await find('name:*nothing*'), [])

@@ -16,7 +16,7 @@ const formOf = (content: string): string =>
 const echo = (visitor: Visitor, body: string, type = multipart): Promise<Answer> =>
   visitor.ask('echo', { method: 'POST', body, headers: { 'content-type': type } })
 
-test('a file that is sent comes back as text in a text area, harmless as HTML (W3.13)', async () => {
+test('a file that is sent comes back as text in a text area, harmless as HTML (W3.13, D13.3)', async () => {
   const answer = await echo(user.visitor, formOf('</textarea><script>"\'&ä'))
   assert.equal(answer.status, 200)
   assert.equal(answer.headers['content-type'], 'text/html; charset=utf-8')

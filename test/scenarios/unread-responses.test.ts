@@ -16,7 +16,7 @@ async function endedOf(owner: Visitor, kind: string): Promise<number> {
   return Number(line?.split(' ').at(-1) ?? 0)
 }
 
-test('a connection whose client takes nothing of a response or a file is closed', async t => {
+test('a connection whose client takes nothing of a response or a file is closed (D35.14)', async t => {
   const impatient = await startInProcess(t, { settings: { 'service.http.body.idle-timeout': '150ms' } })
   const owner = await impatient.admin()
   const place = await newContext(owner)

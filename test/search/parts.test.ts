@@ -212,7 +212,7 @@ async function contentOf(database: Database): Promise<object[]> {
   })
 }
 
-test('whatever parts of entries are written, in whatever order, the index is that of entries that are indexed as a whole (D40.11)', async t => {
+test('whatever parts of entries are written, in whatever order, the index is that of entries that are indexed as a whole', async t => {
   const database = await openIndex(t)
   const changes = changesOf(database)
   await fc.assert(
@@ -243,7 +243,7 @@ test('whatever parts of entries are written, in whatever order, the index is tha
   )
 })
 
-test('fields that belong to no part depend on nothing that a change of a part may change (D40.11)', async () => {
+test('fields that belong to no part depend on nothing that a change of a part may change', async () => {
   /** All but those of the part, in any order. */
   const othersOf = async (entry: Entry): Promise<Set<string>> => {
     const { strings, numbers, ngrams, texts } = await indexFieldsOf(entry)
@@ -275,7 +275,7 @@ test('fields that belong to no part depend on nothing that a change of a part ma
   assert.ok(seen.info > 100 && seen.all > 50, JSON.stringify(seen))
 })
 
-test('a change of the info writes nothing of the metadata in the index, and one of the metadata does (D40.11)', async t => {
+test('a change of the info writes nothing of the metadata in the index, and one of the metadata does', async t => {
   const database = await openIndex(t)
   const changes = changesOf(database)
   const address = addressOf('file')

@@ -90,7 +90,7 @@ function byLibrary(xml: string, listed: readonly string[], isShort: boolean): st
 
 const firstIn = (xml: string): XmlElement => childElements(parseXml(xml, messageLimits))[0] ?? assert.fail()
 
-test('the canonical form is that of another implementation, and reads as it is written (D39.2)', () => {
+test('the canonical form is that of another implementation, and reads as it is written', () => {
   fc.assert(
     fc.property(shape, fc.subarray(prefixes), fc.boolean(), (one, listed, isShort) => {
       const xml = inRoot(one)
@@ -104,7 +104,7 @@ test('the canonical form is that of another implementation, and reads as it is w
   )
 })
 
-test('where the other implementation is known to be wrong, the form is that of the standard (D39.2)', () => {
+test('where the other implementation is known to be wrong, the form is that of the standard', () => {
   for (const [xml, listed, written] of [
     // It compares the namespace and the name as one text.
     [

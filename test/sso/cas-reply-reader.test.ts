@@ -27,7 +27,7 @@ test('replies of all sizes are read alike, large ones on a thread (D27.6)', asyn
   }
 })
 
-test('as many large replies come at once as there are validations (D35.45)', async () => {
+test('as many large replies come at once as there are validations', async () => {
   const names = Array.from({ length: 32 }, (_, n) => `user${n}`)
   const users = await Promise.all(
     names.map(name => reader.read({ version: 'cas3', text: replyWith(600, name), expected })),

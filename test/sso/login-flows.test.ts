@@ -15,7 +15,7 @@ function start(t: { after(work: () => Promise<void>): void }) {
   return { system, one: new LoginFlows(store, system), other: new LoginFlows(store, new FakeSystem('other')) }
 }
 
-test('a flow is found once, by whichever node, as it was begun (D8.2)', async t => {
+test('a flow is found once, by whichever node, as it was begun (D8.2, D19.2)', async t => {
   const { one, other } = start(t)
   const flow = await one.create(given, ADDRESS)
   assert.deepEqual(flow, { ...flow, ...given })

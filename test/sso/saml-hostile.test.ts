@@ -132,7 +132,7 @@ const hostile: Readonly<Record<string, readonly [xml: () => string, check: strin
 }
 
 for (const [title, [xml, check]] of Object.entries(hostile)) {
-  test(`checked with limited work, and not on the thread that answers requests: ${title} (D8.3)`, async () => {
+  test(`checked with limited work, and not on the thread that answers requests: ${title} (D8.3, D19.4)`, async () => {
     const encoded = encode(xml())
     const wanted = expected({ decryptionKeys: [service] })
     const steps = await stepsOf(async () => {

@@ -236,7 +236,7 @@ test('comments are taken out, and nothing else', () => {
     assert.equal(withoutComments(text), left)
 })
 
-test('what XML forbids is refused, although other parsers accept it (D39.1)', () => {
+test('what XML forbids is refused, although other parsers accept it', () => {
   const malformed = {
     'the end of a CDATA section in a text': '<a>]]></a>',
     'half a character': '<a>\uD800</a>',

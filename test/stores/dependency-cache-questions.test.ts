@@ -49,7 +49,7 @@ function serverWith() {
   return { server, cache, clock, loads, get }
 }
 
-test('every read outside a request asks what has changed since the last answer, and drops only that (D37.1)', async () => {
+test('every read outside a request asks what has changed since the last answer, and drops only that', async () => {
   const { server, loads, get } = serverWith()
   assert.deepEqual([await get('a'), await get('b'), await get('a')], ['A', 'B', 'A'])
   assert.deepEqual(server.known, [undefined, 's1', 's2'])
@@ -66,7 +66,7 @@ test('the snapshot that the server names counts for the next question, wherever 
   assert.deepEqual(server.known, [undefined, 'first', 'second', 's3'])
 })
 
-test('everything is dropped after 5,000 rows, or where the log does not reach back far enough (D37.2)', async () => {
+test('everything is dropped after 5,000 rows, or where the log does not reach back far enough', async () => {
   const many = (count: number): Row[] => Array.from({ length: count }, (_, n) => ({ subject: `other ${n}` }))
   for (const [rows, isKept] of [
     [many(4999), true],

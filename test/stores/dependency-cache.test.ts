@@ -91,7 +91,7 @@ test('a reader that has missed more changes than are kept drops everything', asy
   assert.equal(await get('e'), 'eva')
 })
 
-test('from 5,000 changes at once on everything is dropped, and no more of them are read (D17.4)', async () => {
+test('from 5,000 changes at once on everything is dropped, and no more of them are read', async () => {
   let [most, readings] = [0, 0]
   const counting = {
     engine: one.engine,

@@ -118,7 +118,7 @@ test('where the engine cannot commit, everything is rolled back, and each caller
   connection.close()
 })
 
-test('a commit is on the disk before it is confirmed, unless all of its transactions are relaxed', async () => {
+test('a commit is on the disk before it is confirmed, unless all of its transactions are relaxed (D40.1)', async () => {
   const { group, connection, told } = await onEngine([])
   const relaxed = { durability: 'relaxed' } as const
   const levels = async (...all: TransactionOptions[]): Promise<string[]> => {

@@ -59,7 +59,7 @@ inBrowser('the overview draws graphs of the last day and describes them in text'
 })
 
 inBrowser(
-  'the page of a user shows their contexts with the source of each right, e-mail address, sessions and latest events',
+  'the page of a user shows their contexts with the source of each right, e-mail address, sessions and latest events (D14.17, D14.19)',
   async b => {
     const { page, complaints, close } = await newPerson(b)
     const group = await admin.post('_principals?graphtype=group', { resource: { name: 'divers', children: [anna.id] } })

@@ -226,7 +226,7 @@ inBrowser(
   },
 )
 
-inBrowser('long, misleading and non-Latin names neither break the list nor hide anything', async b => {
+inBrowser('long, misleading and non-Latin names neither break the list nor hide anything (D14.11)', async b => {
   const { page, complaints, close } = await newPerson(b)
   const context = await atFiles(page)
   const long = `${'long '.repeat(398)}name.txt`

@@ -19,7 +19,7 @@ async function signInAgain(page: Page): Promise<void> {
 const search = (page: Page, text: string): Promise<void> => page.getByLabel('Search files by name').fill(text)
 
 inBrowser(
-  'when the session ends, nothing is lost: the user signs in on the page, and uploads and lists continue',
+  'when the session ends, nothing is lost: the user signs in on the page, and uploads and lists continue (D14.9)',
   async b => {
     const { page, complaints, close } = await newPerson(b, { refusals: [401] })
     const context = await atFiles(page)
@@ -44,7 +44,7 @@ inBrowser(
 )
 
 inBrowser(
-  'a search result for a guest that arrives after the new sign-in is not shown as the files of the user',
+  'a search result for a guest that arrives after the new sign-in is not shown as the files of the user (D14.14)',
   async b => {
     const { page, complaints, close } = await newPerson(b, { refusals: [401] })
     const context = await atFiles(page)

@@ -16,7 +16,7 @@ async function grant(page: Page, who: string): Promise<void> {
 }
 
 inBrowser(
-  'a single file is shared: the other user finds this file only; the owner sees the reason for the access and revokes it',
+  'a single file is shared: the other user finds this file only; the owner sees the reason for the access and revokes it (D14.16)',
   async b => {
     const { page, complaints, close } = await newPerson(b)
     const context = await atFiles(page)

@@ -12,7 +12,7 @@ const inBrowser = await openBrowser()
 const anna = await addUser(admin, 'anna@example.org')
 const ben = await addUser(admin, 'ben@example.org')
 
-test('signed-in users find other users by their full name only; guests find none', async () => {
+test('signed-in users find other users by their full name only; guests find none (D18.14)', async () => {
   const visitor = service.visitor()
   assert.equal((await visitor.get('auth/principals?name=ben@example.org')).status, 401)
   await visitor.signIn(anna.name, GOOD_PASSWORD)

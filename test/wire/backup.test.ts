@@ -32,7 +32,7 @@ async function copiedBackup(): Promise<string> {
   return copy
 }
 
-test('a backup made while the service runs is, restored, the store as it was: rights, files, levels, search (D7.5)', async t => {
+test('a backup made while the service runs is, restored, the store as it was: rights, files, levels, search (D7.5, D7.10)', async t => {
   const settings = { 'service.data.quota': 'on' }
   const service = await startProcess(t, { settings })
   const contents = await fill(service, await service.admin())

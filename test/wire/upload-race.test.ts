@@ -67,7 +67,7 @@ function upload({
 
 const superagent = 'node-superagent/10.3.0'
 
-test('superagent on Node gets the response to a chunked upload not before 20 ms have passed (W3.8.1)', async () => {
+test('superagent on Node gets the response to a chunked upload not before 20 ms have passed (W3.8.1, D12.1)', async () => {
   for (const client of [superagent, undefined]) assert.deepEqual(await upload({ client }), [201, 'over'])
 })
 

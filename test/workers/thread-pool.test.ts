@@ -34,7 +34,7 @@ for (const [title, text, expected] of [
   ['ends', 'process.exit(3)', /ended with 3/],
   ['throws', 'throw new Error("not here")', /not here/],
 ] as const) {
-  test(`when a thread ${title} while it starts, its tasks and no others learn why (D35.31)`, async () => {
+  test(`when a thread ${title} while it starts, its tasks and no others learn why`, async () => {
     const pool = poolOf({ module: await written(text) })
     for (const outcome of await Promise.allSettled([pool.run('answer'), pool.run('answer')])) {
       assert.ok(outcome.status === 'rejected')
@@ -44,7 +44,7 @@ for (const [title, text, expected] of [
   })
 }
 
-test('a thread that runs out of memory without a task ends alone, and the next task gets another (D35.31)', async () => {
+test('a thread that runs out of memory without a task ends alone, and the next task gets another', async () => {
   const pool = poolOf()
   const first = await pool.run('thread')
   assert.equal(await pool.run('die later'), 'done')
@@ -54,7 +54,7 @@ test('a thread that runs out of memory without a task ends alone, and the next t
   })
 })
 
-test('a thread that the system refuses is an error of its task (D35.31)', async () => {
+test('a thread that the system refuses is an error of its task', async () => {
   const pool = poolOf({ module: new URL('https://example.org/thread.js') })
   await assert.rejects(pool.run('answer'), { code: 'ERR_INVALID_URL_SCHEME' })
 })
@@ -63,7 +63,7 @@ for (const [task, limit] of [
   ['loop', 'time'],
   ['allocate', 'memory'],
 ] as const) {
-  test(`a task that takes too much ${limit} loses its thread, and those behind it get another (D35.31)`, async () => {
+  test(`a task that takes too much ${limit} loses its thread, and those behind it get another`, async () => {
     const pool = poolOf(limit === 'time' ? { timeout: 3000 } : {})
     const endless = assert.rejects(pool.run(task), { constructor: TaskLimitExceeded, limit })
     assert.equal(await pool.run('answer'), 'done')
@@ -71,7 +71,7 @@ for (const [task, limit] of [
   })
 }
 
-test('a signal takes a task out of the queue, and what has begun goes on within its limits (D35.31)', async () => {
+test('a signal takes a task out of the queue, and what has begun goes on within its limits', async () => {
   const pool = poolOf({ timeout: 1000 })
   const gone = new AbortController()
   const share = { of: 'a', signal: gone.signal }
@@ -91,7 +91,7 @@ test('while one caller has work that never ends, another is answered (D15.4)', a
   await Promise.all(endless)
 })
 
-test('a thread does any number of tasks in order of arrival (D35.45)', async () => {
+test('a thread does any number of tasks in order of arrival', async () => {
   const pool = poolOf()
   const done: number[] = []
   const all = Array.from({ length: 30 }, (_, n) => pool.run('answer').then(() => done.push(n)))
@@ -116,7 +116,7 @@ test('a task that cannot be copied to a thread is refused alone', async () => {
   assert.equal(await pool.run('answer'), 'done')
 })
 
-test('closing ends tasks and refuses new ones (D35.31)', async () => {
+test('closing ends tasks and refuses new ones', async () => {
   const pool = poolOf()
   const refused = Promise.allSettled([pool.run('loop'), pool.run('loop')])
   await pool.close()
