@@ -1,5 +1,5 @@
 // Bundles the program of src/ into dist/program: a start reads some large files instead of about 450 small ones, in each thread
-// and each process again (D38). What is imported on demand stays in files of its own.
+// and each process again (adr: sources-as-they-are). What is imported on demand stays in files of its own.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { build } from 'esbuild'

@@ -1,32 +1,31 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { assertNamedTests } from './support/named-tests.ts'
+import { citedByTests } from './support/citations.ts'
 import { repository } from './support/service.ts'
 
-const page = readFileSync(join(repository, 'docs/requirements.md'), 'utf8')
-const decisions = readFileSync(join(repository, 'docs/decisions.md'), 'utf8')
+const read = (path: string): string => readFileSync(join(repository, path), 'utf8')
+const [words = ''] = read('docs/requirements.md').split('<!-- tests -->')
+/** Rows such as `I2.1a` and `I2.1b` are one requirement, `I2.1`. */
+const requirements = [...words.matchAll(/^\| ([IW]\d+(?:\.\d+)*)[a-z]? \|/gm)].map(([, number = '']) => number)
+const rules = [...read('docs/reference/behaviour.md').matchAll(/^- \*\*(D\d+\.\d+)\*\* /gm)].map(
+  ([, number = '']) => number,
+)
+const numbers = new Set([...requirements, ...rules])
 
-/** Sections and rows: `W3.8.1` is there if it is a row, or if rows such as `W3.8.1a` are. */
-const numbers = new Set([...page.matchAll(/^\| ([IWD]\d+(?:\.\d+)*)[a-z]? \|/gm)].map(([, number = '']) => number))
+/** True for a number that is there, and for a part of one: `D7` stands for all rules that begin with it. */
+const resolves = (number: string): boolean =>
+  numbers.has(number) || [...numbers].some(known => known.startsWith(`${number}.`))
 
-test('every test that docs/requirements.md names is there', () => {
-  assert.ok(assertNamedTests(page) > 150, 'the tables were not found')
-})
-
-test('every requirement has a test, or a reason why there is none', () => {
-  const rows = [...page.matchAll(/^\| ([IWD]\d\S*) \|(.*)\|$/gm)]
-  assert.ok(rows.length > 150)
-  const unproven = rows.filter(([, , rest = '']) => !/“[^”]+”|No test: \S/.test(rest)).map(([, number]) => number)
+test('every requirement and every rule has a test whose title cites it', () => {
+  assert.ok(numbers.size > 300, 'the requirements were not found')
+  assert.equal(new Set(rules).size, rules.length, 'a number is given twice')
+  const cited = [...citedByTests().keys()]
+  const unproven = [...numbers].filter(
+    number => !cited.some(one => one === number || one.startsWith(`${number}.`) || number.startsWith(`${one}.`)),
+  )
   assert.deepEqual(unproven, [])
-})
-
-test('every decision has a row', () => {
-  const missing = [...decisions.matchAll(/^## (D\d+) .*\n([\s\S]*?)(?=^## |$(?![\s\S]))/gm)]
-    .flatMap(([, chapter = '', text = '']) => [...text.matchAll(/^(\d+)\. /gm)].map(([, row]) => `${chapter}.${row}`))
-    .filter(number => !numbers.has(number))
-  assert.deepEqual(missing, [])
 })
 
 test('every citation in code, tests and documents resolves', () => {
@@ -38,14 +37,17 @@ test('every citation in code, tests and documents resolves', () => {
   assert.ok(sources.length > 500, 'the sources were not found')
   const broken = sources.flatMap(file => {
     const text = readFileSync(file, 'utf8')
-    const cited = [...text.matchAll(/(?<![\w.#/&-])([IWD]\d+\.\d+(?:\.\d+)*)\b(?![\w-])/g)].map(
-      ([, number = '']) => number,
-    )
+    const cited = [
+      ...text.matchAll(/(?<![\w.#/&-])([IWD]\d+\.\d+(?:\.\d+)*)\b(?![\w-])/g),
+      ...text.matchAll(/\((D\d+)\)/g),
+    ]
+      .map(([, number = '']) => number)
+      .filter(number => !resolves(number))
+    const notes = [...text.matchAll(/\(adr: ([a-z-]+)\)/g)]
+      .map(([, name = '']) => name)
+      .filter(name => !existsSync(join(repository, 'docs/dev/adr', `${name}.md`)))
     const outside = [...text.matchAll(/\bwire facts \d|\(interface \d/gi)].map(([found]) => found)
-    return [...cited.filter(number => !resolves(number)), ...outside].map(number => `${file}: ${number}`)
+    return [...cited, ...notes, ...outside].map(number => `${file}: ${number}`)
   })
   assert.deepEqual(broken, [])
 })
-
-const resolves = (number: string): boolean =>
-  numbers.has(number) || [...numbers].some(known => known.startsWith(`${number}.`))

@@ -178,7 +178,7 @@ async function changesAfter(queries: Queries, known: Position | undefined): Prom
 }
 
 /**
- * The changes of transactions that are visible now and were not in the known snapshot (D37.2): those that had not begun then, and
+ * The changes of transactions that are visible now and were not in the known snapshot (adr: postgres-caches): those that had not begun then, and
  * those that were in progress. Rows of a transaction that still is, such as a long import, are not even looked at.
  */
 async function changesOutside(queries: Queries, known: Position | undefined): Promise<Changes> {

@@ -60,7 +60,7 @@ interface InfoSetup {
 
 type Rule = (title: string, work: () => Promise<void>) => void
 
-/** Registers rules for both values of `service.repository.public-info` (D18.16), twice each like {@link twice}. */
+/** Registers rules for both values of `service.repository.public-info`, twice each like {@link twice}. */
 export async function withEitherInfo(
   settings: Readonly<Record<string, string>>,
   register: (rule: Rule, setup: InfoSetup) => void,

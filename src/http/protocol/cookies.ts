@@ -22,7 +22,7 @@ const token = /^[A-Za-z0-9_-]{16,256}$/
 
 /**
  * The cookies of one request. Only items that name the wanted cookie are taken apart, when it is wanted: a header has room for two
- * thousand (D40.17). Tolerates unknown items: clients send whole Set-Cookie texts back, with attributes and with items that have
+ * thousand. Tolerates unknown items: clients send whole Set-Cookie texts back, with attributes and with items that have
  * no value (W3.1.2).
  */
 export class RequestCookies {
