@@ -84,10 +84,10 @@ export function asWritten(quad: ParsedQuad): ParsedQuad {
 }
 
 /**
- * One plain name after a colon: that is how a name with a prefix looks, and no scheme in use has such IRIs for properties, types of things or
- * datatypes.
+ * One plain name after a colon: that is how a name with a prefix looks, and no scheme in use but `urn` has such IRIs for properties, types of
+ * things or datatypes.
  */
-const prefixed = /^([A-Za-z][\w+.-]*):[\w.-]+$/
+const prefixed = /^(?!urn:)([A-Za-z][\w+.-]*):[\w.-]+$/i
 
 /** The library takes a name whose prefix is not declared for an absolute IRI. @throws {InvalidInput} naming it */
 export function requireDeclared({ predicate, object }: ParsedQuad): void {
