@@ -169,7 +169,7 @@ test('bytes in the trash count until they are deleted, one entry or all (D25.2)'
   assert.equal(await level(context), 0)
 })
 
-test('a trash of many entries is emptied of what the caller administers (D25.5, D35.18)', async () => {
+test('a trash of many entries is emptied of what the caller administers (D25.5)', async () => {
   const context = await newContext(admin)
   const { id: user, visitor } = await newUser(service, admin)
   const ids: string[] = []

@@ -5,7 +5,7 @@ import { deleteRows } from '../../src/stores/deletion.ts'
 import { name, type Sql, sql } from '../../src/stores/sql.ts'
 import { newDatabase } from '../support/store.ts'
 
-test('rows are deleted some at a time, and others stay (D35.12)', async t => {
+test('rows are deleted some at a time, and others stay', async t => {
   const database = await newDatabase(t)
   await database.run(sql`CREATE TABLE things (kind TEXT NOT NULL, number BIGINT NOT NULL)`)
   const insert = (kind: string, count: number) => sql`INSERT INTO things WITH RECURSIVE n (number) AS (
