@@ -139,7 +139,7 @@ function redirectTarget(location: string, from: URL): URL {
 function usableType(url: URL, { statusCode, headers }: Dispatcher.ResponseData): string {
   if (statusCode < 200 || statusCode > 299) throw failed(url, `answers with status ${statusCode}`)
   const encoding = headers['content-encoding'] ?? 'identity'
-  if (encoding !== 'identity') throw failed(url, 'uses an encoding that was not requested')
+  if (String(encoding).toLowerCase() !== 'identity') throw failed(url, 'uses an encoding that was not requested')
   const [bare = '', ...parameters] = String(headers['content-type'] ?? '').split(';')
   const type = parseMediaType(bare) ?? ''
   const isText =

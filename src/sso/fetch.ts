@@ -143,7 +143,8 @@ async function* bodyOf(
     if (status !== 200) throw new FetchFailed(url, `status ${status}`, { status })
     const encoding = response.headers['content-encoding'] ?? 'identity'
     // A small compressed answer can stand for gigabytes. None is asked for.
-    if (encoding !== 'identity') throw new FetchFailed(url, `compressed (${String(encoding)}), which was not asked for`)
+    if (String(encoding).toLowerCase() !== 'identity')
+      throw new FetchFailed(url, `compressed (${String(encoding)}), which was not asked for`)
     yield* response.body as AsyncIterable<Uint8Array>
   } finally {
     await dispatcher.destroy()

@@ -13,6 +13,7 @@ const table: ReadonlyArray<readonly [header: string | undefined, map: Record<str
   ['*;q=0.1', { '*': 0.1 }],
   ['en;q=0', { en: 0 }],
   ['en;q=1.000', { en: 1 }],
+  ['sv-SE;Q=0.5, EN; Q = 0', { 'sv-SE': 0.5, EN: 0 }],
   ['en;q=0.333', { en: 0.333 }],
   ['zh-Hant-TW', { 'zh-Hant-TW': 1 }],
   ['en;q=1.5,de', { de: 1 }],
@@ -59,6 +60,7 @@ test('Accept chooses among what there is; of many ranges the first fifty count (
   const others = (count: number): string => Array.from({ length: count }, (_, n) => `text/x${n}`).join(',')
   assert.equal(preferred(), 'application/json')
   assert.equal(preferred('text/turtle;q=0.9, application/json;q=0.8'), 'text/turtle')
+  assert.equal(preferred('application/json;Q=0.8, Text/Turtle;Q=0.9'), 'text/turtle')
   assert.equal(preferred(`${others(49)},text/turtle`), 'text/turtle')
   assert.equal(preferred(`${others(50)},text/turtle`), undefined)
 })
@@ -91,6 +93,7 @@ test('the coding is the one with the highest quality that there is; the order he
   assert.equal(coding('gzip, deflate, br'), 'br')
   assert.equal(coding('gzip, deflate, br', ['gzip', 'br']), 'gzip')
   assert.equal(coding('gzip;q=0, br'), 'br')
+  assert.equal(coding('BR;Q=0.1, GZIP;Q=0.2'), 'gzip')
   assert.equal(coding('br;q=0.1, gzip;q=1.0'), 'gzip')
   assert.equal(coding('br;q=0.1, gzip;q=1.0', ['br']), 'br')
   assert.equal(coding('gzip;q=0.1, br;q=0.2', ['gzip', 'br']), 'br')

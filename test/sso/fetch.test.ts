@@ -95,7 +95,7 @@ test('bytes that are not UTF-8, and a compressed stream, are refused (D8.6)', as
     await failureOf(streamed({ url: packed.origin, ...limits })),
     failed(`${packed.origin}: compressed (gzip), which was not asked for`),
   )
-  const plain = await serve(t, response => response.writeHead(200, { 'content-encoding': 'identity' }).end('x'))
+  const plain = await serve(t, response => response.writeHead(200, { 'content-encoding': 'Identity' }).end('x'))
   assert.equal(await streamed({ url: plain.origin, ...limits }), 'x')
 })
 

@@ -29,6 +29,8 @@ export const prefersHtml = (request: FastifyRequest): boolean => preferredPage(r
 const MAX_LANGUAGES = 50
 /** Language tags have at most 35 characters in practice (RFC 5646 4.4.1). The limit bounds the work of the pattern below. */
 const MAX_ITEM_CHARACTERS = 100
+const WEIGHTED_LANGUAGE =
+  /^\s*([a-z]{1,8}(?:-[a-z\d]{1,8})*|\*)\s*(?:;\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*)?$/i
 
 /** `Accept-Language` as a map from tag to weight, at most 50 tags, weights to three decimals (D3.1). */
 export function acceptLanguage(header: string | undefined): Record<string, number> {
@@ -36,8 +38,7 @@ export function acceptLanguage(header: string | undefined): Record<string, numbe
   const weights = new Map<string, number>()
   for (const item of header.split(',')) {
     if (item.length > MAX_ITEM_CHARACTERS) continue
-    const match =
-      /^\s*([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*|\*)\s*(?:;\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*)?$/.exec(item)
+    const match = WEIGHTED_LANGUAGE.exec(item)
     const tag = match?.[1]
     if (tag !== undefined && weights.size < MAX_LANGUAGES) weights.set(tag, Number(match?.[2] ?? 1))
   }
