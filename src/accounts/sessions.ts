@@ -28,6 +28,7 @@ export interface Session {
   readonly userId: string
   /** The user's epoch when the session was made. */
   readonly epoch: number
+  /** With microseconds. */
   readonly loginTime: Milliseconds
   readonly lastAccess: Milliseconds
   readonly expires: Milliseconds
@@ -110,15 +111,16 @@ export class Sessions {
     const endsWithBrowser = maximum === UNLIMITED
     const longest = endsWithBrowser ? BROWSER_SESSION_TTL : maximum
     const now = this.#system.now()
+    const loginTime = this.#system.preciseNow()
     const maxAge = Math.min(requested ?? longest, longest)
     const token = Buffer.from(this.#system.randomBytes(TOKEN_BYTES)).toString('base64url')
     const usual: Session = {
       token,
       userId: user.id,
       epoch: user.epoch,
-      loginTime: now,
+      loginTime,
       lastAccess: now,
-      expires: this.#expiry({ loginTime: now, maxAge, notAfter }, now),
+      expires: this.#expiry({ loginTime, maxAge, notAfter }, now),
       maxAge,
       endsWithBrowser,
       cookieSent: now,
@@ -322,7 +324,7 @@ export class Sessions {
 
   #expiry({ loginTime, maxAge, notAfter = Infinity }: Limits, from: Milliseconds): Milliseconds {
     const { absoluteMaxAge } = this.#options
-    const end = absoluteMaxAge === UNLIMITED ? Infinity : loginTime + absoluteMaxAge * 1000
+    const end = absoluteMaxAge === UNLIMITED ? Infinity : Math.floor(loginTime) + absoluteMaxAge * 1000
     return Math.min(from + maxAge * 1000, notAfter, end)
   }
 

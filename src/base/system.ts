@@ -5,6 +5,8 @@ import type { Milliseconds } from './units.ts'
 export interface System {
   /** The wall clock in whole milliseconds since the Unix epoch. It may jump. */
   now(): Milliseconds
+  /** The wall clock with its microseconds, as three decimals. */
+  preciseNow(): Milliseconds
   /** A clock that never jumps and never goes back. Only differences have a meaning. */
   monotonic(): Milliseconds
   /** Bytes from the system's secure random source. */
@@ -13,6 +15,11 @@ export interface System {
 
 export const realSystem: System = {
   now: () => Date.now(),
+  preciseNow: () => {
+    // `Date.now()` ends at the millisecond. The other clock goes on, but does not follow when the wall clock is set.
+    const precise = performance.timeOrigin + performance.now()
+    return Date.now() + Math.floor((precise % 1) * 1000) / 1000
+  },
   monotonic: () => {
     // Unlike performance.now() this counts from the same moment in every thread.
     const [seconds, nanoseconds] = process.hrtime()

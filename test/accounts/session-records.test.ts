@@ -62,7 +62,7 @@ test('a session holds what its sign-in stated, and nothing that it did not state
   const { sessions, system } = open()
   const now = system.now()
   const plain = await sessions.open(userOf('bob', { epoch: 3 }), { ...client, device: 'secret' })
-  const common = { userId: 'bob', epoch: 3, loginTime: now, lastAccess: now, cookieSent: now, client }
+  const common = { userId: 'bob', epoch: 3, loginTime: system.preciseNow(), lastAccess: now, cookieSent: now, client }
   const { token, id = token, ...rest } = plain
   assert.deepEqual(rest, { ...common, expires: now + 100 * SECOND, maxAge: 100, endsWithBrowser: false })
   assert.ok(!id.includes(token))

@@ -99,7 +99,7 @@ test('the last access survives a stop in good order, though it is written behind
   assert.deepEqual(
     { ...login, userAgent: '' },
     {
-      loginTime: '2026-11-21T10:00:00.000000',
+      loginTime: '2026-11-21T10:00:00.000456',
       loginExpiration: '2026-11-22T10:01:00.000000',
       inetAddress: '/127.0.0.1',
       lastAccess: '2026-11-21T10:01:00.000000',

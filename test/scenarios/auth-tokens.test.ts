@@ -35,10 +35,10 @@ test('the map has one’s own logins under their tokens, with exactly the six fi
   const map = await logins(visitor)
   assert.deepEqual(new Set(Object.keys(map)), new Set([bob.visitor.cookie, visitor.cookie]))
   assert.deepEqual(map[visitor.cookie ?? ''], {
-    loginTime: '2026-11-21T10:00:00.000000',
+    loginTime: '2026-11-21T10:00:00.000456',
     loginExpiration: '2026-11-21T10:01:00.000000',
     inetAddress: '/127.0.0.1',
-    lastAccess: '2026-11-21T10:00:00.000000',
+    lastAccess: '2026-11-21T10:00:00.000456',
     userAgent: 'Browser/7',
     userName: bob.name,
   })

@@ -141,6 +141,7 @@ test('reservations and holds end by the clock of the database, whatever the cloc
   const hour = 3_600_000
   const shifted = (by: number): System => ({
     now: () => realSystem.now() + by,
+    preciseNow: () => realSystem.preciseNow() + by,
     monotonic: () => realSystem.monotonic(),
     randomBytes: count => realSystem.randomBytes(count),
   })

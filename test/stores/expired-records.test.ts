@@ -7,7 +7,12 @@ type Options = ConstructorParameters<typeof MemoryEphemeralStore>[1]
 
 const open = (options?: Options) => {
   const clock = { now: 5 }
-  const system = { now: () => 0, monotonic: () => clock.now, randomBytes: (count: number) => new Uint8Array(count) }
+  const system = {
+    now: () => 0,
+    preciseNow: () => 0,
+    monotonic: () => clock.now,
+    randomBytes: (count: number) => new Uint8Array(count),
+  }
   return { store: new MemoryEphemeralStore(system, options), clock }
 }
 const keys = async (store: Store): Promise<string[]> => {
@@ -95,6 +100,7 @@ test('records of limited kinds are counted and listed with all others, and each 
 test('a store in the memory of this process holds nothing after its end', async () => {
   const store = new MemoryEphemeralStore({
     now: () => 0,
+    preciseNow: () => 0,
     monotonic: () => 0,
     randomBytes: count => new Uint8Array(count),
   })

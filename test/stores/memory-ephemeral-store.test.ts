@@ -15,7 +15,12 @@ interface Stopped {
 /** A store whose clock moves only when the test moves it. No sweep runs unless an interval is given. */
 function openStopped(options: MemoryEphemeralStoreOptions = {}): Stopped {
   let monotonic = 0.25
-  const system: System = { now: () => 0, monotonic: () => monotonic, randomBytes: count => new Uint8Array(count) }
+  const system: System = {
+    now: () => 0,
+    preciseNow: () => 0,
+    monotonic: () => monotonic,
+    randomBytes: count => new Uint8Array(count),
+  }
   return {
     store: new MemoryEphemeralStore(system, { sweepInterval: 3_600_000, ...options }),
     async pass(duration) {

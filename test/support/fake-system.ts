@@ -20,6 +20,11 @@ export class FakeSystem implements System {
     return this.#now
   }
 
+  /** Each moment is 456 microseconds after the full millisecond. */
+  preciseNow(): Milliseconds {
+    return this.#now + 0.456
+  }
+
   monotonic(): Milliseconds {
     return this.#monotonic
   }

@@ -153,7 +153,8 @@ const describeLogin = ({ loginTime, expires, lastAccess, client }: Session, user
   loginTime: zonelessTime(loginTime),
   loginExpiration: zonelessTime(expires),
   inetAddress: `/${client.address}`,
-  lastAccess: zonelessTime(lastAccess),
+  // Accesses are noted to the millisecond; the login is the first one.
+  lastAccess: zonelessTime(Math.max(lastAccess, loginTime)),
   userAgent: client.userAgent,
   userName: user.name,
 })
@@ -177,4 +178,7 @@ function requireOne({ token, scope }: TypeOf<typeof Removal>) {
 }
 
 /** ISO 8601 without a zone, in UTC, six fraction digits (I2.3, D3.2). */
-const zonelessTime = (time: Milliseconds): string => new Date(time).toISOString().replace(/Z$/, '000')
+const zonelessTime = (time: Milliseconds): string => {
+  const microseconds = Math.round((time % 1) * 1000)
+  return new Date(time).toISOString().replace(/Z$/, String(microseconds).padStart(3, '0'))
+}
