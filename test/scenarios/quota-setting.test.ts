@@ -11,7 +11,8 @@ const admin = await service.admin()
 const owner = await newUser(service, admin)
 const stranger = await newUser(service, admin)
 const context = await newContext(admin, [owner.id])
-const quota = async (): Promise<QuotaJson> => (await admin.get(`${context}/quota`)).json<QuotaJson>()
+const quotaOf = async (place: string): Promise<QuotaJson> => (await admin.get(`${place}/quota`)).json<QuotaJson>()
+const quota = (): Promise<QuotaJson> => quotaOf(context)
 
 test('off: every method on quota is 501, and entries do not speak of it (I7, D7.1, D18.5)', async t => {
   const off = await startInProcess(t)
@@ -77,11 +78,10 @@ test('what is not a quota is 400, at either address, and nothing changes (D7.1)'
     ...['1.5', '"5"', '-2', '-0', '9007199254740992', '1e400', 'null', 'true', '[]', '{}'].map(
       value => `{"quota":${value}}`,
     ),
-    '{"quota":5,"fillLevel":1}',
-    '{"quota":5,"fillLevel":"0"}',
-    '{"quota":5,"hasDefaultQuota":true}',
+    '{"quota":{"quota":"5"}}',
+    '{"quota":{"fillLevel":1}}',
+    '{"quota":{"quota":5,"extra":1}}',
     '{"quota":5,"extra":1}',
-    '{"fillLevel":7}',
     '{"quota":',
     '[5]',
     '5',
@@ -89,7 +89,7 @@ test('what is not a quota is 400, at either address, and nothing changes (D7.1)'
   ]
   const raw = (path: string, body: string, type = 'application/json') =>
     admin.ask(path, { method: 'PUT', body, headers: { 'content-type': type } })
-  for (const body of [...bodies, '', '{}']) {
+  for (const body of [...bodies, '', '{}', '{"fillLevel":7}', '{"quota":{"quota":5}}']) {
     const answer = await raw(`${context}/quota`, body)
     assert.equal(answer.status, 400, body)
   }
@@ -163,16 +163,41 @@ test('entries of other kinds, and the context of no file, do not carry a quota',
   assert.equal((await quota()).fillLevel, 1)
 })
 
-test('the complete object, as GET returned it, can be put back; what cannot be set must be unchanged (I2.6)', async () => {
+test('the object that GET returned can be sent back at any time; what cannot be set is ignored, whatever it is (I2.6, D7.1)', async () => {
   const place = await newContext(admin)
   const path = `${place}/quota`
-  const before = (await admin.get(path)).json<QuotaJson>()
-  assert.equal((await admin.put(path, before)).status, 200)
-  const manual = (await admin.get(path)).json<QuotaJson>()
-  assert.deepEqual(manual, { ...before, hasDefaultQuota: false })
-  assert.equal((await admin.put(path, { ...manual, quota: 77 })).json<QuotaJson>().quota, 77)
-  assertRefused(await admin.put(path, { ...manual, fillLevel: 1 }), 400, 'invalid-quota')
-  assert.equal((await admin.get(path)).json<QuotaJson>().quota, 77)
+  const first = await quotaOf(place)
+  const id = await newEntry(admin, place)
+  assert.equal((await putFile(admin, `${place}/resource/${id}`, 'xyz')).status, 201)
+  for (let round = 0; round < 2; round++) {
+    const answer = await admin.put(path, first)
+    assert.deepEqual([answer.status, answer.json()], [200, { quota: 2048, fillLevel: 3, hasDefaultQuota: false }])
+  }
+  for (const other of [{ fillLevel: -7 }, { fillLevel: 'all' }, { hasDefaultQuota: true }, { hasDefaultQuota: null }]) {
+    const answer = await admin.put(path, { ...first, quota: 77, ...other })
+    assert.deepEqual([answer.status, answer.json()], [200, { quota: 77, fillLevel: 3, hasDefaultQuota: false }])
+  }
+})
+
+test("the object can be sent back to the context's resource, as its entry and the answer to PUT show it (I2.6, D7.2)", async () => {
+  for (const at of [(place: string) => place, (place: string) => `_contexts/resource/${place}`]) {
+    const place = await newContext(admin)
+    const shown = (await readEntry(admin, '_contexts', place)).quota
+    assert.ok(shown)
+    const id = await newEntry(admin, place)
+    assert.equal((await putFile(admin, `${place}/resource/${id}`, 'xyz')).status, 201)
+    const answer = await admin.put(at(place), { alias: `whole-${place}`, quota: { ...shown, quota: 55 } })
+    assert.equal(answer.status, 200, answer.text)
+    assert.deepEqual(await quotaOf(place), { quota: 55, fillLevel: 3, hasDefaultQuota: false })
+    assert.equal((await admin.put(at(place), answer.json())).status, 200, 'what PUT returned')
+    assert.equal((await admin.put(at(place), { ...shown, quota: 44 })).status, 200, 'beside each other')
+    assert.deepEqual(await quotaOf(place), { quota: 44, fillLevel: 3, hasDefaultQuota: false })
+    assert.equal((await admin.put(at(place), { fillLevel: 7 })).status, 200)
+    assert.deepEqual(await quotaOf(place), { quota: 44, fillLevel: 3, hasDefaultQuota: false })
+  }
+  const resource = { quota: await quotaOf(context) }
+  const created = await admin.post('_contexts?graphtype=context', { resource })
+  assert.equal(created.status, 201, created.text)
 })
 
 test("the context's resource has a second address, where PUT sets quota and name as well (I2.6, D7.2)", async () => {

@@ -20,7 +20,7 @@ import { forgetListsOf } from '../list-records.ts'
 import type { Changes, EntryWriter } from '../changes.ts'
 import type { EntryLoader } from '../entry-loader.ts'
 import type { Entry } from '../../model/entry.ts'
-import { requireOnly, requireQuotaValue } from './quota-request.ts'
+import { READ_ONLY, readQuotaMember, readQuotaObject, requireOnly } from './quota-request.ts'
 import { type AccessCheck, type EntryInContext, requires, requireRight } from '../../model/rights.ts'
 import {
   type ContextDescription,
@@ -71,7 +71,7 @@ export class ContextKind implements ResourceKind {
     const { tx } = writer
     const resource = isObject(body.resource) ? body.resource : {}
     const name = resource['name'] ?? resource['alias']
-    const quota = resource['quota'] === undefined ? undefined : requireQuotaValue(resource['quota'])
+    const quota = resource['quota'] === undefined ? undefined : readQuotaMember(resource['quota'])
     if (quota !== undefined) {
       requireQuotaManager(maker, entry.id)
       if (!this.#deps.ledger.enforced) throw new NotSupported('quota-not-supported', 'Quota is switched off.')
@@ -144,13 +144,13 @@ export class ContextKind implements ResourceKind {
     return await this.#describe(target.entry)
   }
 
-  /** @param read returns `{"quota": n}` and nothing else; if absent, the manual quota is removed. */
+  /** @param read returns a quota object; if absent, the manual quota is removed. */
   async setQuota(caller: Caller, contextKey: string, read: Read<unknown> | undefined): Promise<ContextDescription> {
     this.#requireQuota()
     const target = await this.#deps.loader.getContextEntry(contextKey)
     const check: AccessCheck = (caller, { entry }) => requireQuotaManager(caller, entry.id)
     check(caller, target)
-    const quota = read && (await this.#readQuota(target.entry, await read()))
+    const quota = read && readQuotaObject(await read())
     const entry = await this.#deps.changes.change(caller, target, { check }, async (present, writer) => {
       await this.#setQuota(writer, present.id, quota)
       return present
@@ -165,7 +165,8 @@ export class ContextKind implements ResourceKind {
     mayChange(caller, target)
     const body = await read()
     if (!isObject(body)) throw new InvalidInput('invalid-value', 'A context is changed with a JSON object.')
-    requireOnly(body, ['alias', 'name', 'quota'])
+    // What PUT returned, or the entry shows, can be sent back.
+    requireOnly(body, ['alias', 'name', 'quota', 'contextId', ...READ_ONLY])
     const name = body['alias'] ?? body['name']
     const newName = name === undefined ? undefined : requireText(name, 'alias')
     const setsQuota = body['quota'] !== undefined
@@ -175,7 +176,7 @@ export class ContextKind implements ResourceKind {
     }
     check(caller, target)
     if (setsQuota) this.#requireQuota()
-    const quota = setsQuota ? requireQuotaValue(body['quota']) : undefined
+    const quota = setsQuota ? readQuotaMember(body['quota']) : undefined
     const entry = await this.#deps.changes.change(caller, target, { check }, async (present, writer) => {
       if (newName !== undefined) await setName(this.naming, writer, present, newName)
       if (setsQuota) await this.#setQuota(writer, present.id, quota)
@@ -195,18 +196,6 @@ export class ContextKind implements ResourceKind {
     const { database, ledger } = this.#deps
     const quota = ledger.enforced ? await ledger.quotaOf(database, entry.id) : undefined
     return { entry, name: await this.naming.find(database, entry.id), quota }
-  }
-
-  /** Clients may send the whole object that GET returned: members that cannot be set must be unchanged (I2.6). */
-  async #readQuota({ id }: Entry, json: unknown): Promise<Bytes> {
-    if (!isObject(json)) throw new InvalidInput('invalid-quota', 'A JSON object with `quota` was expected.')
-    requireOnly(json, ['quota', 'fillLevel', 'hasDefaultQuota'])
-    const present = await this.#deps.ledger.quotaOf(this.#deps.database, id)
-    for (const member of ['fillLevel', 'hasDefaultQuota'] as const) {
-      if (json[member] === undefined || json[member] === present[member]) continue
-      throw new InvalidInput('invalid-quota', `\`${member}\` cannot be set; at present it is ${present[member]}.`)
-    }
-    return requireQuotaValue(json['quota'])
   }
 
   #requireQuota(): void {

@@ -9,7 +9,7 @@ import { creationQuery, readCreation } from '../creation-request.ts'
 import { json, type Links } from '../interface/answer.ts'
 import { checkedBelow, streamedBody, text as textParameter } from '../interface/inputs.ts'
 import { type Refusals, route, undescribed } from '../interface/route.ts'
-import { anything, integer, named, object, openObject, optional, text } from '../interface/schema.ts'
+import { anyOf, anything, integer, named, object, openObject, optional, text } from '../interface/schema.ts'
 import { count, Graph, Ids, Quota } from '../interface/schemas.ts'
 import { refuseFeed } from '../protocol/query.ts'
 import type { Uses } from '../services.ts'
@@ -31,6 +31,9 @@ const NewEntry = named(
     'cached-external-metadata': optional(Graph),
   }),
 )
+
+/** A quota object, as GET returns it: the other members are ignored. */
+const SentQuota = openObject({ quota: integer(-1) })
 
 const creationRefusals: Refusals = {
   400: [
@@ -169,7 +172,7 @@ export const contextRoutes = [
     chapter: 'Contexts and quota',
     summary: 'Change the name and the quota of a context, one or both.',
     access: 'those who administer the context; the quota: admins',
-    body: checkedBelow(openObject({ alias: optional(text()), quota: optional(integer(-1)) }), {
+    body: checkedBelow(openObject({ alias: optional(text()), quota: optional(anyOf(integer(-1), SentQuota)) }), {
       example: { quota: 150_000_000 },
     }),
     answers: { 200: json('The context.', ContextState) },
@@ -206,7 +209,7 @@ export const contextRoutes = [
     chapter: 'Contexts and quota',
     summary: 'Set the quota of a context, in bytes; -1 is no limit.',
     access: 'admins',
-    body: checkedBelow(openObject({ quota: integer(-1) }), { example: { quota: 150_000_000 } }),
+    body: checkedBelow(SentQuota, { example: { quota: 150_000_000 } }),
     answers: { 200: json('The quota.', Quota) },
     refusals: { 400: ['invalid-quota'], 401: [], 403: [], 404: [], 501: ['quota-not-supported'] },
     isOffered: hasQuota,
