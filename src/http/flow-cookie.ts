@@ -25,6 +25,11 @@ export class FlowCookie {
     return `${this.#name}=; Max-Age=0; ${this.#attributes}`
   }
 
+  /** Whether the browser sends such a cookie, one or several. */
+  isIn(cookies: RequestCookies): boolean {
+    return cookies.tokens(this.#name).length > 0
+  }
+
   /** `undefined` also when there are several: then another page has set one. */
   read(cookies: RequestCookies): string | undefined {
     const values = cookies.tokens(this.#name)

@@ -177,3 +177,21 @@ test('factors, their use and their removal are in the audit trail, without a cod
     ['factor-removed', factor],
   ])
 })
+
+test('a logout ends a sign-in that waits for its second factor, and removes the cookies of all that have begun (I3.1, D3.4)', async () => {
+  const user = await newUser(service, admin)
+  const { app } = await addApp(user.visitor, system)
+  const visitor = service.visitor()
+  const cookie = pendingCookie(await visitor.signIn(user.name, user.password))
+  const begun = `${cookie}; stowage_oidc=${'o'.repeat(43)}; stowage_cas=${'c'.repeat(43)}`
+  const left = await visitor.ask('auth/logout', { method: 'POST', headers: { cookie: begun } })
+  for (const name of ['auth_token', 'stowage_2fa', 'stowage_oidc', 'stowage_cas'])
+    assert.ok(
+      left.headers['set-cookie']?.some(line => line.startsWith(`${name}=; Max-Age=0; `)),
+      name,
+    )
+  assert.equal(codeOf(await prove(visitor, cookie, { code: app.code() })), 'sign-in-expired')
+  assert.equal((await signInWith(visitor, user, app.code())).status, 200)
+  const plain = await service.visitor().ask('auth/logout')
+  assert.equal(plain.headers['set-cookie']?.length, 1, 'no cookie is removed that the browser does not have')
+})

@@ -218,3 +218,18 @@ test('a browser without scripts gets a form for the new password, and goes where
   const without = await service.visitor().get('auth/new-password', headers)
   assert.deepEqual([without.status, without.headers.location], [303, `${service.base}auth/login`])
 })
+
+test('a logout ends a sign-in that waits for a new password, and removes its cookie (I3.1, D3.4)', async () => {
+  const { name, visitor } = await newTemporaryUser()
+  const cookie = pendingCookie(await visitor.signIn(name, TEMPORARY))
+  const elsewhere = pendingCookie(await visitor.signIn(name, TEMPORARY))
+  assert.equal((await visitor.ask('auth/logout?ignoreAuth', { headers: { cookie } })).status, 204)
+  assert.equal(codeOf(await choose(visitor, cookie, 'short')), 'password-rules', 'with ignoreAuth nothing ends')
+  const left = await visitor.ask('auth/logout', { headers: { cookie } })
+  assert.ok(
+    left.headers['set-cookie']?.some(line => line.startsWith('stowage_2fa=; Max-Age=0; ')),
+    left.text,
+  )
+  assert.equal(codeOf(await choose(visitor, cookie, CHOSEN)), 'sign-in-expired')
+  assert.equal((await choose(visitor, elsewhere, CHOSEN)).status, 200, 'that of another browser goes on')
+})

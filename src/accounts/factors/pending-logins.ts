@@ -87,6 +87,11 @@ export class PendingLogins {
     return await this.#current(token, needs, stored)
   }
 
+  /** Ends it, whatever it waits for. Returns false when there was none, or its time is over. */
+  async end(token: string): Promise<boolean> {
+    return (await this.#deps.ephemeral.take<Stored>(keyOf(token))) !== undefined
+  }
+
   /** Ends it. Of several requests one gets it. */
   async take(token: string, needs: NextStep): Promise<PendingLogin | undefined> {
     return await this.#current(token, needs, await this.#deps.ephemeral.take<Stored>(keyOf(token)))

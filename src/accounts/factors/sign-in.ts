@@ -62,6 +62,11 @@ export class SignIn {
     return await this.#deps.pending.find(pendingToken, needs)
   }
 
+  /** Ends the pending login of a browser that signs out. */
+  async abandon(pendingToken: string): Promise<void> {
+    await this.#deps.pending.end(pendingToken)
+  }
+
   /**
    * @throws {Unauthenticated} `sign-in-expired` @throws {Forbidden} `second-factor-wrong`, which can be tried again
    * @throws {LockedOut}
@@ -99,7 +104,8 @@ export class SignIn {
     if (!(await pending.findForAttempt(pendingToken, 'password'))) throw expired()
     const user = await temporaryPasswords.replace(waiting.user, password, client)
     if (!user) throw expired()
-    await pending.take(pendingToken, 'password')
+    // The user may have signed out while the passwords were hashed.
+    if (!(await pending.end(pendingToken))) throw expired()
     return await this.#open({ ...waiting, user }, client, waiting.proof !== undefined)
   }
 

@@ -34,7 +34,8 @@ export const authRoutes = [
     url: '/auth/logout',
     chapter: 'Sessions',
     summary: 'Sign out: end every login whose `auth_token` the request carries, and clear the cookie.',
-    details: 'With HTTP Basic, the remembered check of the credentials is dropped.',
+    details:
+      'A sign-in that waits for a second factor or a new password ends as well. With HTTP Basic, the remembered check of the credentials is dropped.',
     answers: logoutAnswers,
     skipAuth: true,
     htmlErrors: true,
@@ -159,7 +160,7 @@ export const authRoutes = [
   }),
 ]
 
-type LogoutServices = Uses<'audit' | 'base' | 'basic' | 'cookie' | 'options' | 'sessions' | 'sso' | 'ui'>
+type LogoutServices = Uses<'audit' | 'base' | 'basic' | 'cookie' | 'options' | 'sessions' | 'signIn' | 'sso' | 'ui'>
 
 async function logout(deps: LogoutServices, { request, reply }: Pick<Exchange, 'request' | 'reply'>): Promise<unknown> {
   const { base, basic, cookie } = deps
@@ -176,7 +177,7 @@ async function logout(deps: LogoutServices, { request, reply }: Pick<Exchange, '
   if (!isIgnored) {
     setCookie(reply, cookie.clear())
     clearSiteData(deps, reply)
-    await endCasLogin(deps, request, reply)
+    await endSignInsInProgress(deps, request, reply)
   }
   if (!prefersHtml(request)) return await reply.status(204).send()
   const onward = ended && (await logoutAtProvider(deps, ended, client))
@@ -208,18 +209,23 @@ function clearSiteData({ base, options: { clearSiteData } }: LogoutServices, rep
 }
 
 /**
- * Ends a CAS login in progress and removes its cookie. The cookie of a trusted device stays, because it signs no user in
- * (D3.4).
+ * Ends what this browser has begun and not completed: a sign-in that waits for its second factor or a new password, a sign-on by CAS or
+ * OpenID Connect. The cookie of a trusted device stays, because it signs no user in (D3.4).
  */
-async function endCasLogin(
-  { sso, base, options }: LogoutServices,
+async function endSignInsInProgress(
+  { sso, signIn, base, options }: LogoutServices,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  if (!sso.cas) return
-  const cookie = new FlowCookie(base, options.cookie.secure)
-  await sso.cas.consumeFlow(cookie.read(request.cookies))
-  setCookie(reply, cookie.clear())
+  for (const kind of ['2fa', 'cas', 'oidc'] as const) {
+    const cookie = new FlowCookie(base, options.cookie.secure, kind)
+    if (!cookie.isIn(request.cookies)) continue
+    setCookie(reply, cookie.clear())
+    const value = cookie.read(request.cookies)
+    if (kind === '2fa' && value !== undefined) await signIn.abandon(value)
+    // Without its cookie a sign-on by OpenID Connect cannot be completed.
+    else if (kind === 'cas') await sso.cas?.consumeFlow(value)
+  }
 }
 
 async function endSession(
