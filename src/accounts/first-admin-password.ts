@@ -1,7 +1,7 @@
 import { StartupError } from '../base/errors.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import type { Passwords } from './passwords.ts'
+import { MAX_PASSWORD_CHARACTERS, type Passwords } from './passwords.ts'
 import { ADMIN } from './principals.ts'
 import { findUser } from './users.ts'
 
@@ -10,7 +10,7 @@ const MIN_CHARACTERS = 8
 /**
  * The hash of `SERVICE_ADMIN_PASSWORD` if admin has no password yet, in a new or an older store. Otherwise the variable is
  * ignored, whatever it holds (D5.5).
- * @throws {StartupError} when the password is needed and is too short
+ * @throws {StartupError} when the password is needed and is too short, or longer than a password that sign-in takes
  */
 export async function hashFirstAdminPassword(
   database: Database,
@@ -18,9 +18,10 @@ export async function hashFirstAdminPassword(
   password: string | undefined,
 ): Promise<string | undefined> {
   if (password === undefined || (await findUser(database, ADMIN))?.password !== undefined) return undefined
-  if ([...password].length >= MIN_CHARACTERS) return await passwords.hash(password)
+  const length = [...password].length
+  if (length >= MIN_CHARACTERS && length <= MAX_PASSWORD_CHARACTERS) return await passwords.hash(password)
   throw new StartupError(
-    `SERVICE_ADMIN_PASSWORD is too short for the first password of admin: it must have at least ${MIN_CHARACTERS} characters.`,
+    `SERVICE_ADMIN_PASSWORD cannot be the first password of admin: it has ${length} characters, and must have ${MIN_CHARACTERS} to ${MAX_PASSWORD_CHARACTERS}.`,
   )
 }
 

@@ -330,16 +330,18 @@ test('users and groups are listed by name, and by their id where they have none,
   assert.equal(await countRows({ get: async () => undefined } as unknown as Database, sql`FROM principals`), 0)
 })
 
-test('the first password of admin is hashed and stored once, and must have 8 characters (D5.5)', async t => {
+test('the first password of admin is hashed and stored once, and must have 8 to 2048 characters (D5.5)', async t => {
   const database = await setUp(t)
   const passwords = { hash: async (password: string) => `hash of ${password}` }
   const hash = (password: string | undefined) => hashFirstAdminPassword(database, passwords, password)
   await insertUser(database, { id: '_admin', name: 'admin' })
   assert.equal(await hash(undefined), undefined)
-  await assert.rejects(hash('🗝'.repeat(7)), {
-    constructor: StartupError,
-    message: 'SERVICE_ADMIN_PASSWORD is too short for the first password of admin: it must have at least 8 characters.',
-  })
+  for (const count of [7, 2049]) {
+    await assert.rejects(hash('🗝'.repeat(count)), {
+      constructor: StartupError,
+      message: `SERVICE_ADMIN_PASSWORD cannot be the first password of admin: it has ${count} characters, and must have 8 to 2048.`,
+    })
+  }
   assert.equal(await hash('12345678'), 'hash of 12345678')
   await setFirstAdminPassword(database, 'first')
   await setFirstAdminPassword(database, 'second')

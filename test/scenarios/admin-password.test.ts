@@ -8,7 +8,10 @@ test('admin without a password gets the one of a later start; after that the var
   const none = await startInProcess(t, { folder, adminPassword: undefined })
   assert.equal((await none.visitor().signIn('admin', 'a-later-Password-1')).status, 401)
   await none.close()
-  await assert.rejects(startInProcess(t, { folder, adminPassword: 'sevench' }), /SERVICE_ADMIN_PASSWORD is too short/)
+  await assert.rejects(
+    startInProcess(t, { folder, adminPassword: 'sevench' }),
+    /SERVICE_ADMIN_PASSWORD .* 7 characters/,
+  )
   const later = await startInProcess(t, { folder, adminPassword: 'a-later-Password-1' })
   assert.equal((await later.visitor().signIn('admin', 'a-later-Password-1')).status, 200)
   await later.close()
@@ -18,4 +21,13 @@ test('admin without a password gets the one of a later start; after that the var
     assert.equal((await again.visitor().signIn('admin', 'a-later-Password-1')).status, 200)
     await again.close()
   }
+})
+
+test('a first password that sign-in would not take stops the start, the longest one signs in (I8, D5.5)', async t => {
+  const folder = await temporaryFolder()
+  const longest = '😀'.repeat(2048)
+  const start = (adminPassword: string) => startInProcess(t, { folder, adminPassword })
+  await assert.rejects(start(`${longest}x`), /SERVICE_ADMIN_PASSWORD .* 2049 characters, and must have 8 to 2048/)
+  const service = await start(longest)
+  assert.equal((await service.visitor().signIn('admin', longest)).status, 200)
 })
