@@ -13,6 +13,8 @@ import { Passwords } from '../accounts/passwords.ts'
 import { Sessions } from '../accounts/sessions.ts'
 import { TrustedDevices } from '../accounts/trusted-devices.ts'
 import { Semaphore } from '../base/semaphore.ts'
+import type { Seconds } from '../base/units.ts'
+import { maxAgeKeys } from '../config/checks.ts'
 import type { Settings } from '../config/settings.ts'
 import { createFactors } from './factors.ts'
 import { openBreachedPasswords } from './breached-passwords.ts'
@@ -85,7 +87,7 @@ export async function createAccounts(
   const sessions = new Sessions(tokens.store, tokens.sealer, system, {
     maxAge: settings['service.auth.cookie.max-age'],
     refreshOnAccess: settings['service.auth.cookie.refresh-expiration-on-access'],
-    absoluteMaxAge: settings['service.auth.token.absolute-max-age'],
+    absoluteMaxAge: absoluteMaxAgeOf(settings),
     maxPerUser: settings['service.auth.token.max-per-user'],
     accessInterval: tokens.accessInterval,
   })
@@ -157,6 +159,13 @@ async function createPasswordRules(settings: Settings, breached: SortedHashes | 
     breached: breached && new BreachedPasswords(breached),
   })
 }
+
+const DEFAULT_ABSOLUTE_MAX_AGE: Seconds = 2_592_000
+
+/** The cap of all sessions. A default does not shorten what an operator has set. */
+const absoluteMaxAgeOf = (settings: Settings): Seconds =>
+  settings['service.auth.token.absolute-max-age'] ??
+  Math.max(DEFAULT_ABSOLUTE_MAX_AGE, ...maxAgeKeys.map(key => settings[key] ?? 0))
 
 /** `undefined` while password reset is off, because no other feature sends mail. */
 async function createMailer(settings: Settings): Promise<Mailer | undefined> {

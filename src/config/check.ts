@@ -7,7 +7,8 @@ export interface Check {
   readonly keys: readonly [Key, ...Key[]]
   /** Logged as a warning; the service still starts. */
   readonly warning?: true
-  readonly wrong: (settings: Settings) => boolean
+  /** @param isWritten whether the key is set, be it to its default */
+  readonly wrong: (settings: Settings, isWritten: (key: Key) => boolean) => boolean
   /** A sentence without a full stop. */
   readonly message: string
 }

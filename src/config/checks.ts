@@ -1,5 +1,6 @@
 import { UNLIMITED } from '../base/units.ts'
 import { type Check, isLoopbackHost, isPlainHttp } from './check.ts'
+import type { Key } from './keys.ts'
 import type { Report } from './report.ts'
 import type { Settings } from './settings.ts'
 import { mappingChecks } from './mapping-checks.ts'
@@ -8,19 +9,29 @@ import { showSetting } from './show.ts'
 import { samlRequestChecks } from './saml-request-checks.ts'
 import { federationChecks } from './federation-checks.ts'
 import { ssoChecks } from './sso-checks.ts'
+import type { Origin } from './written.ts'
 
 /**
  * Finds contradictions and reports all of them. Skips settings that have already failed, because they have their default
  * instead of the intended value.
  */
-export function findContradictions(settings: Settings, report: Report): void {
+export function findContradictions(settings: Settings, origins: ReadonlyMap<string, Origin>, report: Report): void {
+  const isWritten = (key: Key): boolean => (origins.get(key) ?? 'default') !== 'default'
   for (const { keys, warning, wrong, message } of checks) {
-    if (keys.some(key => report.failed.has(key)) || !wrong(settings)) continue
+    if (keys.some(key => report.failed.has(key)) || !wrong(settings, isWritten)) continue
     const text = `${message} (${keys.flatMap(key => showSetting(settings, key)).join(', ')})`
     if (warning) report.warning(text)
     else report.problem(text)
   }
 }
+
+/** The lifetimes of logins by each way to sign in. */
+export const maxAgeKeys = [
+  'service.auth.cookie.max-age',
+  'service.auth.saml.max-age',
+  'service.auth.oidc.max-age',
+  'service.auth.cas.max-age',
+] as const
 
 const checks: readonly Check[] = [
   {
@@ -149,15 +160,17 @@ const checks: readonly Check[] = [
       !isHttps(settings['service.baseurl.folder']),
     message: 'browsers delete data at a sign-out only over https',
   },
-  {
-    keys: ['service.auth.cookie.max-age', 'service.auth.token.absolute-max-age'],
-    warning: true,
-    wrong: settings => {
-      const cap = settings['service.auth.token.absolute-max-age']
-      return cap !== UNLIMITED && settings['service.auth.cookie.max-age'] > cap
-    },
-    message: 'logins end before their max age',
-  },
+  ...maxAgeKeys.map(
+    (key): Check => ({
+      keys: [key, 'service.auth.token.absolute-max-age'],
+      warning: true,
+      wrong: settings => {
+        const cap = settings['service.auth.token.absolute-max-age'] ?? UNLIMITED
+        return cap !== UNLIMITED && (settings[key] ?? 0) > cap
+      },
+      message: 'logins end before their max age',
+    }),
+  ),
   {
     keys: ['service.auth.token.store', 'service.auth.token.key-file'],
     warning: true,

@@ -35,7 +35,7 @@ export function loadSettings(sources: SettingsSources): LoadedSettings {
   const written = readWritten(sources.file, sources.overrides, report)
   const { settings, origins, changes, unknownKeys } = readSettings(written, report)
   for (const change of changes) checkChange(change, report)
-  findContradictions(settings, report)
+  findContradictions(settings, origins, report)
   if (report.problems.length > 0) throw new StartupError(report.problems.join('\n'))
   return { settings, origins, warnings: report.warnings, unknownKeys }
 }

@@ -42,7 +42,7 @@ export const sessionKeys = {
   }),
   'service.auth.token.absolute-max-age': seconds({
     min: 1,
-    default: 2_592_000,
+    defaultText: '`2592000` (30 days), or the longest `max-age` of a login that is set',
     unlimited: 'no cap',
     help: 'Maximum lifetime of a session, however often it is extended.',
   }),

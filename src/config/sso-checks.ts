@@ -1,6 +1,16 @@
 import { type Check, isPlainHttp } from './check.ts'
 import type { Settings } from './settings.ts'
 
+/** The deprecated settings, and those that do the same with `service.auth.saml=new`. */
+const legacyKeys = [
+  ['service.auth.saml.relying-party-id', 'service.auth.saml.idp.<idp>.relying-party-id'],
+  ['service.auth.saml.idp-metadata.url', 'service.auth.saml.idp.<idp>.metadata.url'],
+  ['service.auth.saml.idp-metadata.max-age', 'service.auth.saml.idp.<idp>.metadata.max-age'],
+  ['service.auth.saml.user-auto-provisioning', 'service.auth.saml.idp.<idp>.user-auto-provisioning'],
+  ['service.auth.saml.redirect-method', 'service.auth.saml.idp.<idp>.redirect-method'],
+  ['service.auth.saml.max-age', 'service.auth.cookie.max-age'],
+] as const
+
 /** Contradictions in the settings of SAML and CAS (I5.3, I5.4; D8, D9). */
 export const ssoChecks: readonly Check[] = [
   {
@@ -120,15 +130,14 @@ export const ssoChecks: readonly Check[] = [
     wrong: settings => settings['service.auth.saml'] !== 'new' && settings['service.auth.saml.idps.<n>'].length > 0,
     message: 'identity providers are used only with service.auth.saml=new',
   },
-  {
-    keys: ['service.auth.saml', 'service.auth.saml.relying-party-id', 'service.auth.saml.idp-metadata.url'],
-    warning: true,
-    wrong: settings =>
-      settings['service.auth.saml'] !== 'on' &&
-      (settings['service.auth.saml.relying-party-id'] !== undefined ||
-        settings['service.auth.saml.idp-metadata.url'] !== undefined),
-    message: 'these settings are used only with service.auth.saml=on',
-  },
+  ...legacyKeys.map(
+    ([key, instead]): Check => ({
+      keys: ['service.auth.saml', key],
+      warning: true,
+      wrong: (settings, isWritten) => settings['service.auth.saml'] !== 'on' && isWritten(key),
+      message: `${key} is used only with service.auth.saml=on; with new it is ${instead}`,
+    }),
+  ),
   ...(['signing', 'encryption'] as const).map((use): Check => {
     const keyFile = `service.auth.saml.${use}.key-file` as const
     const certificateFile = `service.auth.saml.${use}.certificate-file` as const

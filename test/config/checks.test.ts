@@ -4,9 +4,9 @@ import { findContradictions } from '../../src/config/checks.ts'
 import { read } from './parsing.ts'
 
 function check(...lines: string[]): { problems: readonly string[]; warnings: readonly string[] } {
-  const { settings, report } = read(...lines)
+  const { settings, origins, report } = read(...lines)
   assert.deepEqual(report.problems, [])
-  findContradictions(settings, report)
+  findContradictions(settings, origins, report)
   return report
 }
 
@@ -51,8 +51,8 @@ test('all contradictions are reported at once', () => {
 })
 
 test('a setting that could not be read is not looked at again', () => {
-  const { settings, report } = read('service.data.quota=of', 'service.data.quota.default=1g')
-  findContradictions(settings, report)
+  const { settings, origins, report } = read('service.data.quota=of', 'service.data.quota.default=1g')
+  findContradictions(settings, origins, report)
   assert.deepEqual(report.warnings, [])
   assert.equal(report.problems.length, 1)
 })
@@ -113,6 +113,14 @@ test('a max age above the cap is warned about', () => {
   assert.match(warningOf('service.auth.token.absolute-max-age=3600'), /before their max age/)
   assert.deepEqual(check('service.auth.token.absolute-max-age=-1').warnings, [])
   assert.deepEqual(check('service.auth.cookie.max-age=-1').warnings, [])
+  assert.deepEqual(check('service.auth.cookie.max-age=5184000').warnings, [], 'it raises the default of the cap')
+  for (const login of ['cookie', 'saml', 'oidc', 'cas']) {
+    const lines = [`service.auth.${login}.max-age=90000`, 'service.auth.token.absolute-max-age=88000']
+    assert.ok(
+      check(...lines).warnings.some(text => /before their max age/.test(text)),
+      login,
+    )
+  }
 })
 
 test('listening for others without a base address is warned about', () => {
@@ -247,6 +255,25 @@ test('CAS needs the address of its server, over https or on this host (D9.1)', (
 test('the legacy SAML settings are warned about (D8.8)', () => {
   const legacy = ['service.auth.saml=on', saml[1] ?? '', 'service.auth.saml.relying-party-id=stowage']
   assert.match(warningOf(...legacy, 'service.auth.saml.idp-metadata.url=https://idp.example/'), /deprecated/)
+})
+
+test('each of the legacy SAML settings that has no effect is named, also with its default (D8.8, D10.1)', () => {
+  const idle = {
+    'relying-party-id': 'stowage',
+    'idp-metadata.url': 'https://idp.example/',
+    'idp-metadata.max-age': '604800',
+    'user-auto-provisioning': 'off',
+    'redirect-method': 'post',
+    'max-age': '60',
+  }
+  for (const [name, value] of Object.entries(idle)) {
+    const key = `service.auth.saml.${name}`
+    for (const others of [saml, ['service.auth.saml=off']]) {
+      const warning = warningOf(...others, `${key}=${value}`)
+      assert.ok(warning.startsWith(`${key} is used only with service.auth.saml=on`), warning)
+      assert.ok(warning.includes(`(${others[0] ?? ''}, ${key}=`), warning)
+    }
+  }
 })
 
 test('hosts of a proxy that is off are warned about', () => {

@@ -2,7 +2,7 @@ import { readSettings } from '../../src/config/reading.ts'
 import { Report } from '../../src/config/report.ts'
 import type { Parsed, Setting } from '../../src/config/setting.ts'
 import type { Settings } from '../../src/config/settings.ts'
-import { readWritten } from '../../src/config/written.ts'
+import { type Origin, readWritten } from '../../src/config/written.ts'
 
 /** The value a row makes of a text, `undefined` when it refuses it. */
 export function valueOf<T>(setting: Setting<T>, text: string): T | undefined {
@@ -11,7 +11,12 @@ export function valueOf<T>(setting: Setting<T>, text: string): T | undefined {
 }
 
 /** Settings as far as `lines` can be read. */
-export function read(...lines: string[]): { settings: Settings; report: Report } {
+export function read(...lines: string[]): {
+  settings: Settings
+  origins: ReadonlyMap<string, Origin>
+  report: Report
+} {
   const report = new Report()
-  return { settings: readSettings(readWritten(undefined, lines, report), report).settings, report }
+  const { settings, origins } = readSettings(readWritten(undefined, lines, report), report)
+  return { settings, origins, report }
 }
