@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Caller, hasScope, isGuest, type TokenScope } from '../accounts/caller.ts'
 import { type AccessTokens, looksLikeToken, TOKEN_PREFIX } from '../accounts/access-tokens.ts'
 import type { Credentials } from '../accounts/basic-credentials.ts'
-import { type Client, isCurrent, type Sessions } from '../accounts/sessions.ts'
+import { type Client, isCurrent, type Session, type Sessions } from '../accounts/sessions.ts'
 import { normaliseName, type User } from '../accounts/users.ts'
 import { Forbidden, Unauthenticated } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
@@ -148,19 +148,38 @@ export function challenge(request: FastifyRequest, reply: FastifyReply): void {
 
 /** Once the answer is known: a successful request prolongs the session, and the cookie with it (D2.5, D2.6). */
 export async function noteAccess(
-  { sessions, cookie, log }: Uses<'sessions' | 'cookie' | 'log'>,
+  deps: Uses<'sessions' | 'users' | 'cookie' | 'log'>,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const { session } = request.caller
-  if (!session) return
+  const { sessions, cookie, log } = deps
   try {
-    const renewed = await sessions.noteAccess(session, reply.statusCode < 400)
-    if (renewed && !setsAuthCookie(reply)) setCookie(reply, cookie.set(renewed.token, sessions.cookieMaxAge(renewed)))
+    const session = request.caller.session ?? (await unrecognisedSession(deps, request, reply))
+    const renewed = session && (await sessions.noteAccess(session, reply.statusCode < 400))
+    if (!renewed || setsAuthCookie(reply)) return
+    setCookie(reply, cookie.set(renewed.token, sessions.cookieMaxAge(renewed)))
+    // No cache may give this cookie to somebody else.
+    if (!request.caller.session && reply.getHeader('cache-control') !== 'no-store')
+      reply.header('cache-control', 'private, no-cache')
   } catch (error) {
     // The request has succeeded; the next one prolongs the session.
     log.error({ err: error }, 'recording an access failed')
   }
+}
+
+/**
+ * The session of a successful request for what is the same for everybody, so that its route recognises no caller. Not for files that any
+ * cache may answer, because a cookie does not belong there.
+ */
+async function unrecognisedSession(
+  deps: Uses<'sessions' | 'users'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Session | undefined> {
+  const isForAll = request.route.skipAuth === true && request.callback === undefined && !setsAuthCookie(reply)
+  const isPublic = /\bpublic\b/.test(String(reply.getHeader('cache-control')))
+  if (!isForAll || isPublic || reply.statusCode >= 400) return undefined
+  return (await callerByCookie(deps, request))?.session
 }
 
 const READ: readonly TokenScope[] = ['read']

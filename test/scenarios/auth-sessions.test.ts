@@ -90,6 +90,26 @@ test('refused calls do not prolong a login (I3.1)', async t => {
   assert.equal(userOf(await visitor.get('auth/user')), 'guest')
 })
 
+test('calls for what is the same for everybody prolong a login as well (I3.1)', async t => {
+  const { service, visitor, set } = await signedIn(t, {})
+  for (const path of ['openapi.json', 'auth/login', 'ui/', 'ui/account', 'management/health']) {
+    service.system.pass(23 * HOUR)
+    const answer = await visitor.get(path)
+    assert.equal(cookieOf(answer), set, path)
+    assert.match(answer.headers['cache-control'] ?? '', /private|no-store/, path)
+    service.system.pass(2 * HOUR)
+    assert.equal(userOf(await visitor.get('auth/user')), 'admin', path)
+  }
+  service.system.pass(23 * HOUR)
+  for (const path of ['openapi.json?ignoreAuth', 'management/none'])
+    assert.equal(cookieOf(await visitor.get(path)), undefined)
+  const asset = /ui\/assets\/[\w.-]+\.js/.exec((await service.visitor().get('ui/')).text)?.[0] ?? ''
+  const file = await visitor.get(asset)
+  assert.deepEqual([file.status, cookieOf(file)], [200, undefined], 'any cache may answer with it')
+  service.system.pass(HOUR)
+  assert.equal(userOf(await visitor.get('auth/user')), 'guest')
+})
+
 test('with refresh off the session ends at its max age, whatever requests are made (I3.1)', async t => {
   const { service, visitor } = await signedIn(t, { 'service.auth.cookie.refresh-expiration-on-access': 'off' })
   const before = (await visitor.get('auth/user')).json()['authTokenExpires']
@@ -122,6 +142,18 @@ test('a busy login ends at the absolute cap, and cookie and expiry never promise
   }
   service.system.pass(8 * HOUR)
   assert.equal(userOf(await visitor.get('auth/user')), 'guest')
+})
+
+test('a longer max age raises the default of the absolute cap; a cap that is set stays (I5.2, D2.6)', async t => {
+  const settings = { 'service.auth.cookie.max-age': String((60 * DAY) / 1000) }
+  const { service, visitor, set } = await signedIn(t, settings)
+  assert.match(set, /Max-Age=5184000;/)
+  service.system.pass(60 * DAY - TICK)
+  assert.equal(userOf(await visitor.get('auth/user')), 'admin')
+  service.system.pass(TICK)
+  assert.equal(userOf(await visitor.get('auth/user')), 'guest')
+  const capped = await signedIn(t, { ...settings, 'service.auth.token.absolute-max-age': '2592000' })
+  assert.match(capped.set, /Max-Age=2592000;/)
 })
 
 test('a user has only so many logins; the oldest ends (D2.6)', async t => {
