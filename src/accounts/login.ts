@@ -78,7 +78,7 @@ export class Login {
    */
   async withPassword(attempt: Attempt): Promise<User> {
     const { policy, audit } = this.#deps
-    if (policy.isOff) throw new Forbidden('password-login-off', 'Passwords are not accepted by this service.')
+    if (policy.isOff) throw passwordLoginOff('Passwords are not accepted by this service.')
     requirePasswordShape(attempt.password)
     const name = normaliseName(attempt.name)
     const user = await findUserByName(this.#deps.database, name)
@@ -100,15 +100,24 @@ export class Login {
   }
 
   /**
+   * For users who want to use or replace their own password: nothing is compared or counted where it would not sign them in.
+   * @throws {Forbidden} `password-login-off`
+   */
+  requireAdmitted(user: User): void {
+    if (this.#deps.policy.admits(user.name ?? '')) return
+    throw passwordLoginOff('You cannot sign in with a password at this service.')
+  }
+
+  /**
    * Checks the current password before a user changes their own password (D5.3). Counts like any other attempt.
-   * @throws {Forbidden} `current-password-wrong` @throws {LockedOut} @throws {InvalidInput}
+   * @throws {Forbidden} `current-password-wrong`, `password-login-off` @throws {LockedOut} @throws {InvalidInput}
    */
   async requireCurrentPassword(user: User, password: string, client: Client): Promise<void> {
+    this.requireAdmitted(user)
     requirePasswordShape(password)
     const name = user.name ?? ''
     const attempt: Attempt = { name, password, mechanism: 'current-password', client }
-    const stored = this.#deps.policy.admits(name) ? this.#storedPassword(user) : undefined
-    if (await this.#check(attempt, user, name, stored)) return
+    if (await this.#check(attempt, user, name, this.#storedPassword(user))) return
     throw new Forbidden('current-password-wrong', 'The current password is wrong.')
   }
 
@@ -257,6 +266,8 @@ export class Login {
     return user.id === ADMIN && adminOverride !== undefined ? adminOverride : user.password
   }
 }
+
+const passwordLoginOff = (detail: string): Forbidden => new Forbidden('password-login-off', detail)
 
 export interface PasswordLoginOptions {
   readonly mode: 'on' | 'off' | 'whitelist'

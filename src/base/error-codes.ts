@@ -113,7 +113,7 @@ export const errorCodes = {
   'account-disabled': { title: 'Account disabled', help: 'An administrator has disabled this account.' },
   'password-login-off': {
     title: 'Password login is off',
-    help: 'This service does not accept passwords; use single sign-on.',
+    help: 'This service does not accept passwords, or not that of the user who wants to change theirs; use single sign-on. Nothing was compared or counted.',
   },
   'current-password-required': {
     title: 'Current password required',

@@ -138,7 +138,7 @@ test('the lists decide who may use a password; others are refused like those wit
       [() => login.withPassword(attempt('hash')), wrong],
       [
         () => login.requireCurrentPassword(user, 'hash', client),
-        { code: 'current-password-wrong', message: 'The current password is wrong.' },
+        { code: 'password-login-off', message: 'You cannot sign in with a password at this service.' },
       ],
     ] as const
     for (const [act, refusal] of acts) await (admitted ? act() : assert.rejects(act, refusal, what))
@@ -149,6 +149,8 @@ test('where passwords are off none is looked at (I5.8)', async t => {
   const { login, attempt, user, turns, inserted } = await setUp(t, { mode: 'off' })
   const off = { code: 'password-login-off', message: 'Passwords are not accepted by this service.' }
   await assert.rejects(login.withPassword(attempt('hash')), off)
+  for (const password of ['hash', 'wrong', ''])
+    await assert.rejects(login.requireCurrentPassword(user, password, client), { code: 'password-login-off' })
   assert.deepEqual([login.takesPasswords, login.admits(user)], [false, false])
   assert.equal(await login.requireStillGood(user, 'nora', client), false)
   assert.deepEqual([turns, inserted], [[], []])

@@ -69,6 +69,6 @@ test('the lists hold for the current password as for a login (D4.2)', async t =>
   const refused = await setUp(t, semaphore, [' BOB '])
   await assert.rejects(
     refused.login.requireCurrentPassword(await refused.bob(), PASSWORD, client),
-    (error: unknown) => error instanceof Forbidden && error.code === 'current-password-wrong',
+    (error: unknown) => error instanceof Forbidden && error.code === 'password-login-off',
   )
 })

@@ -13,7 +13,7 @@ import {
   storedPassword,
   userPath,
 } from '../support/accounts.ts'
-import { ADMIN_PASSWORD, startInProcess, startProcess } from '../support/service.ts'
+import { ADMIN_PASSWORD, newUser, startInProcess, startProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** A folder with a store in which the users exist. */
@@ -85,6 +85,34 @@ test('with passwords off every login by form is 403 password-login-off, right, w
   )
   assert.deepEqual(new Set(answers.map(codeOf)), new Set(['password-login-off']))
   assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
+})
+
+test('where their password does not sign users in they cannot change it, and nothing counts as a guess (D5.3, I5.8)', async t => {
+  const folder = await temporaryFolder()
+  const tokens = { 'service.auth.token.store': 'database', 'service.auth.token.key-file': join(folder, 'token.key') }
+  const first = await startInProcess(t, { folder, settings: tokens })
+  const bob = await newUser(first, await first.admin())
+  await first.close()
+  for (const settings of [{ 'service.auth.password': 'off' }, { 'service.auth.password.blacklist.1': bob.name }]) {
+    const service = await startInProcess(t, { folder, settings: { ...tokens, ...settings } })
+    const visitor = service.visitor()
+    visitor.cookie = bob.visitor.cookie
+    const given = [bob.password, bob.password, ...Array.from({ length: 6 }, () => 'wrong'), undefined]
+    for (const currentPassword of given) {
+      const answer = await visitor.put(userPath(bob.id), { password: NEXT_PASSWORD, currentPassword })
+      assert.deepEqual([answer.status, codeOf(answer)], [403, 'password-login-off'])
+      const proof = await visitor.post('auth/fresh', { password: currentPassword ?? 'x' })
+      assert.deepEqual([proof.status, codeOf(proof)], [403, 'password-login-off'])
+    }
+    await service.close()
+  }
+  const last = await startInProcess(t, { folder, settings: tokens })
+  assert.equal((await last.visitor().signIn(bob.name, bob.password)).status, 200, 'it is the same password')
+  const admin = await last.admin()
+  for (const event of ['login-failed', 'locked-out']) {
+    const { events } = (await admin.get(`management/audit?event=${event}`)).json<{ events: unknown[] }>()
+    assert.deepEqual(events, [], event)
+  }
 })
 
 test('adminpw wins over the stored password as long as it is set, also after that was changed (D5.6)', async t => {

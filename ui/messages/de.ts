@@ -428,6 +428,8 @@ const de: Messages = {
   'problem.passkey-known': 'Dieses Gerät hat bereits einen Passkey für Ihr Konto.',
   'problem.passkey-refused': 'Der Passkey wurde nicht angenommen. Versuchen Sie es erneut.',
   'problem.passkey-unused': 'Es wurde kein Passkey erstellt oder verwendet. Versuchen Sie es erneut.',
+  'problem.password-login-off':
+    'Sie können sich hier nicht mit einem Passwort anmelden und es deshalb auch nicht ändern.',
   'problem.password-rules': 'Das Passwort entspricht nicht den Regeln.',
   'problem.password-too-long': 'Das Passwort ist zu lang.',
   'problem.precondition-failed':

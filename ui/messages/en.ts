@@ -422,6 +422,7 @@ export const en = {
   'problem.passkey-known': 'This device has a passkey for your account already.',
   'problem.passkey-refused': 'The passkey was not accepted. Try again.',
   'problem.passkey-unused': 'No passkey was created or used. Try again.',
+  'problem.password-login-off': 'You cannot sign in with a password here, so you cannot change it either.',
   'problem.password-rules': 'The password does not follow the rules.',
   'problem.password-too-long': 'The password is too long.',
   'problem.precondition-failed': 'Someone else has changed it meanwhile. Look at it again and repeat your change.',

@@ -421,6 +421,7 @@ const sv: Messages = {
   'problem.passkey-known': 'Den här enheten har redan en lösennyckel för ditt konto.',
   'problem.passkey-refused': 'Lösennyckeln godtogs inte. Försök igen.',
   'problem.passkey-unused': 'Ingen lösennyckel skapades eller användes. Försök igen.',
+  'problem.password-login-off': 'Du kan inte logga in med lösenord här, och därför inte heller byta det.',
   'problem.password-rules': 'Lösenordet följer inte reglerna.',
   'problem.password-too-long': 'Lösenordet är för långt.',
   'problem.precondition-failed': 'Någon annan har ändrat det under tiden. Titta igen och upprepa din ändring.',

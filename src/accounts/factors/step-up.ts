@@ -58,7 +58,7 @@ export class StepUp {
   /**
    * Proves again who the caller is, for five minutes. A user with a second factor proves that.
    * @throws {Forbidden} `fresh-sign-in-required` for a password where a second factor is needed; `second-factor-wrong`;
-   * `current-password-wrong` @throws {LockedOut}
+   * `current-password-wrong`, `password-login-off` @throws {LockedOut}
    */
   async prove(caller: Caller, answer: FreshAnswer): Promise<void> {
     const { factors, login, sessions, audit } = this.#deps

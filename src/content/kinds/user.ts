@@ -260,6 +260,7 @@ export class UserKind implements ResourceKind {
   /** Whether users may replace their own password. @throws {Forbidden} */
   async #requireMayReplace(caller: Caller, current: unknown): Promise<void> {
     const { user } = caller
+    this.#deps.login.requireAdmitted(user)
     if (this.#options.requireCurrentPassword) return await this.#requireCurrent(caller, current)
     // The account would outlive its end at the provider.
     if (user.password === undefined && (await isLinked(this.#deps.database, user.id)))

@@ -30,6 +30,7 @@ export const freshRoutes = [
         'codes-locked-out',
         'fresh-sign-in-required',
         'current-password-wrong',
+        'password-login-off',
         'access-token-scope',
         'not-allowed',
       ],

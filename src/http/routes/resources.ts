@@ -113,7 +113,7 @@ export const resourceRoutes = [
     refusals: {
       ...uploadRefusals,
       400: [...(uploadRefusals[400] ?? []), 'invalid-member', 'invalid-name', 'password-rules', 'password-too-long'],
-      403: ['not-allowed', 'current-password-required', 'current-password-wrong'],
+      403: ['not-allowed', 'current-password-required', 'current-password-wrong', 'password-login-off'],
       405: ['method-not-allowed'],
       409: ['conflict', 'name-taken'],
       429: ['locked-out'],
