@@ -1,6 +1,7 @@
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds, Seconds } from '../base/units.ts'
+import { Backoff } from './backoff.ts'
 import { readDocument } from './fetch.ts'
 import type { MetadataCopies } from './metadata-copies.ts'
 import { MetadataRefused, SsoRefused } from './refusal.ts'
@@ -55,8 +56,8 @@ export interface Metadata<Known> {
   /** @throws {SsoRefused} `metadata` when there is no usable copy */
   current(): Promise<Known>
   /**
-   * For a signature by a key that is not in the copy that the check used: the provider may have a new one. True when there is a copy with
-   * other keys now, so that the check can be done again; another sign-on may have loaded it meanwhile.
+   * For a signature by a key that is not in the copy that the check used: the provider may have a new one, so the document is read at once.
+   * True when there is a copy with other keys now, so that the check can be done again; another sign-on may have loaded it meanwhile.
    */
   reloadForUnknownKey(used: Known): Promise<boolean>
   status(): Promise<MetadataStatus<Known>>
@@ -67,8 +68,8 @@ export interface Metadata<Known> {
 const LOAD_TIMEOUT: Milliseconds = 10_000
 /** How long a request waits for fresh metadata when there is a usable copy. */
 const REFRESH_TIMEOUT: Milliseconds = 1_000
-/** Pause after a failure, and between two early reloads. */
-const PAUSE: Milliseconds = 60_000
+/** The longest pause after failures, and between early reloads; an address has limits of its own, a file has none. */
+const MAX_PAUSE = { ofAddress: 60_000, ofFile: 10_000 } as const
 
 const DAY: Milliseconds = 86_400_000
 /** Days left at which administrators are warned of the end of a certificate. */
@@ -86,8 +87,8 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
   /** Monotonic, for the age. */
   #loaded: Milliseconds = -Infinity
   #loadedAt: Milliseconds | undefined
-  #failed: Milliseconds = -Infinity
-  #reloadedEarly: Milliseconds = -Infinity
+  readonly #afterFailure: Backoff
+  readonly #betweenEarly: Backoff
   #problem: Pick<MetadataRefused, 'check' | 'message'> | undefined
   /** By certificate, the last of the {@link WARNINGS} that was given. */
   readonly #warned = new Map<string, number>()
@@ -97,6 +98,9 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
   constructor(options: MetadataSourceOptions, deps: Dependencies<Known>) {
     this.#options = options
     this.#deps = deps
+    const longest = options.url.startsWith('file:') ? MAX_PAUSE.ofFile : MAX_PAUSE.ofAddress
+    this.#afterFailure = new Backoff(deps.system, longest)
+    this.#betweenEarly = new Backoff(deps.system, longest)
   }
 
   async status(): Promise<MetadataStatus<Known>> {
@@ -121,13 +125,10 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
   async reloadForUnknownKey(used: Known): Promise<boolean> {
     const hasOthers = (): boolean => this.#metadata !== undefined && this.#metadata.keys.join() !== used.keys.join()
     if (hasOthers()) return true
-    const isPausing = this.#age(this.#reloadedEarly) < PAUSE
-    if (this.#loading) await this.#loading
-    else if (isPausing || !this.#canLoad()) return false
-    else {
-      this.#reloadedEarly = this.#deps.system.monotonic()
-      await this.#load()
-    }
+    // Also after a failure: the response shows that there is something new.
+    if (!this.#loading && !this.#betweenEarly.isOver) return false
+    if (!this.#loading) this.#betweenEarly.extend()
+    await this.#load()
     return hasOthers()
   }
 
@@ -152,7 +153,7 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
   }
 
   #canLoad(): boolean {
-    return this.#loading !== undefined || this.#age(this.#failed) >= PAUSE
+    return this.#loading !== undefined || this.#afterFailure.isOver
   }
 
   /** Reads the stored copy, once per process. It counts as old, so that fresh metadata are asked for. */
@@ -188,16 +189,17 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
     try {
       const text = await readDocument({ url, timeout: LOAD_TIMEOUT, maxBytes: metadataLimits.bytes, verifyTls: true })
       const metadata = await parse(text, system.now())
+      if (metadata.keys.join() !== this.#metadata?.keys.join()) this.#betweenEarly.end()
       this.#metadata = metadata
       this.#loaded = system.monotonic()
       this.#loadedAt = system.now()
       this.#problem = undefined
-      this.#failed = -Infinity
+      this.#afterFailure.end()
       this.warnOfExpiry()
       log.info({ idp, url, entityId: metadata.entityId, keys: metadata.keys.length }, 'metadata loaded')
       await copies?.store(idp, this.#source, { metadata, loadedAt: this.#loadedAt })
     } catch (error) {
-      this.#failed = system.monotonic()
+      this.#afterFailure.extend()
       const check = error instanceof MetadataRefused ? error.check : 'metadata'
       this.#problem = { check, message: (error as Error).message }
       log.error({ idp, url, check, err: error, keepsLastCopy: this.#metadata !== undefined }, 'loading metadata failed')

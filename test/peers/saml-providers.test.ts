@@ -126,20 +126,14 @@ test('two identity providers, redirects after the sign-on, and new keys', async 
     assert.match(page.answer.text, /http-equiv="refresh" content="0; url=http:\/\/127[^"]*\/welcome\?a=1&#38;b=2"/)
   })
 
-  await t.test(
-    'a new key of the provider is accepted without a restart: at once, but at most once a minute (D8.6)',
-    async t => {
-      const service = await startWithSaml(t, { own: { idp: own } })
-      assert.equal((await signIn(service, alice, '?idp=own')).user, alice.mail)
+  await t.test('a new key of the provider is accepted without a restart, at once (D8.6)', async t => {
+    const service = await startWithSaml(t, { own: { idp: own } })
+    assert.equal((await signIn(service, alice, '?idp=own')).user, alice.mail)
+    for (const time of ['first', 'second']) {
       await own.renewKey()
-      assert.equal((await signIn(service, alice, '?idp=own')).user, alice.mail, 'the new key is found at once')
-      await own.renewKey()
-      assert.equal((await signIn(service, alice, '?idp=own')).user, 'guest', 'two early reloads are a minute apart')
-      assert.deepEqual(checks((await ssoReport(service)).failures), ['own signature'])
-      service.system.pass(60_000)
-      assert.equal((await signIn(service, alice, '?idp=own')).user, alice.mail)
-    },
-  )
+      assert.equal((await signIn(service, alice, '?idp=own')).user, alice.mail, `the ${time} time`)
+    }
+  })
 
   await t.test('metadata is loaded again when it is too old, not before (D8.6)', async t => {
     const settings = { 'metadata.max-age': '3600' }

@@ -77,7 +77,7 @@ const failures: Readonly<Record<string, (response: ServerResponse) => void>> = {
 }
 
 for (const [title, misbehave] of Object.entries(failures)) {
-  test(`${title} instead of metadata: the last good copy is kept and the address left alone for a minute (D8.6)`, async t => {
+  test(`${title} instead of metadata: the last good copy is kept and the address left alone for a while (D8.6)`, async t => {
     const { idp, source, system } = await start(t)
     const good = await source.current()
     idp.misbehave = (_, response) => misbehave(response)
@@ -86,7 +86,7 @@ for (const [title, misbehave] of Object.entries(failures)) {
     // A request waits a second for fresh metadata, so on a busy machine the failure comes after it.
     await eventually('the failure is reported', async () => (await source.status()).problem !== undefined)
     assert.equal(idp.asked(), 2)
-    system.pass(MINUTE - 1)
+    system.pass(999)
     await source.current()
     assert.equal(idp.asked(), 2)
     idp.misbehave = undefined
@@ -117,23 +117,63 @@ test('a copy is not used after its own end, even if no other can be loaded (D8.6
   assert.equal((await source.current()).entityId, idp.entityId)
 })
 
-test('an unknown key causes one early reload per minute, which reports whether the keys have changed (D8.6)', async t => {
+test('attempts to load what cannot be loaded are a second apart, then twice as long each time, up to a limit (D8.6)', async t => {
+  const idp = await startSamlIdp(t)
+  idp.misbehave = (_, response) => response.writeHead(500).end()
+  const gone = pathToFileURL(join(await temporaryFolder(), 'none.xml')).href
+  for (const [url, pauses] of [
+    [idp.metadataUrl, [1, 2, 4, 8, 16, 32, 60, 60]],
+    [gone, [1, 2, 4, 8, 10, 10]],
+  ] as const) {
+    const system = new FakeSystem()
+    const { log: kept, lines } = keptLog()
+    const parse = async (text: string, now: number) => parseMetadata(text, now)
+    const source = new MetadataSource({ idp: 'a', url, maxAge: 1000 }, { system, log: kept, copies: undefined, parse })
+    const attempts = async (): Promise<number> => {
+      await assert.rejects(source.current(), { name: 'SsoRefused' })
+      return lines.length
+    }
+    for (const [at, pause] of pauses.entries()) {
+      assert.equal(await attempts(), at + 1, url)
+      system.pass(pause * 1000 - 1)
+      assert.equal(await attempts(), at + 1, url)
+      system.pass(1)
+    }
+    system.pass(3_600_000)
+    const before = await attempts()
+    system.pass(1000)
+    assert.equal(await attempts(), before + 1, 'after a long time the pauses begin anew')
+  }
+})
+
+test('an unknown key causes an early reload at once, also after a failure; it reports whether the keys have changed (D8.6)', async t => {
   const { idp, source, system } = await start(t, 1_000_000)
   const used = await source.current()
   assert.equal(await source.reloadForUnknownKey(used), false)
   assert.equal(idp.asked(), 2)
   idp.publish({ keys: [keyNamed('other')] })
-  assert.equal(await source.reloadForUnknownKey(used), false, 'the second one within a minute')
+  assert.equal(await source.reloadForUnknownKey(used), false, 'the second one within a second')
   assert.equal(idp.asked(), 2)
-  system.pass(MINUTE)
+  system.pass(1000)
   const all = await Promise.all(Array.from({ length: 100 }, () => source.reloadForUnknownKey(used)))
   assert.ok(all.every(Boolean), 'all who waited learn it')
   assert.equal(await source.reloadForUnknownKey(used), true, 'who comes later with the old copy learns it too')
   assert.equal(idp.asked(), 3)
+  const present = await source.current()
   idp.misbehave = (_, response) => response.writeHead(500).end()
-  system.pass(MINUTE)
+  system.pass(1_000_000_000)
+  assert.equal(await source.current(), present)
+  await eventually('the failure is reported', async () => (await source.status()).problem !== undefined)
+  assert.equal(idp.asked(), 4)
+  idp.misbehave = undefined
+  idp.publish({ keys: [keyNamed('idp')] })
+  assert.equal(await source.current(), present, 'it pauses after the failure')
+  assert.equal(await source.reloadForUnknownKey(present), true)
+  assert.equal(idp.asked(), 5)
+  assert.deepEqual((await source.current()).keys, [keyNamed('idp').pem])
+  idp.misbehave = (_, response) => response.writeHead(500).end()
   assert.equal(await source.reloadForUnknownKey(await source.current()), false)
-  assert.deepEqual((await source.current()).keys, [keyNamed('other').pem])
+  assert.deepEqual((await source.current()).keys, [keyNamed('idp').pem])
 })
 
 test('a provider that changes its key right after the first load is not refused', async t => {
