@@ -135,7 +135,7 @@ async function noted({
     removeHeader: () => (cookie = undefined),
     header: (_name: string, value: unknown) => (cookie = value),
   }
-  const request = { caller: { ...guest, ...(isSignedIn && { session }) } }
+  const request = { route: {}, caller: { ...guest, ...(isSignedIn && { session }) } }
   await noteAccess(deps as never, request as unknown as FastifyRequest, reply as never)
   return { asked, logged, cookie }
 }
