@@ -23,6 +23,7 @@ function engine() {
         all: (...values) => act([{ text, values }]),
         get: (...values) => act({ text, values, data_version: 7 }),
         run: () => act({ changes: 3n }),
+        setReadBigInts: () => {},
       }
     },
     exec: (text: string) => act(void told.executed.push(text)),

@@ -56,9 +56,15 @@ export class SqliteConnection {
 
   run(statement: Sql): number {
     return this.#execute(statement, (prepared, values) => {
-      const { changes } = prepared.statement.run(...values)
-      // For any other statement the engine returns the count of the last one that wrote.
-      return prepared.writes ? Number(changes) : 0
+      // SQLite also returns the id of the last row, which in the tables of its text index can be too large for a number.
+      prepared.statement.setReadBigInts(true)
+      try {
+        const { changes } = prepared.statement.run(...values)
+        // For any other statement SQLite returns the count of the last one that wrote.
+        return prepared.writes ? Number(changes) : 0
+      } finally {
+        prepared.statement.setReadBigInts(false)
+      }
     })
   }
 

@@ -10,4 +10,5 @@ export interface SqliteStatement {
   all(...values: BoundValue[]): unknown[]
   get(...values: BoundValue[]): unknown
   run(...values: BoundValue[]): { readonly changes: number | bigint }
+  setReadBigInts(enabled: boolean): void
 }
