@@ -100,7 +100,7 @@ inBrowser('a folder keeps its title in other languages when it is renamed, and s
   await close()
 })
 
-inBrowser('whoever saves second sees what the first has saved, and chooses; other fields are merged', async b => {
+inBrowser('a person who saves second sees what the first saved, and chooses; other fields are merged', async b => {
   const { page, complaints, close } = await newPerson(b, { refusals: [412] })
   const context = await atFiles(page)
   const entry = await store(context, 'note.txt')
