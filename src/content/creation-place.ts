@@ -3,7 +3,17 @@ import { InvalidInput } from '../base/errors.ts'
 import { graphOf, type GraphText, graphText, parseGraph, type Statement, statementsOf, uri } from '../graph/graph.ts'
 import { dc, dct, store } from '../graph/vocabulary.ts'
 import type { Queries } from '../stores/database.ts'
-import { type Acl, aclSlots, type Entry, type EntryHead, isList, resourceOf } from '../model/entry.ts'
+import {
+  type Acl,
+  aclSlots,
+  addsToContext,
+  type Entry,
+  type EntryHead,
+  isList,
+  isOwnAcl,
+  resourceOf,
+  withoutContext,
+} from '../model/entry.ts'
 import { CONTEXTS, entryUri, PRINCIPALS, principalUri, resourceUri } from '../model/addresses.ts'
 import { findAddress, type FoundContext, getContext } from './contexts.ts'
 import { findEntry, findEntryHead } from './entry-records.ts'
@@ -63,7 +73,10 @@ export function requireList(list: EntryHead | undefined): EntryHead {
 export function inheriting(caller: Caller, entry: Entry, { contextEntry, list, mayWriteContext }: Place): Entry {
   if (!list) return entry
   const own = may(caller, 'administer', { entry: list, contextEntry }) || isGuest(caller)
-  const acl = unionOf(entry.acl, list.acl, own ? {} : { admin: [principalUri(caller.user.id)] })
+  const all = unionOf(entry.acl, list.acl, own ? {} : { admin: [principalUri(caller.user.id)] })
+  // If one of the two shuts out what the context gives, so does what both become.
+  const isClosed = [entry.acl, list.acl].some(acl => isOwnAcl(acl) && !addsToContext(acl))
+  const acl = isClosed ? withoutContext(all) : all
   if (mayWriteContext) return { ...entry, acl }
   const origin = uri(resourceUri(list))
   return {

@@ -5,7 +5,7 @@ import { findFile, moveFile } from '../files/file-records.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import { type GraphText, graphText, mapIris, parseGraph } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
-import { type Entry, holdsGraph, isList, isOwnAcl, withModification } from '../model/entry.ts'
+import { addsToContext, type Entry, holdsGraph, isList, isOwnAcl, withModification } from '../model/entry.ts'
 import {
   cachedMetadataUri,
   CONTEXTS,
@@ -81,7 +81,7 @@ export class ListMoves {
       await requireNotTooLarge(tx, entry, all)
       const moved = await this.#transfer(writer, all, list.context, one => {
         const renewed = withModification(one, mover.user.id, writer.now)
-        return isOwnAcl(one.acl) ? renewed : inheriting(mover, renewed, place)
+        return isOwnAcl(one.acl) && !addsToContext(one.acl) ? renewed : inheriting(mover, renewed, place)
       })
       await appendToList(tx, list, { id: moved.id, isTrusted: true })
       await touch(writer, list)

@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../base/units.ts'
 import { type Graph, type GraphText, graphText } from '../graph/graph.ts'
 import { type EntryAddress, principalUri, resourceUri } from './addresses.ts'
-import { GUEST, USERS } from '../accounts/principals.ts'
+import { GUEST, OF_CONTEXT, USERS } from '../accounts/principals.ts'
 
 /** Where resource and metadata are stored (W1.3). */
 export const entryTypes = ['Local', 'Link', 'LinkReference', 'Reference'] as const
@@ -141,6 +141,22 @@ export type Acl = Readonly<Partial<Record<AclSlot, readonly string[]>>>
 
 /** An entry with its own ACL does not use the defaults of its context (W4.2, rule 4). */
 export const isOwnAcl = (acl: Acl): boolean => aclSlots.some(slot => (acl[slot]?.length ?? 0) > 0)
+
+const ofContext = principalUri(OF_CONTEXT)
+
+/**
+ * True if the rights that the context gives apply besides an ACL of its own. All five slots must say so: a client that does not know the
+ * name and replaces a slot closes the entry, and never opens it.
+ */
+export const addsToContext = (acl: Acl): boolean => aclSlots.every(slot => acl[slot]?.includes(ofContext))
+
+/** The same ACL, applied instead of the rights that the context gives. */
+export const withoutContext = (acl: Acl): Acl =>
+  Object.fromEntries(
+    aclSlots
+      .map(slot => [slot, (acl[slot] ?? []).filter(principal => principal !== ofContext)] as const)
+      .filter(([, principals]) => principals.length > 0),
+  )
 
 export const everybody: readonly string[] = [principalUri(GUEST)]
 const signedInUsers: readonly string[] = [principalUri(USERS)]

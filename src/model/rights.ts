@@ -1,6 +1,6 @@
 import { type Caller, denied, hasScope, isAdmin, isGuest, opensContext } from '../accounts/caller.ts'
 import { ADMINS, GUEST, USERS } from '../accounts/principals.ts'
-import { type AclSlot, type Entry, type EntryHead, isOwnAcl } from './entry.ts'
+import { type AclSlot, addsToContext, type Entry, type EntryHead, isOwnAcl } from './entry.ts'
 import { CONTEXTS, type EntryAddress, PRINCIPALS, principalUri } from './addresses.ts'
 
 export type Right = 'administer' | 'writemetadata' | 'writeresource' | 'readmetadata' | 'readresource'
@@ -64,7 +64,8 @@ export function may(caller: Caller, right: Right, { entry, contextEntry }: Acces
   if (has(caller, contextEntry, 'admin')) return true
   if (isOwnAcl(entry.acl)) {
     if (has(caller, entry, 'admin')) return true
-    return right !== 'administer' && slotsFor[right].some(slot => has(caller, entry, slot))
+    if (right !== 'administer' && slotsFor[right].some(slot => has(caller, entry, slot))) return true
+    if (!addsToContext(entry.acl)) return false
   }
   const slots = readRights.includes(right) ? slotsFor.readresource : slotsFor.writeresource
   return slots.some(slot => has(caller, contextEntry, slot))

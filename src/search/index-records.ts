@@ -1,6 +1,6 @@
 import type { Bytes } from '../base/units.ts'
 import { CONTEXTS, type EntryAddress, PRINCIPALS } from '../model/addresses.ts'
-import { type Entry, type EntryHead, isOwnAcl } from '../model/entry.ts'
+import { addsToContext, type Entry, type EntryHead, isOwnAcl } from '../model/entry.ts'
 import type { Queries } from '../stores/database.ts'
 import { type Engine, sql } from '../stores/sql.ts'
 import type { FieldTables } from './engine.ts'
@@ -24,10 +24,13 @@ export async function indexHead(tx: Queries, head: EntryHead): Promise<void> {
   await writePart(tx, head, 'head', headFieldsOf(head))
 }
 
+/** Whether an access list of the entry decides: 0 that of the context, 1 its own, 2 both. */
+const ownAclOf = ({ acl }: EntryHead): number => (isOwnAcl(acl) ? (addsToContext(acl) ? 2 : 1) : 0)
+
 /** An entry that the index does not have yet is left to {@link CatchUp} if only a part of it is known. */
 async function writePart(tx: Queries, entry: EntryHead, part: IndexPart, fields: IndexFields): Promise<void> {
   const { context, id, modified } = entry
-  const ownAcl = isOwnAcl(entry.acl)
+  const ownAcl = ownAclOf(entry)
   const known = await tx.get<{ doc: number }>(sql`UPDATE search_entries SET own_acl = ${ownAcl}, modified = ${modified}
     WHERE context = ${context} AND id = ${id} RETURNING doc`)
   if (known) return await tables[tx.engine].replace(tx, known.doc, part, fields)

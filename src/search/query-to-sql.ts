@@ -229,8 +229,8 @@ export function readableBy({ principals, userId, contexts }: Reader, { fieldKey,
   ): Sql => sql`SELECT c.id FROM search_strings s JOIN search_entries c ON c.doc = s.doc
     WHERE ${names(field)}`
   const isReadable = sql`(
-    (e.own_acl = 1 AND EXISTS (SELECT 1 FROM search_strings WHERE doc = e.doc AND ${names(READERS)}))
-    OR (e.own_acl = 0 AND e.context IN (${contextsThatName(CONTEXT_READERS)}))
+    (e.own_acl <> 0 AND EXISTS (SELECT 1 FROM search_strings WHERE doc = e.doc AND ${names(READERS)}))
+    OR (e.own_acl <> 1 AND e.context IN (${contextsThatName(CONTEXT_READERS)}))
     OR e.context IN (${contextsThatName(CONTEXT_OWNERS)})
     OR (e.context = '_principals' AND e.id = ${userId})
   )`

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { type Caller, guestFrom, type TokenGrant } from '../../src/accounts/caller.ts'
-import { ADMIN, ADMINS, GUEST, USERS } from '../../src/accounts/principals.ts'
+import { ADMIN, ADMINS, GUEST, OF_CONTEXT, USERS } from '../../src/accounts/principals.ts'
 import { Forbidden, Unauthenticated } from '../../src/base/errors.ts'
 import { type Acl, type AclSlot, aclSlots, isOwnAcl, newEntry } from '../../src/model/entry.ts'
 import { CONTEXTS, PRINCIPALS, principalUri } from '../../src/model/addresses.ts'
@@ -32,6 +32,10 @@ const callers: readonly Caller[] = [guest, nora, olaf, userWith(ADMIN), userWith
 
 const listed = (slots: Readonly<Partial<Record<AclSlot, string>>>): Acl =>
   Object.fromEntries(Object.entries(slots).map(([slot, ids]) => [slot, ids.split(' ').map(principalUri)]))
+
+/** An ACL that adds to what the context gives. */
+const adding = (slots: Readonly<Partial<Record<AclSlot, string>>>): Acl =>
+  listed(Object.fromEntries(aclSlots.map(slot => [slot, `${slots[slot] ?? ''} ${OF_CONTEXT}`.trim()])))
 
 function place(entry: Acl, context: Acl, address = { context: '3', id: '1' }): EntryInContext {
   const owner = address.context
@@ -98,12 +102,32 @@ const table: ReadonlyArray<readonly [rule: string, caller: Caller, entry: Acl, c
     listed({ mread: '7', mwrite: '7' }),
     '',
   ],
+  [
+    '4: an ACL that adds to the context leaves its readers',
+    nora,
+    adding({ mread: '8' }),
+    listed({ rread: '7' }),
+    'RM RR',
+  ],
+  ['4: its writers', nora, adding({ mread: '8' }), listed({ rwrite: '20' }), ALL],
+  ['4: and those it names', olaf, adding({ rread: '8' }), listed({ rread: '7' }), 'RR'],
+  ['4: but opens nothing else', olaf, adding({ rread: '7' }), NONE, ''],
+  ['4: to guests neither', guest, adding({ rread: '7' }), listed({ rread: USERS }), ''],
   ['4.1: a principal that only looks like it is another one', nora, listed({ mread: '77' }), NONE, ''],
 ]
 
 for (const [rule, caller, entry, context, expected] of table) {
   test(`rule ${rule} (W4.2)`, () => assert.equal(has(caller, place(entry, context)), expected))
 }
+
+test('an ACL adds to the context only if all five slots say so: less closes the entry (D18.19)', () => {
+  const all = adding({})
+  assert.equal(has(nora, place(all, listed({ rwrite: '7' }))), ALL)
+  for (const slot of aclSlots) {
+    assert.equal(has(nora, place({ ...all, [slot]: [] }, listed({ rwrite: '7' }))), '', slot)
+    assert.equal(has(nora, place({ [slot]: all[slot] }, listed({ rwrite: '7' }))), '', `only ${slot}`)
+  }
+})
 
 test('rule 2: users read their own entry, and no more, without any slot (W4.2)', () => {
   const own = place(listed({ mread: '8' }), NONE, { context: PRINCIPALS, id: '7' })

@@ -8,6 +8,7 @@ const inBrowser = await openBrowser()
 const { service, admin, store, atFiles } = await startFilesService()
 const ben = await addUser(admin, 'ben@example.org')
 const cleo = await addUser(admin, 'cleo@example.org')
+const dora = await addUser(admin, 'dora@example.org')
 
 async function grant(page: Page, who: string): Promise<void> {
   await page.getByLabel('User or group').fill(who)
@@ -22,21 +23,22 @@ inBrowser(
     const context = await atFiles(page)
     const shared = await store(context, 'shared.txt', 'for Ben')
     const kept = await store(context, 'kept.txt')
-    // Cleo reads the whole context, and keeps that when the file gets permissions of its own.
-    const read = [{ type: 'uri', value: `${service.base}_principals/resource/${cleo.id}` }]
-    const info = (await admin.get(`_contexts/entry/${context}`)).json<{ info: Record<string, object> }>().info
-    const subject = service.base + context
-    await admin.put(`_contexts/entry/${context}`, {
-      ...info,
-      [subject]: { ...info[subject], 'http://entrystore.org/terms/read': read },
-    })
+    const setReaders = async (...ids: readonly string[]): Promise<void> => {
+      const read = ids.map(id => ({ type: 'uri', value: `${service.base}_principals/resource/${id}` }))
+      const info = (await admin.get(`_contexts/entry/${context}`)).json<{ info: Record<string, object> }>().info
+      const subject = service.base + context
+      const changed = { ...info, [subject]: { ...info[subject], 'http://entrystore.org/terms/read': read } }
+      assert.equal((await admin.put(`_contexts/entry/${context}`, changed)).status, 204)
+    }
+    // Cleo reads the whole context, and keeps that when the file is shared.
+    await setReaders(cleo.id)
     await page.reload()
     await pick(page, 'shared.txt', 'Share')
-    await page.waitForSelector('text=The permissions of the context apply.')
-    await row(page, cleo.name).filter({ hasText: 'access to the whole context' }).waitFor()
+    await page.waitForSelector('text=Everyone with access to the space has access.')
+    await row(page, cleo.name).filter({ hasText: 'access to the whole' }).waitFor()
     await grant(page, ben.name)
     await row(page, ben.name).filter({ hasText: 'shared directly' }).waitFor()
-    await row(page, cleo.name).filter({ hasText: 'shared directly' }).waitFor()
+    await row(page, cleo.name).filter({ hasText: 'access to the whole' }).waitFor()
     await row(page, 'Administrators').filter({ hasText: 'administer the service' }).waitFor()
     await requireAccessible(page)
 
@@ -51,6 +53,24 @@ inBrowser(
     const asCleo = service.visitor()
     await asCleo.signIn(cleo.name, GOOD_PASSWORD)
     assert.equal((await asCleo.get(`${context}/resource/${shared}`)).status, 200, 'she keeps her access')
+    const asDora = service.visitor()
+    await asDora.signIn(dora.name, GOOD_PASSWORD)
+    await setReaders(cleo.id, dora.id)
+    assert.equal((await asDora.get(`${context}/resource/${shared}`)).status, 200, 'who comes later has it too')
+    await page.reload()
+    await page.getByLabel('Only these people').click()
+    const asked = page.getByRole('dialog', { name: 'Restrict access to these people?' })
+    await asked.getByText(`Access is lost by: ${cleo.name}, ${dora.name}.`).waitFor()
+    await asked.getByRole('button', { name: 'Restrict access' }).click()
+    await page.waitForSelector('text=Access to the space does not count here.')
+    const seen = async (): Promise<number[]> =>
+      await Promise.all(
+        [asBen, asCleo, asDora].map(async one => (await one.get(`${context}/resource/${shared}`)).status),
+      )
+    assert.deepEqual(await seen(), [200, 403, 403])
+    await page.getByLabel('Only these people').click()
+    await page.waitForSelector('text=Everyone with access to the space has access.')
+    assert.deepEqual(await seen(), [200, 200, 200])
 
     await page.goto(`${service.base}ui/shared-by-me`)
     await row(page, 'shared.txt')
@@ -60,9 +80,7 @@ inBrowser(
     await page.getByRole('button', { name: `Remove ${ben.name}: read` }).click()
     await row(page, ben.name).waitFor({ state: 'detached' })
     assert.equal((await asBen.get(`${context}/resource/${shared}`)).status, 403)
-    await page.getByRole('button', { name: 'Use the permissions of the context' }).click()
-    await page.waitForSelector('text=The permissions of the context apply.')
-    assert.equal((await asCleo.get(`${context}/resource/${shared}`)).status, 200)
+    assert.deepEqual(await seen(), [403, 200, 200])
     assert.deepEqual([complaints, other.complaints], [[], []])
     await Promise.all([close(), other.close()])
   },

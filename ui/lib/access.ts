@@ -39,14 +39,26 @@ function slotsOf(role: Role, { base, context, entry }: Place): readonly Slot[] {
 
 const principalUri = ({ base }: Place, id: string): string => `${base}_principals/resource/${id}`
 
-/** All roles that the info gives. */
+/** Stands in the list of an entry for those who have access to the context. It adds them only where all roles name it. */
+const OF_CONTEXT = '_context'
+
+/** The users and groups that the info names, with their roles. */
 export function accessIn(info: Graph, place: Place): Access[] {
   const start = principalUri(place, '')
   return roles.flatMap(role => {
     const named = slotsOf(role, place).flatMap(([subject, predicate]) => info[subject]?.[predicate] ?? [])
     const principals = named.flatMap(({ value }) => (value.startsWith(start) ? value.slice(start.length) : []))
-    return [...new Set(principals)].map(principal => ({ role, principal }))
+    return [...new Set(principals)].filter(id => id !== OF_CONTEXT).map(principal => ({ role, principal }))
   })
+}
+
+/** Whether the list of an entry decides alone, so that access to the context does not count. */
+export function isRestricted(info: Graph, place: Place): boolean {
+  const slots = roles.flatMap(role => slotsOf(role, place))
+  const termsOf = ([subject, predicate]: Slot) => info[subject]?.[predicate] ?? []
+  const ofContext = principalUri(place, OF_CONTEXT)
+  const adds = slots.every(slot => termsOf(slot).some(({ value }) => value === ofContext))
+  return !adds && slots.some(slot => termsOf(slot).length > 0)
 }
 
 /** Adds a role to the info, or removes it. */
@@ -59,16 +71,22 @@ export const changeAccess = (info: Graph, place: Place, { role, principal }: Acc
     return { ...graph, [subject]: terms.length === 0 ? rest : { ...rest, [predicate]: terms } }
   }, info)
 
-/**
- * The info of an entry with a list of its own. The permissions of the context no longer apply to such an entry, so those who
- * have them are listed too, and the user who shares it becomes its owner: the list is never empty.
- */
-export const withOwnAccess = (info: Graph, place: Place, ofContext: readonly Access[], me: string): Graph =>
-  [...ofContext.filter(({ role }) => role !== 'owner'), { role: 'owner' as const, principal: me }].reduce(
-    (graph, access) => changeAccess(graph, place, access, true),
-    info,
-  )
+const withContext = (info: Graph, place: Place, isGiven: boolean): Graph =>
+  roles.reduce((graph, role) => changeAccess(graph, place, { role, principal: OF_CONTEXT }, isGiven), info)
 
-/** The info of an entry to which the permissions of its context apply again. */
-export const withoutOwnAccess = (info: Graph, place: Place): Graph =>
-  accessIn(info, place).reduce((graph, access) => changeAccess(graph, place, access, false), info)
+/** The info of an entry with one more role. Those who have access to the context keep it, unless the list decides alone. */
+export const withAccess = (info: Graph, place: Place, access: Access): Graph =>
+  changeAccess(isRestricted(info, place) ? info : withContext(info, place, true), place, access, true)
+
+/** The info of an entry without this role. Without any, access to the context decides alone. */
+export function withoutAccess(info: Graph, place: Place, access: Access): Graph {
+  const rest = changeAccess(info, place, access, false)
+  return isRestricted(rest, place) || accessIn(rest, place).length > 0 ? rest : withContext(rest, place, false)
+}
+
+/** The info of an entry that only those listed have access to. The user becomes an owner: an empty list would decide nothing. */
+export const restricted = (info: Graph, place: Place, me: string): Graph =>
+  changeAccess(withContext(info, place, false), place, { role: 'owner', principal: me }, true)
+
+/** The info of an entry that those with access to the context have access to as well. */
+export const unrestricted = (info: Graph, place: Place): Graph => withContext(info, place, true)

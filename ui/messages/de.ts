@@ -319,6 +319,8 @@ const de: Messages = {
   loginsEnded: 'Sitzungen beendet.',
   loginsNone: 'Nirgends angemeldet.',
   loginsOf: 'Sitzungen',
+  losesAccess: 'Den Zugriff verlieren: {names}.',
+  losesNobody: 'Jetzt verliert niemand den Zugriff. Wer später Zugriff auf den Bereich erhält, sieht dies nicht.',
   may: 'Berechtigung',
   memberAdded: '{name} hinzugefügt.',
   memberRemoved: '{name} entfernt.',
@@ -356,6 +358,10 @@ const de: Messages = {
   notSet: 'nicht gesetzt',
   off: 'aus',
   on: 'ein',
+  onlyThese: 'Nur diese Personen',
+  onlyTheseAsk: 'Zugriff auf diese Personen beschränken?',
+  onlyTheseText:
+    'Der Zugriff auf den Bereich gilt hier nicht. Nur die aufgeführten Personen und die Eigentümer des Bereichs haben Zugriff.',
   order: 'Reihenfolge',
   orderFullness: 'Am stärksten belegt zuerst',
   orderName: 'Nach Namen',
@@ -365,8 +371,6 @@ const de: Messages = {
   'origin.default': 'Standard',
   'origin.file': 'Konfigurationsdatei',
   ourMetadata: 'Unsere Metadaten',
-  ownAccessText:
-    'Dieses Element hat eigene Berechtigungen. Die des Kontexts gelten dafür nicht; Eigentümer des Kontexts haben immer Zugriff.',
   ownerHint: 'Ein Benutzer oder eine Gruppe mit allen Rechten im Kontext.',
   ownerOptional: 'Eigentümer (optional)',
   ownersOnly: 'Nur Eigentümer eines Kontexts sehen und ändern, wer Zugriff hat.',
@@ -407,8 +411,6 @@ const de: Messages = {
   'problem.item-exists':
     'In diesem Ordner gibt es schon ein Element mit dem Namen {name}. Wählen Sie einen anderen Namen, oder senden Sie diesen noch einmal, um ihn trotzdem zu verwenden.',
   'problem.last-owner': 'Das ist der letzte Eigentümer. Machen Sie zuerst jemand anderen zum Eigentümer.',
-  'problem.last-permission':
-    'Das ist die letzte Berechtigung dieses Elements. Verwenden Sie stattdessen die des Kontexts.',
   'problem.link-expired': 'Der Link ist abgelaufen. Bitten Sie die Person, die ihn geschickt hat, um einen neuen.',
   'problem.link-gone':
     'Der Link ist unvollständig, wurde widerrufen, oder seine Datei existiert nicht mehr. Bitten Sie die Person, die ihn geschickt hat, um einen neuen.',
@@ -441,6 +443,8 @@ const de: Messages = {
   'problem.unknown-token': 'Diese Sitzung ist schon beendet.',
   'problem.unreachable': 'Der Dienst ist nicht erreichbar. Prüfen Sie die Verbindung und versuchen Sie es noch einmal.',
   'problem.wrong-credentials': 'Das Passwort ist falsch.',
+  'principal._context': 'alle mit Zugriff auf den Bereich',
+  'problem.last-permission': 'Sonst ist niemand aufgeführt. Schalten Sie stattdessen „Nur diese Personen“ aus.',
   profile: 'Name und E-Mail-Adresse',
   profileSave: 'Profil speichern',
   progress: 'Hochladen von {name}',
@@ -484,6 +488,7 @@ const de: Messages = {
   restoredMany: '{count, plural, one {# Element} other {# Elemente}} wiederhergestellt.',
   restoredOne: '{name} wiederhergestellt.',
   restoreItem: '{name} wiederherstellen',
+  restrict: 'Zugriff beschränken',
   resume: 'Fortsetzen',
   retry: 'Erneut versuchen',
   retryUpload: 'Erneut versuchen: {name}',
@@ -543,10 +548,9 @@ const de: Messages = {
   sharedNone: 'Noch hat niemand einen Kontext mit Ihnen geteilt.',
   sharedTo: 'Geteilt mit',
   sharedWithMe: 'Mit mir geteilt',
-  shareFileText:
-    'Es gelten die Berechtigungen des Kontexts. Wenn Sie die Datei teilen, behalten alle ihren jetzigen Zugriff.',
+  shareFileText: 'Alle mit Zugriff auf den Bereich haben Zugriff. Fügen Sie hier andere hinzu.',
   shareFolderText:
-    'Es gelten die Berechtigungen des Kontexts. Wenn Sie den Ordner mit seinem Inhalt teilen, behalten alle ihren jetzigen Zugriff.',
+    'Alle mit Zugriff auf den Bereich haben Zugriff. Wen Sie hier hinzufügen, erhält Zugriff auf alles im Ordner.',
   showMore: '{count} weitere anzeigen',
   showUploads: 'Uploads anzeigen',
   signIn: 'Anmelden',
@@ -698,7 +702,6 @@ const de: Messages = {
   uploadsRefused: '{count} hochgeladen, {refused} fehlgeschlagen.',
   uptime: 'Laufzeit',
   useAllTheSame: 'Diesen Namen verwenden',
-  useContextAccess: 'Berechtigungen des Kontexts verwenden',
   userAbout: 'Benutzer',
   userCreated: 'Benutzer {name} erstellt.',
   userDeleted: 'Benutzer {name} gelöscht.',

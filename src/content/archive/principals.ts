@@ -1,6 +1,6 @@
 import { findGroup, findGroupByName } from '../../accounts/groups.ts'
 import { findUser, findUserByName } from '../../accounts/users.ts'
-import { systemNames } from '../../accounts/principals.ts'
+import { OF_CONTEXT, systemNames } from '../../accounts/principals.ts'
 import type { Queries } from '../../stores/database.ts'
 import { aclSlots, type EntryHead } from '../../model/entry.ts'
 import { principalUri } from '../../model/addresses.ts'
@@ -49,7 +49,7 @@ export class Principals {
    */
   iriOf(iri: string): string {
     const id = principalIn(iri)
-    if (id === undefined) return iri
+    if (id === undefined || id === OF_CONTEXT) return iri
     const here = this.idOf(id)
     return here === undefined ? unknownPrincipal(id) : principalUri(here)
   }

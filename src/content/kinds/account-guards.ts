@@ -2,7 +2,7 @@ import { type Caller, type RequireFresh, requireNoToken } from '../../accounts/c
 import { groupsOf } from '../../accounts/groups.ts'
 import { ADMINS } from '../../accounts/principals.ts'
 import { CONTEXTS, PRINCIPALS, principalUri } from '../../model/addresses.ts'
-import { type EntryHead, isOwnAcl } from '../../model/entry.ts'
+import { addsToContext, type EntryHead, isOwnAcl } from '../../model/entry.ts'
 import type { Queries } from '../../stores/database.ts'
 import { findEntryHead } from '../entry-records.ts'
 
@@ -10,8 +10,9 @@ const prefix = principalUri('')
 
 /** The principals that may change the resource of an entry, as access lists name them. */
 function writersOf({ acl }: EntryHead, context: EntryHead): readonly string[] {
-  const { admin = [], rwrite = [] } = isOwnAcl(acl) ? acl : { rwrite: context.acl.rwrite }
-  return [...(context.acl.admin ?? []), ...admin, ...rwrite]
+  const { admin = [], rwrite = [] } = acl
+  const usesContext = !isOwnAcl(acl) || addsToContext(acl)
+  return [...(context.acl.admin ?? []), ...admin, ...rwrite, ...(usesContext ? (context.acl.rwrite ?? []) : [])]
 }
 
 /**
