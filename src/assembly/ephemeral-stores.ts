@@ -11,7 +11,7 @@ import { FLOW_COUNT_PREFIX } from '../sso/login-flows.ts'
 import type { Database } from '../stores/database.ts'
 import { DatabaseEphemeralStore } from '../stores/database-ephemeral-store.ts'
 import type { Capacity, EphemeralStore } from '../stores/ephemeral-store.ts'
-import { keyFingerprint, parseKeys, readKeyFile } from '../stores/key-file.ts'
+import { parseKeys, readKeyFile } from '../stores/key-file.ts'
 import { MemoryEphemeralStore } from '../stores/memory-ephemeral-store.ts'
 
 /** Limits for data that unknown callers can cause. */
@@ -46,8 +46,6 @@ export interface EphemeralStores {
   readonly tokens: Tokens
   /** The keys that seal tokens outside memory, which all nodes have; empty for tokens in memory. */
   readonly tokenKeys: readonly Uint8Array[]
-  /** Fingerprints of the keys that seal tokens, the key for new tokens first; empty for tokens in memory. */
-  readonly keyFingerprints: readonly string[]
   /** Deletes expired data where the engine does not do it by itself. */
   readonly sweep: () => Promise<void>
   readonly close: () => Promise<void>
@@ -77,7 +75,6 @@ export async function openEphemeralStores(
       accessInterval: kind === 'memory' ? 0 : ACCESS_INTERVAL,
     },
     tokenKeys: secrets,
-    keyFingerprints: secrets.map(keyFingerprint),
     sweep: () => inDatabase.sweep(),
     close: async () => {
       await ofProcess.close()

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { exposedPaths, usesFolder } from './disk.ts'
 import { redisCertificate, tokenSecrets } from './ephemeral-stores.ts'
+import { factorKeyFile } from './factors.ts'
 import { nodeFacts } from './node.ts'
 import { openDatabase, openBlobs, describeServer } from './stores.ts'
 import { ServiceError, StartupError } from '../base/errors.ts'
@@ -10,7 +11,7 @@ import type { Bytes } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
 import { measureDisk } from '../stores/disk.ts'
 import { maxOpenFiles } from '../stores/host-limits.ts'
-import { isMissing, keyFingerprint } from '../stores/key-file.ts'
+import { isMissing, keyFingerprint, readKeyFile } from '../stores/key-file.ts'
 import { clockAhead, liveNodes, MAX_CLOCK_OFFSET, misfitsOf } from '../stores/postgres/node-registry.ts'
 import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
 
@@ -98,7 +99,8 @@ async function examineDatabase(
     const ahead = await clockAhead(database, () => realSystem.now())
     const clock = `clock: ${Math.abs(ahead)} ms ${ahead < 0 ? 'behind' : 'ahead of'} that of the database`
     found.push(Math.abs(ahead) > MAX_CLOCK_OFFSET ? problem(clock) : ok(clock))
-    const own = nodeFacts(settings, version, fingerprints)
+    const factors = await factorFingerprints(settings, fingerprints)
+    const own = nodeFacts(settings, version, { tokens: fingerprints, factors })
     for (const { id, facts } of await liveNodes(database)) {
       const misfits = misfitsOf(own, facts)
       found.push(ok(`node ${id}: version ${facts.version}`), ...misfits.map(text => problem(`node ${id}: ${text}`)))
@@ -107,6 +109,20 @@ async function examineDatabase(
     await database.close()
   }
   return found
+}
+
+/** `undefined` while their file is missing or unusable, which is reported elsewhere. */
+async function factorFingerprints(
+  settings: Settings,
+  tokens: readonly string[],
+): Promise<readonly string[] | undefined> {
+  const file = factorKeyFile(settings)
+  if (file === undefined) return tokens
+  if (await isMissing(file)) return undefined
+  return await readKeyFile(file, realSystem).then(
+    keys => keys.map(keyFingerprint),
+    () => undefined,
+  )
 }
 
 async function examineRedis(settings: Settings): Promise<Diagnosis[]> {

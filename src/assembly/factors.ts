@@ -68,14 +68,14 @@ function createPasskeys(
 export const relyingPartyOfSettings = (settings: Settings) =>
   relyingPartyOf(settings['service.baseurl.folder'], 'Stowage')
 
-/** Created in the data folder when the first secret is sealed. */
+/** Created in the data folder when the first secret is sealed, or at the start of a node. */
 const KEY_FILE = 'second-factors.key'
 
 /**
  * The keys that seal secrets of TOTP: those of the file in the settings, else those that seal sessions, which all nodes share,
  * else those of a file in the data folder.
  */
-async function factorKeys(
+export async function factorKeys(
   settings: Settings,
   { system }: Pick<Machine, 'system'>,
   tokenKeys: readonly Uint8Array[],

@@ -1,5 +1,8 @@
 import { realSystem } from '../base/system.ts'
+import { rows } from '../config/keys.ts'
 import type { Settings } from '../config/settings.ts'
+import { valueText } from '../config/show.ts'
+import { keyFingerprint } from '../stores/key-file.ts'
 import {
   clockAhead,
   joinNodes,
@@ -9,6 +12,7 @@ import {
   watchClock,
 } from '../stores/postgres/node-registry.ts'
 import type { EphemeralStores } from './ephemeral-stores.ts'
+import { factorKeys } from './factors.ts'
 import type { Machine } from './machine.ts'
 import type { Stores } from './stores.ts'
 
@@ -19,24 +23,21 @@ export interface Node {
   readonly leave: () => Promise<void>
 }
 
-/** Settings on which all nodes of a store must agree. */
-const common = [
-  'service.baseurl.folder',
-  'service.content.base-url',
-  'service.data.quota',
-  'service.data.quota.default',
-  'service.data.max-file-size',
-  'service.data.store',
-  'service.auth.token.store',
-  'service.auth.cookie.host-prefix',
-] as const
+/** Fingerprints of the keys that this node seals with, of each kind the key for new secrets first. */
+interface Fingerprints {
+  /** Empty for tokens in memory. */
+  readonly tokens: readonly string[]
+  /** `undefined` when the keys are not known, which `doctor` may find: nothing is compared then. */
+  readonly factors: readonly string[] | undefined
+}
 
-/** The facts that this node registers. Addresses are shown without passwords. */
-export function nodeFacts(settings: Settings, version: string, keys: readonly string[]): NodeFacts {
+/** The facts that this node registers. Secrets are masked, addresses are shown without passwords. */
+export function nodeFacts(settings: Settings, version: string, { tokens, factors }: Fingerprints): NodeFacts {
+  const common = rows.filter(([, { sameOnAllNodes }]) => sameOnAllNodes).map(([key]) => key)
   const redis = settings['service.cluster.redis.url']
-  const values = common.flatMap(key => (settings[key] === undefined ? [] : [[key, String(settings[key])] as const]))
-  const place = redis === undefined ? [] : [['service.cluster.redis.url', redis.replace(/\/\/[^/?#]*@/, '//')] as const]
-  return { version, keys, settings: Object.fromEntries([...values, ...place]) }
+  const place = redis === undefined ? {} : { 'service.cluster.redis.url': redis.replace(/\/\/[^/?#]*@/, '//') }
+  const values = Object.fromEntries(common.map(key => [key, valueText(settings, key)]))
+  return { version, keys: tokens, ...(factors && { factorKeys: factors }), settings: { ...values, ...place } }
 }
 
 /**
@@ -45,14 +46,18 @@ export function nodeFacts(settings: Settings, version: string, keys: readonly st
  */
 export async function joinAsNode(
   settings: Settings,
-  { version, log }: Machine,
+  machine: Machine,
   { database, nodeId }: Stores,
-  { keyFingerprints }: EphemeralStores,
+  { tokenKeys }: EphemeralStores,
 ): Promise<Node> {
   if (nodeId === undefined) return { watch: async () => {}, leave: async () => {} }
   // The clock of the machine, even if a test sets another one.
   const now = (): number => realSystem.now()
   requireClock(await clockAhead(database, now))
-  await joinNodes(database, nodeId, nodeFacts(settings, version, keyFingerprints))
-  return { watch: () => watchClock(database, now, log), leave: () => leaveNodes(database, nodeId) }
+  const fingerprints = {
+    tokens: tokenKeys.map(keyFingerprint),
+    factors: (await factorKeys(settings, machine, tokenKeys)).map(keyFingerprint),
+  }
+  await joinNodes(database, nodeId, nodeFacts(settings, machine.version, fingerprints))
+  return { watch: () => watchClock(database, now, machine.log), leave: () => leaveNodes(database, nodeId) }
 }

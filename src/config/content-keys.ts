@@ -9,17 +9,24 @@ export const fileKeys = {
     help: 'Folder of the database and the uploaded files.',
   }),
   'service.data.store': blobPlace({
+    sameOnAllNodes: true,
     default: 'folder',
     help: 'Where uploaded files are kept: in `service.data.folder`, or in a bucket of an S3 server.',
   }),
-  'service.data.quota': boolean({ default: false, help: 'Limit the bytes of uploaded files of each context.' }),
+  'service.data.quota': boolean({
+    sameOnAllNodes: true,
+    default: false,
+    help: 'Limit the bytes of uploaded files of each context.',
+  }),
   'service.data.quota.default': bytes({
+    sameOnAllNodes: true,
     min: 0,
     default: -1,
     unlimited: 'no limit',
     help: 'Quota of a context without its own quota.',
   }),
   'service.data.max-file-size': bytes({
+    sameOnAllNodes: true,
     min: 0,
     default: -1,
     unlimited: 'no limit',
@@ -55,21 +62,25 @@ const PORT = '[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6
 /** The scan of files for viruses by ClamAV (D32.1). */
 export const virusScanKeys = {
   'service.data.virus-scan': text({
+    sameOnAllNodes: true,
     expects: '`host:port`, or the path of a Unix socket',
     matches: new RegExp(`^(/.+|(\\[[0-9a-fA-F:]+\\]|[^\\s/:]+):(${PORT}))$`),
     help: 'Where clamd listens. If set, it scans each file before the file is stored.',
   }),
   'service.data.virus-scan.failure': choice(['reject', 'store'], {
+    sameOnAllNodes: true,
     default: 'reject',
     help: 'While clamd fails: `reject` uploads (503), or `store` files without a scan.',
   }),
   'service.data.virus-scan.max-size': bytes({
+    sameOnAllNodes: true,
     min: 0,
     default: 25 * 2 ** 20,
     unlimited: 'no limit here',
     help: 'Larger files are not sent to clamd; at most its `StreamMaxLength`.',
   }),
   'service.data.virus-scan.large-files': choice(['reject', 'store'], {
+    sameOnAllNodes: true,
     default: 'reject',
     help: 'Files too large for clamd: `reject` them (413), or `store` them without a scan.',
   }),
@@ -89,12 +100,14 @@ export const virusScanKeys = {
 /** Contexts, entries and search. */
 export const repositoryKeys = {
   'service.trash.days': integer({
+    sameOnAllNodes: true,
     min: 0,
     max: 3650,
     default: 30,
     help: 'Days after which entries in the trash are deleted permanently; 0 keeps them until a user deletes them.',
   }),
   'service.public-links': boolean({
+    sameOnAllNodes: true,
     default: true,
     help: 'Users may create public links to files and folders. Off: existing links do not work either.',
   }),
@@ -114,10 +127,12 @@ export const repositoryKeys = {
     help: 'Fill a new store with the users and contexts that client tests expect.',
   }),
   'service.repository.provenance': boolean({
+    sameOnAllNodes: true,
     default: false,
     help: 'Keep every version of metadata, and list the versions in `info`.',
   }),
   'service.repository.public-info': boolean({
+    sameOnAllNodes: true,
     default: false,
     help: 'Let every caller, including guests, read the `info` of every entry: names and sizes of files, access lists, creators, dates.',
   }),

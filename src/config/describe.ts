@@ -28,6 +28,7 @@ in a numbered list, settings that contradict each other. An unknown key causes a
 - \`<idp>\` is the name of an identity provider out of \`service.auth.saml.idps.<n>\` or \`service.auth.oidc.idps.<n>\`.
 - Another word in angle brackets at the end of a key is a name that you choose. Write a colon in it as \`\\:\`.
 - Sizes are whole numbers of bytes, or of k, m, g, t (powers of 1024): \`500m\`.
+- *The same on all nodes* marks settings in which [several nodes](how-to/several-nodes.md#change-a-setting) must not differ.
 - Durations are whole numbers with ns, us, ms, s, m, h or d: \`5m\`. No unit means milliseconds. Where seconds are asked
   for, only the number is written.
 
@@ -36,7 +37,11 @@ password, in a new or an older store; afterwards it is ignored.`
 
 function tableRows(keys: Readonly<Record<string, Setting>>): string[] {
   return Object.entries(keys).map(([key, setting]) => {
-    const help = [setting.help, setting.warn === undefined ? '' : `*Warning at start:* it ${setting.warn}.`]
+    const help = [
+      setting.help,
+      setting.sameOnAllNodes ? '*The same on all nodes.*' : '',
+      setting.warn === undefined ? '' : `*Warning at start:* it ${setting.warn}.`,
+    ]
     return `| \`${key}\` | ${cell(setting.kind.expects)} | ${defaultCell(setting)} | ${cell(help.filter(Boolean).join(' '))} |`
   })
 }

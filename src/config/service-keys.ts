@@ -7,11 +7,13 @@ const MAX_TIMER = 2 ** 31 - 1
 /** Where the service is reached, and what it accepts from the network (D1). */
 export const addressKeys = {
   'service.baseurl.folder': absoluteUrl({
+    sameOnAllNodes: true,
     folder: true,
     defaultText: '`http://127.0.0.1:<port>/`',
     help: 'Base address as clients see it; every URI in a response begins with it. A slash is added to its end.',
   }),
   'service.content.base-url': absoluteUrl({
+    sameOnAllNodes: true,
     folder: true,
     help:
       'Second address of this service, with another host, at which browsers show uploaded files with active content (HTML, ' +
@@ -107,6 +109,7 @@ export const proxyKeys = {
 
 export const operationKeys = {
   'service.audit.retention': duration({
+    sameOnAllNodes: true,
     min: 86_400_000,
     default: 365 * 86_400_000,
     help: 'How long events stay in the audit trail.',
@@ -125,6 +128,7 @@ export const operationKeys = {
     help: 'A client that sends it as a bearer token may read `/management/metrics`; administrators always may.',
   }),
   'service.cluster.redis.url': absoluteUrl({
+    sameOnAllNodes: true,
     protocols: ['redis', 'rediss'],
     credentials: true,
     help: 'Redis or Valkey, 7 or later, through which several nodes share lockouts, sign-ons in progress and, with `service.auth.token.store=redis`, logins.',

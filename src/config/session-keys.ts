@@ -19,6 +19,7 @@ export const sessionKeys = {
     help: 'Which requests from other sites carry the cookie; `none` forces `secure` to on.',
   }),
   'service.auth.cookie.host-prefix': boolean({
+    sameOnAllNodes: true,
     default: false,
     help: 'Name the cookie `__Host-auth_token`, which no other host of the domain can set. Needs an https base address, `secure` and the path `/`; clients that expect `auth_token` no longer work.',
   }),
@@ -47,12 +48,14 @@ export const sessionKeys = {
     help: 'Maximum lifetime of a session, however often it is extended.',
   }),
   'service.auth.token.max-per-user': integer({
+    sameOnAllNodes: true,
     min: 1,
     max: 100_000,
     default: 100,
     help: 'Maximum number of sessions of one user; a further login ends the oldest.',
   }),
   'service.auth.token.store': choice(['memory', 'database', 'redis'], {
+    sameOnAllNodes: true,
     default: 'memory',
     help: 'Where sessions are kept; those in memory end with the process. `redis` needs `service.cluster.redis.url`.',
   }),

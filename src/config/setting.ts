@@ -21,6 +21,8 @@ export interface Setting<T = unknown, Default = unknown> {
   readonly help: string
   /** For dangerous switches: completes "<key> …" in a warning at start when the value is not the default. */
   readonly warn: string | undefined
+  /** A node with another value would spoil shared data, or the protection of accounts, for all: nodes are compared. */
+  readonly sameOnAllNodes: boolean
 }
 
 export interface SettingOptions<Default> {
@@ -28,6 +30,7 @@ export interface SettingOptions<Default> {
   readonly default?: Default
   readonly defaultText?: string
   readonly warn?: string
+  readonly sameOnAllNodes?: true
 }
 
 export function setting<T, Default extends T | undefined>(
@@ -41,6 +44,7 @@ export function setting<T, Default extends T | undefined>(
     defaultText: options.defaultText,
     help: options.help,
     warn: options.warn,
+    sameOnAllNodes: options.sameOnAllNodes ?? false,
   }
 }
 

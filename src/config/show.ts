@@ -20,6 +20,12 @@ export function showSetting(settings: Settings, key: Key): string[] {
   return shownValues(settings, key).map(({ writtenKey, text }) => `${writtenKey}=${text}`)
 }
 
+/** All values of one row as one text, for people; a secret is masked. */
+export function valueText(settings: Settings, key: Key): string {
+  const set = shownValues(settings, key).filter(({ isSet }) => isSet)
+  return set.length === 0 ? 'not set' : set.map(({ text }) => text).join(', ')
+}
+
 /** Each value of one row: one, or as many as the list and the identity providers make; without any, one that is not set. */
 export function shownValues(settings: Settings, key: Key): Shown[] {
   if (!isPerIdp(key)) return shownOfOne(key, settings[key])

@@ -173,7 +173,7 @@ test('the doctor names the other nodes and what does not fit, and compares its c
   assert.match(fitting.stdout, /^clock: \d+ ms (behind|ahead of) that of the database$/m)
   const misfit = await examine(folder, { ...settings, 'service.data.quota': 'off' })
   assert.equal(misfit.status, 1)
-  assert.match(misfit.stdout, /^problem: node \S+: service\.data\.quota is false here and true there$/m)
+  assert.match(misfit.stdout, /^problem: node \S+: service\.data\.quota is off here and on there$/m)
 
   // A server whose clock is an hour behind: the function is found before the one of the system.
   const database = await openPostgresDatabase(url, { system: realSystem })

@@ -19,6 +19,7 @@ import { eventually } from '../support/waiting.ts'
 interface Cluster {
   readonly folder: string
   readonly url: string
+  readonly settings: Readonly<Record<string, string>>
   /** One more node. */
   readonly start: () => Promise<InProcess>
 }
@@ -31,7 +32,7 @@ async function newCluster(t: { after(work: () => Promise<void>): void }): Promis
     'service.data.quota': 'on',
     'service.http.body.idle-timeout': '10m',
   }
-  return { folder, url, start: () => startInProcess(t, { folder, settings }) }
+  return { folder, url, settings, start: () => startInProcess(t, { folder, settings }) }
 }
 
 test('three nodes that start at once on an empty store make it once, and each serves what the others write', async t => {
@@ -62,6 +63,48 @@ test('a user whose password one node changes has no session on another any more 
   const changed = await (await one.admin()).put(`_principals/resource/${id}`, { name, password: 'Other-Password-12' })
   assert.equal(changed.status, 204, changed.text)
   assert.equal((await visitor.get('auth/user')).json()['user'], 'guest')
+})
+
+test('a node that would weaken all others is refused by name at its start, and may differ in what concerns only itself (D20.7)', async t => {
+  if (!requirePeer(t, postgres)) return
+  const { folder, settings, start } = await newCluster(t)
+  await start()
+  const join = (differing: Record<string, string>) =>
+    startInProcess(t, { folder, settings: { ...settings, ...differing } })
+  for (const [key, value, own, other] of [
+    ['service.auth.temp.lockout.max.attempts', '50', '50', '5'],
+    ['service.auth.temp.lockout.duration', '1s', '1s', '5m'],
+    ['service.auth.password.blacklist.1', 'anna', 'anna', 'not set'],
+    ['service.auth.password.rule.min-length', '1', '1', '10'],
+    ['service.auth.second-factor', 'all', 'all', 'optional'],
+    ['service.trash.days', '1', '1', '30'],
+    ['service.public-links', 'off', 'off', 'on'],
+    ['service.repository.provenance', 'on', 'on', 'off'],
+    ['service.repository.public-info', 'on', 'on', 'off'],
+    ['service.audit.retention', '1d', '1d', '365d'],
+  ] as const) {
+    await assert.rejects(join({ [key]: value }), (error: Error) => {
+      assert.ok(
+        error.message.includes(`${key.replace(/\.1$/, '.<n>')} is ${own} here and ${other} there`),
+        error.message,
+      )
+      return true
+    })
+  }
+  const secret = await join({ 'service.auth.adminpw': 'Hidden-Password-12' }).catch((error: Error) => error)
+  assert.match(String(secret), /service\.auth\.adminpw is \*+ here and not set there/)
+  await join({ 'service.http.drain-time': '1ms', 'service.solr.max-limit': '50', 'service.proxy': 'off' })
+})
+
+test('nodes whose keys of authenticator apps differ do not share a store (D20.7)', async t => {
+  if (!requirePeer(t, postgres)) return
+  const { settings, start } = await newCluster(t)
+  await start()
+  const apart = startInProcess(t, {
+    folder: await temporaryFolder(),
+    settings: { ...settings, 'service.auth.token.store': 'memory' },
+  })
+  await assert.rejects(apart, /the key of authenticator apps is [0-9a-f]{12} here and [0-9a-f]{12} there/)
 })
 
 test('parallel uploads over two nodes fill a quota exactly (D7.3)', async t => {

@@ -225,11 +225,11 @@ const facts = (settings: Record<string, string>, keys: string[] = [], version = 
 })
 
 test('each difference between two nodes is named with both values, the own one first', () => {
-  assert.deepEqual(misfitsOf(facts({ a: '1', b: '2', same: 'x' }), facts({ b: '3', c: '4', same: 'x' })), [
-    'a is 1 here and not set there',
+  assert.deepEqual(misfitsOf(facts({ a: '1', b: '2', same: 'x' }), facts({ a: '4', b: '3', same: 'x' })), [
+    'a is 1 here and 4 there',
     'b is 2 here and 3 there',
-    'c is not set here and 4 there',
   ])
+  assert.deepEqual(misfitsOf(facts({ a: '1' }), facts({ b: '3' })), [], 'only one of two versions compares them')
   assert.deepEqual(misfitsOf(facts({}, ['k1']), facts({}, ['k2'])), [
     'the token key is k1 here and k2 there (fingerprints)',
   ])
@@ -240,6 +240,10 @@ test('each difference between two nodes is named with both values, the own one f
     'the token key is not set here and k2 there (fingerprints)',
   ])
   assert.deepEqual(misfitsOf(facts({}, ['k2', 'k1']), facts({}, ['k1', 'k2'])), [])
+  assert.deepEqual(misfitsOf({ ...facts({}), factorKeys: ['k1'] }, { ...facts({}), factorKeys: ['k2'] }), [
+    'the key of authenticator apps is k1 here and k2 there (fingerprints)',
+  ])
+  assert.deepEqual(misfitsOf({ ...facts({}), factorKeys: ['k1'] }, facts({})), [])
 })
 
 test('a node shows the server that it is alive by the name of its connections', () => {
@@ -284,13 +288,13 @@ test('a node that joins is recorded, and nodes that are gone are removed', async
 })
 
 test('a node that does not fit is refused with all differences from all nodes, and changes nothing', async () => {
-  const { database, run } = registryWith({ one: facts({ a: '1' }), two: facts({ a: '2', b: '3' }) })
+  const { database, run } = registryWith({ one: facts({ a: '1' }), two: facts({ a: '3', b: '3' }) })
   await assert.rejects(
     joinNodes(database, 'self', facts({ a: '2' })),
     new StartupError(
       'This node does not fit the nodes that use the same database:\n  node one: a is 2 here and 1 there\n' +
-        '  node two: b is not set here and 3 there\n' +
-        'Give all nodes the same settings and key file, or stop the others first.',
+        '  node two: a is 2 here and 3 there\n' +
+        'Give all nodes the same settings and key files, or stop the others first.',
     ),
   )
   assert.deepEqual(run, [])

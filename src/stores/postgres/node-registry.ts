@@ -12,6 +12,8 @@ export interface NodeFacts {
   readonly settings: Readonly<Record<string, string>>
   /** Fingerprints of the keys that tokens are sealed with, the one for new tokens first; empty if tokens are in memory. */
   readonly keys: readonly string[]
+  /** Fingerprints of the keys that the secrets of authenticator apps are sealed with, the one for new secrets first. */
+  readonly factorKeys?: readonly string[]
 }
 
 interface RegisteredNode {
@@ -52,7 +54,7 @@ export async function joinNodes(database: Database, id: string, facts: NodeFacts
   if (misfits.length === 0) return
   throw new StartupError(
     `This node does not fit the nodes that use the same database:\n  ${misfits.join('\n  ')}\n` +
-      'Give all nodes the same settings and key file, or stop the others first.',
+      'Give all nodes the same settings and key files, or stop the others first.',
   )
 }
 
@@ -65,20 +67,29 @@ export async function leaveNodes(database: Database, id: string): Promise<void> 
   }
 }
 
-/** The reasons why two nodes cannot use one store; each text names both values, the own one first. */
+/**
+ * The reasons why two nodes cannot use one store; each text names both values, the own one first. What only one of their versions
+ * registers is not compared.
+ */
 export function misfitsOf(own: NodeFacts, other: NodeFacts): string[] {
-  const names = [...new Set([...Object.keys(own.settings), ...Object.keys(other.settings)])]
-  const differing = names.filter(name => own.settings[name] !== other.settings[name])
-  const misfits = differing.map(
-    name => `${name} is ${own.settings[name] ?? 'not set'} here and ${other.settings[name] ?? 'not set'} there`,
-  )
-  // While keys are rotated one node after the other, each must have the key that the other uses for new tokens.
-  const [ownKey, otherKey] = [own.keys[0], other.keys[0]]
+  const names = Object.keys(own.settings).filter(name => name in other.settings)
+  return [
+    ...names
+      .filter(name => own.settings[name] !== other.settings[name])
+      .map(name => `${name} is ${own.settings[name]} here and ${other.settings[name]} there`),
+    ...keyMisfits('token key', own.keys, other.keys),
+    ...(own.factorKeys && other.factorKeys
+      ? keyMisfits('key of authenticator apps', own.factorKeys, other.factorKeys)
+      : []),
+  ]
+}
+
+/** While keys are rotated one node after the other, each must have the key that the other uses for new secrets. */
+function keyMisfits(what: string, own: readonly string[], other: readonly string[]): string[] {
   const isKnown = (key: string | undefined, keys: readonly string[]): boolean => key === undefined || keys.includes(key)
-  if (!isKnown(ownKey, other.keys) || !isKnown(otherKey, own.keys)) {
-    misfits.push(`the token key is ${ownKey ?? 'not set'} here and ${otherKey ?? 'not set'} there (fingerprints)`)
-  }
-  return misfits
+  const [ownKey, otherKey] = [own[0], other[0]]
+  if (isKnown(ownKey, other) && isKnown(otherKey, own)) return []
+  return [`the ${what} is ${ownKey ?? 'not set'} here and ${otherKey ?? 'not set'} there (fingerprints)`]
 }
 
 /**
