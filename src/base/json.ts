@@ -13,7 +13,10 @@ export const MAX_JSON_COST = 150_000
 /** The engine describes the shape of every object that is unlike those before it. */
 const NAME_COST = 10
 
-/** Parses JSON. @throws {InvalidInput} `invalid-json`, with the position of the error @throws {TooLarge} `body-too-large` */
+/**
+ * Parses JSON. A name that occurs twice in one object is refused, because the parser keeps only the last of its values.
+ * @throws {InvalidInput} `invalid-json`, with the position of the error @throws {TooLarge} `body-too-large`
+ */
 export function parseJson(text: string, limit?: ParsingLimit): unknown {
   requireParsable(text, limit)
   try {
@@ -38,39 +41,61 @@ const CLOSING_BRACKET = 93
 const OPENING_BRACE = 123
 const CLOSING_BRACE = 125
 
-/** Whether arrays and objects of a JSON text are nested deeper than {@link MAX_JSON_DEPTH}, found without parsing it. */
-export const isTooDeep = (text: string): boolean => faultOf(text, Number.POSITIVE_INFINITY) === 'depth'
-
-/** Whether {@link requireParsable} refuses it. */
-export const isTooCostly = (text: string, maxCost: number): boolean => faultOf(text, maxCost) !== undefined
+/** Whether a JSON text is nested too deeply, or takes more than `maxCost` to parse. */
+export function isTooCostly(text: string, maxCost: number): boolean {
+  const fault = faultOf(text, maxCost)
+  return fault === 'depth' || fault === 'cost'
+}
 
 /** Refuses a text that would take too much time or memory to parse, without parsing it. @throws as {@link parseJson} */
 export function requireParsable(text: string, { maxCost = Number.POSITIVE_INFINITY }: ParsingLimit = {}): void {
   const fault = faultOf(text, maxCost)
+  if (fault === undefined) return
   if (fault === 'depth')
     throw new InvalidInput('invalid-json', `The body is nested deeper than ${MAX_JSON_DEPTH} levels.`)
-  if (fault === undefined) return
+  if (fault !== 'cost') throw new InvalidInput('invalid-json', `The name ${fault.repeated} occurs twice in one object.`)
   const detail = `The body may have at most ${maxCost} values; one with a name counts as ${NAME_COST + 1}.`
   throw new TooLarge('body-too-large', detail, { extra: { limit: maxCost } })
 }
 
-function faultOf(text: string, maxCost: number): 'depth' | 'cost' | undefined {
-  // Each level takes two characters, one to open and one to close it, or the text is no JSON.
-  if (text.length <= Math.min(MAX_JSON_DEPTH, maxCost / NAME_COST)) return undefined
-  let [depth, cost] = [0, 1]
+/** Finds a fault without parsing the text; a repeated name is quoted, and cut if it is long. */
+function faultOf(text: string, maxCost: number): 'depth' | 'cost' | { readonly repeated: string } | undefined {
+  /** The names so far in each object that is open; `undefined` for an array. */
+  const open: Array<Set<string> | undefined> = []
+  let [cost, start, repeated] = [1, 0, undefined as string | undefined]
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    if (code === QUOTE) at = endOfString(text, at)
-    else if (code === COMMA) cost++
-    else if (code === COLON) cost += NAME_COST
-    else if (code === OPENING_BRACKET || code === OPENING_BRACE) {
+    if (code === QUOTE) {
+      start = at
+      at = endOfString(text, at)
+    } else if (code === COMMA) cost++
+    else if (code === COLON) {
+      cost += NAME_COST
+      const name = nameAt(text, start)
+      if (open.at(-1)?.has(name)) repeated ??= name
+      open.at(-1)?.add(name)
+    } else if (code === OPENING_BRACKET || code === OPENING_BRACE) {
       cost++
-      if (++depth > MAX_JSON_DEPTH) return 'depth'
-    } else if (code === CLOSING_BRACKET || code === CLOSING_BRACE) depth--
+      open.push(code === OPENING_BRACE ? new Set() : undefined)
+      if (open.length > MAX_JSON_DEPTH) return 'depth'
+    } else if (code === CLOSING_BRACKET || code === CLOSING_BRACE) open.pop()
     if (cost > maxCost) return 'cost'
   }
-  return undefined
+  return repeated === undefined ? undefined : { repeated: shorten(JSON.stringify(repeated)) }
 }
+
+/** The string that begins at `start`, without escapes where they are valid. */
+function nameAt(text: string, start: number): string {
+  const written = text.slice(start + 1, endOfString(text, start))
+  if (!written.includes('\\')) return written
+  try {
+    return JSON.parse(`"${written}"`) as string
+  } catch {
+    return written
+  }
+}
+
+const shorten = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text)
 
 /** The place of the quote that ends the string which begins at `start`. */
 function endOfString(text: string, start: number): number {

@@ -1,6 +1,6 @@
 import type { JsonLdDocument, Options } from 'jsonld'
 import { InvalidInput } from '../base/errors.ts'
-import { isTooDeep, MAX_JSON_DEPTH } from '../base/json.ts'
+import { parseJson } from '../base/json.ts'
 import { GraphBuilder, type ParsedQuad, refusalOf } from './graph-builder.ts'
 import { asWritten, prepareExpanded, refuseLoss, requireDeclared, shown } from './json-ld-losses.ts'
 import { type Graph, statementsOf, type Term } from './graph.ts'
@@ -37,14 +37,12 @@ export async function readJsonLd(text: string, base: string, maxStatements?: num
 }
 
 function parseDocument(text: string): JsonLdDocument {
-  // The library is recursive and would exhaust the stack.
-  if (isTooDeep(text)) throw invalid(`The document is nested deeper than ${MAX_JSON_DEPTH} levels.`)
   let value: unknown
   try {
-    value = JSON.parse(text)
+    // Also limits the depth: the library is recursive and would exhaust the stack.
+    value = parseJson(text)
   } catch (error) {
-    const place = /at position \d+/.exec((error as Error).message)?.[0]
-    throw invalid(`The body is not JSON${place ? ` ${place}` : ''}.`)
+    throw error instanceof InvalidInput ? invalid(error.message) : error
   }
   // A bare string would be an address to fetch the document from.
   if (typeof value !== 'object' || value === null) throw invalid('JSON-LD is a JSON object or an array.')

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TooLarge } from '../../src/base/errors.ts'
-import { isTooDeep, MAX_JSON_COST, MAX_JSON_DEPTH, parseJson } from '../../src/base/json.ts'
+import { isTooCostly, MAX_JSON_COST, MAX_JSON_DEPTH, parseJson } from '../../src/base/json.ts'
 
+const isTooDeep = (text: string): boolean => isTooCostly(text, Number.POSITIVE_INFINITY)
 const nested = (depth: number, inner = ''): string => '['.repeat(depth) + inner + ']'.repeat(depth)
 
 test('JSON may be nested 500 levels deep; deeper it is refused before it is parsed', () => {
@@ -28,4 +29,21 @@ test('a body with more values than may be parsed in one step is refused before i
     assert.doesNotThrow(() => parseJson(text, { maxCost: MAX_JSON_COST }))
   for (const text of [list(150_000), names(14_000), objects(75_000), '"a":'.repeat(20_000)])
     assert.throws(() => parseJson(text, { maxCost: MAX_JSON_COST }), TooLarge)
+})
+
+test('a name that occurs twice in one object is refused, however it is written, and named', () => {
+  const repeated = (text: string, name: string) =>
+    assert.throws(() => parseJson(text), {
+      code: 'invalid-json',
+      message: `The name ${name} occurs twice in one object.`,
+    })
+  repeated('{"a":1,"a":1}', '"a"')
+  repeated('{"a":1,"\\u0061":2}', '"a"')
+  repeated('[{"b":{"x":{},"y":[{"a":":"}],"x" : 1}}]', '"x"')
+  repeated('{"":1,"":2}', '""')
+  repeated('{"__proto__":1,"__proto__":2}', '"__proto__"')
+  repeated(`{"${'n'.repeat(300)}":1,"${'n'.repeat(300)}":2}`, `"${'n'.repeat(199)}…`)
+  for (const text of ['{"a":{"a":[{"a":1},{"a":"a"}]},"b":"a"}', '{"a":"\\"a\\":1,","A":1}', '{"constructor":1}'])
+    assert.deepEqual(parseJson(text), JSON.parse(text))
+  assert.equal(isTooCostly('{"a":1,"a":1}', 1000), false, 'it costs no more than any other')
 })
