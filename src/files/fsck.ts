@@ -111,9 +111,12 @@ async function checkOrphans(stores: FsckStores): Promise<{ findings: readonly Fi
   const { database, blobs } = stores
   const unfinished = new Set(await blobs.unfinished())
   const findings: Finding[] = []
+  // A blob can be listed under two names.
+  const found = new Set<string>()
   let unknown = 0
   for await (const { key, size } of blobs.list()) {
-    if (await isWanted(stores, key)) continue
+    if (found.has(key) || (await isWanted(stores, key))) continue
+    found.add(key)
     const discarded = await database.get(sql`SELECT 1 AS gone FROM discarded_blobs WHERE blob = ${key}`)
     const message = `blob ${key}: ${size} bytes that belong to no file`
     findings.push({ kind: discarded ? 'discarded-blob' : 'orphan-blob', repairable: true, message })

@@ -91,10 +91,14 @@ export class FolderBlobStore implements BlobStore {
     return handle.createReadStream({ start: range?.first ?? 0, end: range?.last, highWaterMark: READ })
   }
 
-  /** Resolves when the name can no longer come back after a power failure: the record of the deletion is dropped then. */
+  /**
+   * Resolves when the name can no longer come back after a power failure: the record of the deletion is dropped then. An earlier call
+   * may have removed the name and have ended before the folder was synchronised.
+   */
   async delete(key: string): Promise<void> {
     const final = this.#final(key)
-    if (await withDiskErrors(this.#remove(final))) await withDiskErrors(this.#syncFolder(dirname(final)))
+    await withDiskErrors(this.#remove(final))
+    await withDiskErrors(this.#syncIfPresent(dirname(final)))
     await withDiskErrors(this.#remove(this.#incoming(key)))
   }
 
@@ -181,6 +185,13 @@ export class FolderBlobStore implements BlobStore {
     }
   }
 
+  /** No blob has been in a sub-folder that does not exist. */
+  async #syncIfPresent(path: string): Promise<void> {
+    await this.#syncFolder(path).catch((error: unknown) => {
+      if (!isAbsent(error)) throw error
+    })
+  }
+
   async *#listFolder(name: string): AsyncIterable<ListedBlob> {
     for (const key of await this.#files.readdir(join(this.#folder, name))) {
       if (!isBlobKey(key)) continue
@@ -193,14 +204,12 @@ export class FolderBlobStore implements BlobStore {
     }
   }
 
-  /** Returns false if there is no such file. */
-  async #remove(path: string): Promise<boolean> {
+  /** An absent file is no error. */
+  async #remove(path: string): Promise<void> {
     try {
       await this.#files.unlink(path)
-      return true
     } catch (error) {
       if (!isAbsent(error)) throw error
-      return false
     }
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
+import { link, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
@@ -89,6 +89,23 @@ test('bytes that belong to no file are found and deleted, half-written ones too 
   for await (const { key } of blobs.list()) keys.push(key)
   assert.equal(keys.length, 2)
   assert.equal((await database.all(sql`SELECT * FROM discarded_blobs`)).length, 0)
+})
+
+test('a name that a power cut left in both places is one file: a known one stays, an unknown one goes once', async t => {
+  const { folder, database, blobs, first, write, pathOf, find } = await openStore(t)
+  const incoming = (key: string): string => join(folder, 'files/incoming', key)
+  await link(pathOf(first), incoming(first))
+  assert.deepEqual(await find(true), [], 'both names are those of a file')
+  const orphan = await write('orphan')
+  await link(pathOf(orphan), incoming(orphan))
+  const { findings, isDoubtful } = await fsck({ database, blobs, isExclusive: true }, true)
+  assert.deepEqual(findings, [
+    { kind: 'orphan-blob', repairable: true, message: `blob ${orphan}: 6 bytes that belong to no file` },
+  ])
+  assert.equal(isDoubtful, false)
+  assert.deepEqual(await find(), [])
+  assert.equal(await readFile(join(folder, 'files/removed', orphan), 'utf8'), 'orphan')
+  assert.equal(await readFile(pathOf(first), 'utf8'), 'first')
 })
 
 test('bytes of unknown files are moved aside, and from there dropped after 30 days', async t => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import { link, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
@@ -120,6 +120,41 @@ test('a deletion is synchronised before it is reported', async () => {
   made.length = 0
   await store.delete(key)
   assert.deepEqual(made, ['open', 'sync', 'close'])
+})
+
+test('a deletion that ended before its folder was synchronised is synchronised by the next one', async () => {
+  const folder = await inFolder()
+  const key = newKey()
+  const store = await FolderBlobStore.open(folder)
+  await store.write(key, threeSteps(), neverAborted)
+  // The calls of the opening, then the one that opens the sub-folder to synchronise it.
+  const opening = failingCalls(0)
+  await FolderBlobStore.open(folder, opening.files)
+  const cut = await FolderBlobStore.open(folder, failingCalls(opening.made.length + 1).files)
+  await assert.rejects(cut.delete(key), { code: 'store-unavailable' })
+  assert.deepEqual(await readdir(join(folder, key.slice(0, 2))), [])
+
+  const { files, made } = failingCalls(0)
+  const next = await FolderBlobStore.open(folder, files)
+  made.length = 0
+  await next.delete(key)
+  assert.deepEqual(made, ['open', 'sync', 'close'])
+  made.length = 0
+  await next.delete(`${key.startsWith('00') ? 'ff' : '00'}${key.slice(2)}`)
+  assert.deepEqual(made, ['open'], 'there is no such sub-folder')
+})
+
+test('a file whose name is in both places after a power cut is one file: deleting it removes both names', async () => {
+  const folder = await inFolder()
+  const store = await FolderBlobStore.open(folder)
+  const key = newKey()
+  await store.write(key, threeSteps(), neverAborted)
+  await link(join(folder, key.slice(0, 2), key), join(folder, 'incoming', key))
+  const listed: string[] = []
+  for await (const blob of store.list()) listed.push(blob.key)
+  assert.deepEqual(listed, [key, key])
+  await store.delete(key)
+  assert.deepEqual(await filesBelow(folder), [])
 })
 
 test('what a crash has left half-written is listed and can be deleted, but not read', async () => {

@@ -51,13 +51,20 @@ export interface Start {
   readonly realHashes?: boolean
 }
 
-/** The program in its own process, on a free port. */
-export async function startProcess(t: Test, { settings = {}, folder, env = {} }: Start = {}): Promise<Process> {
+/**
+ * The program in its own process, on a free port.
+ * @param start `tracer` is a command that runs the program as its own process
+ */
+export async function startProcess(
+  t: Test,
+  { settings = {}, folder, env = {}, tracer = [] }: Start & { readonly tracer?: readonly string[] } = {},
+): Promise<Process> {
   const data = folder ?? (await temporaryFolder())
   const stores = { ...(await storeSettings(data)), ...blobSettings(data), ...tokenSettings(data, settings) }
   const all = { 'service.http.port': '0', 'service.data.folder': data, ...stores, ...settings }
   const sets = Object.entries(all).flatMap(([key, value]) => ['--set', `${key}=${value}`])
-  const child = spawn(process.execPath, [program, 'serve', ...sets], {
+  const [command = '', ...args] = [...tracer, process.execPath, program, 'serve', ...sets]
+  const child = spawn(command, args, {
     cwd: data,
     env: { ...process.env, SERVICE_ADMIN_PASSWORD: ADMIN_PASSWORD, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
