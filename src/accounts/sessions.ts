@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { System } from '../base/system.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import type { Queries } from '../stores/database.ts'
-import type { EphemeralStore, Kept } from '../stores/ephemeral-store.ts'
+import type { CachedValue, EphemeralStore } from '../stores/ephemeral-store.ts'
 import { type Access, touch, unlessUnreachable } from './session-access.ts'
 import { LogoutKeys, type SessionRef } from './logout-keys.ts'
 import { handleOf, userOfHandle } from './session-handle.ts'
@@ -333,7 +333,7 @@ export class Sessions {
     return this.#store.update<Stored>(sessionKey(id), current => current && this.#kept(change(current)))
   }
 
-  #kept(value: Stored): Kept<Stored> {
+  #kept(value: Stored): CachedValue<Stored> {
     return { value, ttl: Math.max(0, value.expires - this.#system.now()) }
   }
 

@@ -2,7 +2,7 @@ import { KeyedMutex } from '../base/mutex.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Database, Queries } from './database.ts'
-import type { EphemeralStore, Kept } from './ephemeral-store.ts'
+import type { CachedValue, EphemeralStore } from './ephemeral-store.ts'
 import { sql } from './sql.ts'
 
 /** Maximum number of rows in one statement or transaction. */
@@ -46,7 +46,7 @@ export class DatabaseEphemeralStore implements EphemeralStore {
     })
   }
 
-  update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Promise<T | undefined> {
+  update<T>(key: string, change: (old: T | undefined) => CachedValue<T> | undefined): Promise<T | undefined> {
     return this.#changing.run(key, () => this.#transaction(tx => this.#change(tx, key, change)))
   }
 
@@ -88,7 +88,7 @@ export class DatabaseEphemeralStore implements EphemeralStore {
     return this.#database.transaction(work, { durability: 'relaxed' })
   }
 
-  async #change<T>(tx: Queries, key: string, change: (old: T | undefined) => Kept<T> | undefined) {
+  async #change<T>(tx: Queries, key: string, change: (old: T | undefined) => CachedValue<T> | undefined) {
     const row = await this.#find(tx, key)
     const kept = change(parse<T>(row))
     const expires = kept?.ttl === undefined ? row?.expires : this.#end(kept.ttl)

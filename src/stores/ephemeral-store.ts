@@ -2,7 +2,7 @@ import type { Milliseconds } from '../base/units.ts'
 import type { Queries } from './database.ts'
 
 /** A value and its lifetime from now on; without `ttl` the value keeps the remaining lifetime. */
-export interface Kept<T> {
+export interface CachedValue<T> {
   readonly value: T
   readonly ttl?: Milliseconds
 }
@@ -32,7 +32,7 @@ export interface EphemeralStore {
    * Replaces the value by the result of `change`; `undefined` deletes the key. Resolves to the stored value.
    * `change` may run again, and may change the value that it gets; in memory, who has read the value sees that change.
    */
-  update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Promise<T | undefined>
+  update<T>(key: string, change: (old: T | undefined) => CachedValue<T> | undefined): Promise<T | undefined>
   /** Gets and deletes in one step. */
   take<T>(key: string): Promise<T | undefined>
   /** Every live key that begins with `prefix`, with its value, in no particular order; not a snapshot. */

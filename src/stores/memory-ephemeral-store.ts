@@ -1,125 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
-import type { Capacity, EphemeralStore, Kept } from './ephemeral-store.ts'
+import type { CachedValue, Capacity, EphemeralStore } from './ephemeral-store.ts'
 
 export interface MemoryEphemeralStoreOptions {
   /** Limits for data that strangers can create in any number. The first matching prefix counts. */
   readonly capacity?: readonly Capacity[]
-  /** How often a part of the entries is checked for expired ones; 100 ms by default. */
+  /** How often expired entries are deleted; 10 s by default. */
   readonly sweepInterval?: Milliseconds
-}
-
-/** How many entries are checked at once: well under a millisecond. */
-const SLICE = 5000
-
-/**
- * Keeps data in this process. Every operation is synchronous, which makes it atomic. An expired entry is invisible at once;
- * later insertions and a timer free its memory, a part at a time.
- */
-export class MemoryEphemeralStore implements EphemeralStore {
-  readonly #system: System
-  readonly #sweepInterval: Milliseconds
-  readonly #limited: ReadonlyArray<{ readonly prefix: string; readonly entries: ExpiringMap }>
-  readonly #others = new ExpiringMap()
-  #timer: NodeJS.Timeout | undefined
-
-  constructor(system: System, options: MemoryEphemeralStoreOptions = {}) {
-    this.#system = system
-    this.#sweepInterval = options.sweepInterval ?? 100
-    this.#limited = (options.capacity ?? []).map(({ prefix, max }) => ({ prefix, entries: new ExpiringMap(max) }))
-  }
-
-  /** Number of entries in memory, including expired ones that have not been deleted yet. */
-  get size(): number {
-    return this.#maps().reduce((sum, entries) => sum + entries.size, 0)
-  }
-
-  async get<T>(key: string): Promise<T | undefined> {
-    return this.#map(key).get(key, this.#now()) as T | undefined
-  }
-
-  async add(key: string, value: unknown, ttl: Milliseconds): Promise<boolean> {
-    const entries = this.#map(key)
-    const now = this.#now()
-    if (entries.has(key, now)) return false
-    entries.set(key, value, { now, ttl })
-    this.#sweepLater()
-    return true
-  }
-
-  async update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Promise<T | undefined> {
-    const entries = this.#map(key)
-    const now = this.#now()
-    const kept = change(entries.get(key, now) as T | undefined)
-    if (!kept) {
-      entries.delete(key)
-      return undefined
-    }
-    entries.set(key, kept.value, { now, ttl: kept.ttl ?? entries.remaining(key, now) })
-    this.#sweepLater()
-    return kept.value
-  }
-
-  async take<T>(key: string): Promise<T | undefined> {
-    const entries = this.#map(key)
-    const value = entries.get(key, this.#now())
-    entries.delete(key)
-    return value as T | undefined
-  }
-
-  async *scan<T>(prefix: string): AsyncIterable<readonly [key: string, value: T]> {
-    let seen = 0
-    for (const entries of this.#maps()) {
-      for (const [key, entry] of entries) {
-        // The caller may pause between two entries, so the time is read for each matching one.
-        if (key.startsWith(prefix) && entry.expires > this.#now()) yield [key, entry.value as T]
-        if (++seen % SLICE === 0) await setImmediate()
-      }
-    }
-  }
-
-  async count(prefix: string): Promise<number> {
-    let [live, seen] = [0, 0]
-    for (const entries of this.#maps()) {
-      for (const [key, { expires }] of entries) {
-        if (expires > this.#now() && key.startsWith(prefix)) live++
-        if (++seen % SLICE === 0) await setImmediate()
-      }
-    }
-    return live
-  }
-
-  /** Deletes everything. */
-  async close(): Promise<void> {
-    clearInterval(this.#timer)
-    this.#timer = undefined
-    for (const entries of this.#maps()) entries.clear()
-  }
-
-  /** Whole milliseconds, because a small integer needs no separate memory. */
-  #now(): Milliseconds {
-    return Math.floor(this.#system.monotonic())
-  }
-
-  #map(key: string): ExpiringMap {
-    return this.#limited.find(({ prefix }) => key.startsWith(prefix))?.entries ?? this.#others
-  }
-
-  #maps(): ExpiringMap[] {
-    return [this.#others, ...this.#limited.map(({ entries }) => entries)]
-  }
-
-  /** An empty store has no timer. */
-  #sweepLater(): void {
-    this.#timer ??= setInterval(() => {
-      const now = this.#now()
-      for (const entries of this.#maps()) entries.sweep(SLICE, now)
-      if (this.size > 0) return
-      clearInterval(this.#timer)
-      this.#timer = undefined
-    }, this.#sweepInterval).unref()
-  }
 }
 
 interface Entry {
@@ -127,98 +15,130 @@ interface Entry {
   expires: Milliseconds
 }
 
-/** The lifetime of an entry, from `now` on. */
-interface Lifetime {
-  readonly now: Milliseconds
-  readonly ttl: Milliseconds
+/** The entries whose keys begin with one prefix, in the order in which they were added. */
+interface Kind extends Capacity {
+  readonly entries: Map<string, Entry>
+  /** Kept between evictions, because a new iterator would step over all deleted entries again. */
+  oldest: Iterator<string> | undefined
 }
 
+/** How many entries are read at once: well under a millisecond. */
+const SLICE = 5000
+
 /**
- * A map whose values expire. No operation takes time in proportion to the number of entries: each insertion checks two old
- * entries and deletes them if they have expired, so that there are about as many expired entries as live ones at most.
+ * Keeps data in this process. Every operation is synchronous, which makes it atomic. An expired entry is invisible at once; a timer frees
+ * its memory.
  */
-class ExpiringMap {
-  readonly #max: number
-  readonly #entries = new Map<string, Entry>()
-  /** Iterates in circles; a Map's iterator stays valid while entries are added and removed. */
-  #sweeper = this.#entries.entries()
-  /** Kept between evictions, because a new iterator would step over all deleted entries again. */
-  #oldest: Iterator<string> | undefined
-  #sinceEviction = 0
+export class MemoryEphemeralStore implements EphemeralStore {
+  readonly #system: System
+  readonly #sweepInterval: Milliseconds
+  readonly #kinds: readonly Kind[]
+  #timer: NodeJS.Timeout | undefined
 
-  /** With more than `most` entries, the one inserted first is dropped. */
-  constructor(max = Number.POSITIVE_INFINITY) {
-    this.#max = max
+  constructor(system: System, { capacity = [], sweepInterval = 10_000 }: MemoryEphemeralStoreOptions = {}) {
+    this.#system = system
+    this.#sweepInterval = sweepInterval
+    const others = { prefix: '', max: Number.POSITIVE_INFINITY }
+    this.#kinds = [...capacity, others].map(limit => ({ ...limit, entries: new Map(), oldest: undefined }))
   }
 
-  /** Entries held, expired ones included. */
+  /** Number of entries in memory, including expired ones that have not been deleted yet. */
   get size(): number {
-    return this.#entries.size
+    return this.#kinds.reduce((sum, { entries }) => sum + entries.size, 0)
   }
 
-  has(key: string, now: Milliseconds): boolean {
-    const entry = this.#entries.get(key)
-    return entry !== undefined && entry.expires > now
+  async get<T>(key: string): Promise<T | undefined> {
+    return this.#find(key)?.value as T | undefined
   }
 
-  get(key: string, now: Milliseconds): unknown {
-    const entry = this.#entries.get(key)
-    return entry && entry.expires > now ? entry.value : undefined
+  async add(key: string, value: unknown, ttl: Milliseconds): Promise<boolean> {
+    if (this.#find(key)) return false
+    this.#insert(key, { value, expires: this.#now() + ttl })
+    return true
   }
 
-  /** The remaining lifetime of a live entry; `undefined` if there is none. */
-  remaining(key: string, now: Milliseconds): Milliseconds {
-    return Math.max(0, (this.#entries.get(key)?.expires ?? now) - now)
-  }
-
-  /** Replaces a live value without changing its position; an expired key counts as inserted now. */
-  set(key: string, value: unknown, { now, ttl }: Lifetime): void {
-    const expires = now + ttl
-    const old = this.#entries.get(key)
-    if (old && old.expires > now) {
-      old.value = value
-      old.expires = expires
-      return
+  async update<T>(key: string, change: (old: T | undefined) => CachedValue<T> | undefined): Promise<T | undefined> {
+    const entry = this.#find(key)
+    const changed = change(entry?.value as T | undefined)
+    if (!changed) {
+      this.#kindOf(key).entries.delete(key)
+      return undefined
     }
-    if (old) this.#entries.delete(key)
-    this.#entries.set(key, { value, expires })
-    this.sweep(2, now)
-    if (this.#entries.size > this.#max) this.#evict()
-    // An idle iterator keeps every table alive that the Map has outgrown since.
-    else if (++this.#sinceEviction > this.#max) this.#oldest = undefined
+    const { value, ttl } = changed
+    const expires = ttl === undefined ? (entry?.expires ?? 0) : this.#now() + ttl
+    if (entry) Object.assign(entry, { value, expires })
+    else this.#insert(key, { value, expires })
+    return value
   }
 
-  delete(key: string): void {
-    this.#entries.delete(key)
+  async take<T>(key: string): Promise<T | undefined> {
+    const entry = this.#find(key)
+    this.#kindOf(key).entries.delete(key)
+    return entry?.value as T | undefined
   }
 
-  clear(): void {
-    this.#entries.clear()
-  }
-
-  /** Checks the next `count` entries, and deletes those that have expired. */
-  sweep(count: number, now: Milliseconds): void {
-    for (let seen = 0; seen < count; seen++) {
-      const step = this.#sweeper.next()
-      if (step.done) {
-        this.#sweeper = this.#entries.entries()
-        return
+  async *scan<T>(prefix: string): AsyncIterable<readonly [key: string, value: T]> {
+    let seen = 0
+    for (const { entries } of this.#kinds) {
+      for (const [key, { value, expires }] of entries) {
+        // The caller may pause between two entries, so the time is read for each matching one.
+        if (key.startsWith(prefix) && expires > this.#now()) yield [key, value as T]
+        if (++seen % SLICE === 0) await setImmediate()
       }
-      const [key, entry] = step.value
-      if (entry.expires <= now) this.#entries.delete(key)
     }
   }
 
-  [Symbol.iterator](): Iterator<[string, Entry]> {
-    return this.#entries.entries()
+  async count(prefix: string): Promise<number> {
+    let live = 0
+    for await (const _ of this.scan(prefix)) live++
+    return live
   }
 
-  /** Every key that the iterator returns is deleted at once, so that the next one is the oldest. */
-  #evict(): void {
-    this.#sinceEviction = 0
-    this.#oldest ??= this.#entries.keys()
-    const step = this.#oldest.next()
-    if (step.done) this.#oldest = undefined
-    else this.#entries.delete(step.value)
+  /** Deletes everything. */
+  async close(): Promise<void> {
+    for (const { entries } of this.#kinds) entries.clear()
+    this.#sweep()
+  }
+
+  /** Whole milliseconds, because a small integer needs no separate memory. */
+  #now(): Milliseconds {
+    return Math.floor(this.#system.monotonic())
+  }
+
+  #kindOf(key: string): Kind {
+    const kind = this.#kinds.find(({ prefix }) => key.startsWith(prefix))
+    if (!kind) throw new TypeError('every key begins with an empty text')
+    return kind
+  }
+
+  /** The live entry of the key. */
+  #find(key: string): Entry | undefined {
+    const entry = this.#kindOf(key).entries.get(key)
+    return entry && entry.expires > this.#now() ? entry : undefined
+  }
+
+  /** Adds an entry as the youngest of its kind. An empty store has no timer. */
+  #insert(key: string, entry: Entry): void {
+    const kind = this.#kindOf(key)
+    const { entries, max } = kind
+    entries.delete(key)
+    entries.set(key, entry)
+    if (entries.size > max) {
+      kind.oldest ??= entries.keys()
+      entries.delete(kind.oldest.next().value as string)
+    }
+    this.#timer ??= setInterval(() => this.#sweep(), this.#sweepInterval).unref()
+  }
+
+  #sweep(): void {
+    const now = this.#now()
+    for (const kind of this.#kinds) {
+      for (const [key, { expires }] of kind.entries) if (expires <= now) kind.entries.delete(key)
+      // An idle iterator keeps every table alive that the Map has outgrown since.
+      kind.oldest = undefined
+    }
+    if (this.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
   }
 }

@@ -2,7 +2,7 @@ import { KeyedMutex } from '../../base/mutex.ts'
 import type { Log } from '../../base/log.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { Overloaded } from '../../base/errors.ts'
-import type { Capacity, EphemeralStore, Kept } from '../ephemeral-store.ts'
+import type { CachedValue, Capacity, EphemeralStore } from '../ephemeral-store.ts'
 import { connectRedis, type RedisConnection, type RedisConnectionOptions } from './redis-connection.ts'
 import { addScript, runScript, swapScript, takeScript } from './redis-scripts.ts'
 
@@ -61,7 +61,7 @@ class RedisEphemeralStore implements EphemeralStore {
   }
 
   /** Serialised within this process, so that requests for a popular key do not conflict with each other. */
-  update<T>(key: string, change: (old: T | undefined) => Kept<T> | undefined): Promise<T | undefined> {
+  update<T>(key: string, change: (old: T | undefined) => CachedValue<T> | undefined): Promise<T | undefined> {
     return this.#changing.run(key, async () => {
       let seen = textOf(await this.#redis.command('GET', PREFIX + key))
       for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -116,7 +116,7 @@ class RedisEphemeralStore implements EphemeralStore {
     } while (cursor !== '0')
   }
 
-  #swap(key: string, seen: string, kept: Kept<unknown> | undefined): Promise<unknown> {
+  #swap(key: string, seen: string, kept: CachedValue<unknown> | undefined): Promise<unknown> {
     const bound = this.#bound(key)
     // Not kept: an expired lifetime, or an unchanged one when there was no value.
     const isKept = kept !== undefined && (kept.ttl === undefined ? seen !== '' : kept.ttl > 0)
