@@ -6,7 +6,7 @@ import { findUser } from '../accounts/users.ts'
 import { requireWhole } from '../backup/store-copy.ts'
 import type { Settings } from '../config/settings.ts'
 import { Changes } from '../content/changes.ts'
-import { entrySource } from '../content/entry-records.ts'
+import { findEntry } from '../content/entry-records.ts'
 import { initialise } from '../content/setup/initialise.ts'
 import { buildMissingRelations } from '../content/changes.ts'
 import { Revisions } from '../content/revisions.ts'
@@ -109,7 +109,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
   const cache = new DependencyCache(database, CACHE_BYTES, system)
   const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database, cache })
   const { virusScan, files, stagedImports } = createFiles(settings, machine, opened, { ...accounts, ledger, garbage })
-  const catchUp = new CatchUp(database, entrySource, log)
+  const catchUp = new CatchUp(database, findEntry, log)
   const revisions = new Revisions(settings['service.repository.provenance'])
   const { audit, stepUp } = accounts
   const changes = new Changes({

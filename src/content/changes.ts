@@ -9,7 +9,7 @@ import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
 import { type Entry, type EntryHead, withModification } from '../model/entry.ts'
 import { type AccessCheck, decidesAboutAccounts, type EntryInContext } from '../model/rights.ts'
 import { indexEntry, indexHead, removeContextFromIndex, removeFromIndex } from '../search/index-records.ts'
-import { changedPart } from '../search/index-fields.ts'
+import { haveSameBody } from '../search/index-fields.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { accessChange } from './access-changes.ts'
@@ -222,7 +222,7 @@ class Transaction implements EntryWriter {
     await updateEntryRow(this.tx, written)
     await renewRelations(this.tx, before, written)
     if (this.#keepsRevisions) await addRevision(this.tx, before, written, by)
-    await indexEntry(this.tx, written, changedPart(before, written))
+    await (haveSameBody(before, written) ? indexHead : indexEntry)(this.tx, written)
     this.#recordAccess(before, written)
     return written
   }

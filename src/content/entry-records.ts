@@ -10,7 +10,6 @@ import type { EntryAddress } from '../model/addresses.ts'
 import { listed, portionsOf, type Sql, sql } from '../stores/sql.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 import { type GraphText, parseGraph } from '../graph/graph.ts'
-import type { EntrySource } from '../search/entry-source.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
 import type { Queries } from '../stores/database.ts'
 import { memoryOf } from '../stores/dependency-cache.ts'
@@ -288,8 +287,6 @@ export async function findAttached(queries: Queries, address: EntryAddress): Pro
   if (!row) throw new Error('a statement without a table returned no row')
   return attachedFromRow(row)
 }
-
-export const entrySource: EntrySource = { findEntry }
 
 /**
  * Entries, without their graphs, that link to the external resource with this URI; within a context in the order of

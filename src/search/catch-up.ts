@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import type { Log } from '../base/log.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
-import type { Database } from '../stores/database.ts'
-import type { EntrySource } from './entry-source.ts'
+import type { Entry } from '../model/entry.ts'
+import type { Database, Queries } from '../stores/database.ts'
 import { indexEntry, markComplete, missingInIndex } from './index-records.ts'
 
 /** So many missing entries are indexed before the first answer: a small store is complete from then on. */
@@ -14,6 +14,9 @@ const MAX_BYTES: Bytes = 262_144
 /** Between two transactions, for everything else. */
 const PAUSE: Milliseconds = 10
 
+/** `content/` implements it. */
+type FindEntry = (queries: Queries, address: EntryAddress) => Promise<Entry | undefined>
+
 const first: EntryAddress = { context: '', id: '' }
 
 /**
@@ -23,15 +26,15 @@ const first: EntryAddress = { context: '', id: '' }
  */
 export class CatchUp {
   readonly #database: Database
-  readonly #entries: EntrySource
+  readonly #findEntry: FindEntry
   readonly #log: Log
   readonly #stopping = new AbortController()
   #running: Promise<void> | undefined
   #isComplete = false
 
-  constructor(database: Database, entries: EntrySource, log: Log) {
+  constructor(database: Database, findEntry: FindEntry, log: Log) {
     this.#database = database
-    this.#entries = entries
+    this.#findEntry = findEntry
     this.#log = log
   }
 
@@ -92,7 +95,7 @@ export class CatchUp {
     await this.#database.transaction(
       async tx => {
         for (const address of some) {
-          const entry = await this.#entries.findEntry(tx, address)
+          const entry = await this.#findEntry(tx, address)
           if (entry) await indexEntry(tx, entry)
         }
       },

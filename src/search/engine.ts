@@ -1,5 +1,5 @@
 import type { Queries } from '../stores/database.ts'
-import type { Sql } from '../stores/sql.ts'
+import { type Sql, sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { FacetPattern } from './facet-pattern.ts'
 import type { IndexFields, IndexPart } from './index-fields.ts'
@@ -63,6 +63,13 @@ export interface Reader {
 export interface Bound {
   readonly value: string
   readonly isIncluded: boolean
+}
+
+/** The column `value` lies between these bounds. */
+export function within(from: Bound | undefined, to: Bound | undefined): Sql {
+  const lower = !from ? sql`TRUE` : from.isIncluded ? sql`value >= ${from.value}` : sql`value > ${from.value}`
+  const upper = !to ? sql`TRUE` : to.isIncluded ? sql`value <= ${to.value}` : sql`value < ${to.value}`
+  return sql`${lower} AND ${upper}`
 }
 
 /** The fields of documents in the tables of one engine. */

@@ -4,8 +4,7 @@ import { RELATIVE } from '../graph/graph.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { Database } from '../stores/database.ts'
 import { type Engine, listed, type Sql, sql } from '../stores/sql.ts'
-import type { Dialect, FacetRequest, Hits, Order, Reader, SearchRequest } from './engine.ts'
-import { describeFacet, MAX_MATCHED_VALUES } from './facets.ts'
+import type { Dialect, Facet, FacetRequest, Hits, Order, Reader, SearchRequest } from './engine.ts'
 import { fieldName, kindOfField } from './fields.ts'
 import { predicateHash } from './index-fields.ts'
 import { postgresDialect } from './postgres-dialect.ts'
@@ -24,6 +23,8 @@ interface Row {
   readonly is_complete: number
 }
 
+/** At most this number of values is compared with a pattern. */
+const MAX_MATCHED_VALUES = 10_000
 const MAX_CACHE: Bytes = 4 * 2 ** 20
 
 type KeyOf = (field: string) => Sql
@@ -145,4 +146,23 @@ function sortKeyOf({ field, descends }: Order, keyOf: KeyOf): Sql | undefined {
   return kind === 'date' || kind === 'integer'
     ? sql`(SELECT ${one} FROM search_numbers WHERE field = ${keyOf(field)} AND doc = e.doc)`
     : sql`(SELECT ${one} FROM search_strings WHERE field = ${keyOf(field)} AND doc = e.doc)`
+}
+
+interface Counts {
+  readonly counted: ReadonlyArray<{ readonly value: string | number; readonly count: number }>
+  /** Hits without the field. */
+  readonly missing: number
+}
+
+/** The facet as it is returned: the values that the request asks for, the most frequent first. */
+function describeFacet(field: string, { limit, matches, ...request }: FacetRequest, counts: Counts): Facet {
+  const kind = kindOfField(fieldName(field))
+  const shown: Facet['values'][number][] = []
+  for (const { value, count } of counts.counted) {
+    const text = kind === 'date' ? new Date(value).toISOString() : String(value)
+    if (shown.length === limit) break
+    if (matches?.matches(text) ?? true) shown.push({ value: text, count })
+  }
+  if (request.missing) shown.push({ value: undefined, count: counts.missing })
+  return { name: field, isUri: kind === 'uri', values: shown }
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { type Graph, objectsOf, parseGraph, RELATIVE, statementsOf, type Term } from '../graph/graph.ts'
+import { type Graph, graphText, objectsOf, parseGraph, RELATIVE, statementsOf, type Term } from '../graph/graph.ts'
 import { dct, rdf, rdfs, store, xsd } from '../graph/vocabulary.ts'
 import { type Acl, type AclSlot, type Entry, type EntryHead, resourceOf } from '../model/entry.ts'
 import { CONTEXTS, entryUri, metadataUri, principalUri, resourceUri } from '../model/addresses.ts'
@@ -96,8 +95,8 @@ const knownHashes = new LRUCache<string, string>({
 const predicateName = (predicate: string): string =>
   predicate.startsWith(RELATIVE) ? predicate : predicateHash(predicate)
 
-/** What is replaced of an entry in the index. Each part contains the one before it, and only `all` has full texts. */
-export type IndexPart = 'head' | 'info' | 'all'
+/** What is replaced of an entry in the index: its head, which has no full texts, or everything. */
+export type IndexPart = 'head' | 'all'
 
 /** Who may read the metadata of an entry by its own access list. No query can name this field, nor the following ones. */
 export const READERS = 'readers'
@@ -106,65 +105,46 @@ export const CONTEXT_READERS = 'context.readers'
 /** Who may read the metadata of all entries of a context. */
 export const CONTEXT_OWNERS = 'context.owners'
 
-const headFields: readonly string[] = [
+/** The fields of the head, whether or not the entry has them. */
+export const headFields: readonly string[] = [
   ...Object.values(aclFields),
   'contributors',
   'modified',
+  'username',
+  'contextname',
   READERS,
   CONTEXT_READERS,
   CONTEXT_OWNERS,
 ]
 
-/** The fields that belong to a part, whether or not the entry has them. */
-export const partFields: Readonly<Record<Exclude<IndexPart, 'all'>, readonly string[]>> = {
-  head: headFields,
-  info: [...headFields, 'status', 'profile', 'projectType', 'format', 'size', 'username', 'contextname'],
-}
-
-export function headFieldsOf(entry: EntryHead): IndexFields {
+export function headFieldsOf(entry: EntryHead, names: IndexSurroundings = {}): IndexFields {
   const index = new Index()
-  describeHead(index, entry)
+  describeHead(index, entry, names)
   return index.fields()
 }
 
-export function infoFieldsOf(entry: Entry, surroundings: IndexSurroundings = {}): IndexFields {
+const membersOfBody = [
+  'entryType',
+  'graphType',
+  'resourceType',
+  'externalResource',
+  'metadata',
+  'cachedExternalMetadata',
+] as const
+
+/** Whether a change has left everything but the head as it was, as far as the index has it. */
+export const haveSameBody = (before: Entry, after: Entry): boolean =>
+  membersOfBody.every(member => before[member] === after[member]) &&
+  graphText(before.statements) === graphText(after.statements)
+
+export function indexFieldsOf(entry: Entry, names: IndexSurroundings = {}): IndexFields {
   const index = new Index()
-  describeInfo(index, entry, surroundings)
-  return index.fields()
-}
-
-/** What of an entry a change has to replace in the index. */
-export function changedPart(before: Entry, after: Entry): Exclude<IndexPart, 'head'> {
-  const r = resourceOf(after)
-  const isSame =
-    before.metadata === after.metadata &&
-    before.cachedExternalMetadata === after.cachedExternalMetadata &&
-    before.entryType === after.entryType &&
-    before.graphType === after.graphType &&
-    before.resourceType === after.resourceType &&
-    resourceOf(before) === r &&
-    // Their fields have values from the metadata as well.
-    [rdf.type, rdfs.label].every(predicate => haveSameObjects(before, after, [r, predicate]))
-  return isSame ? 'info' : 'all'
-}
-
-function haveSameObjects(one: Entry, other: Entry, [subject, predicate]: readonly [string, string]): boolean {
-  const [objects, others] = [
-    objectsOf(one.statements, subject, predicate),
-    objectsOf(other.statements, subject, predicate),
-  ]
-  return objects.length === others.length && objects.every(({ value }, at) => value === others[at]?.value)
-}
-
-/** Lets other requests run meanwhile where a graph is large. */
-export async function indexFieldsOf(entry: Entry, surroundings: IndexSurroundings = {}): Promise<IndexFields> {
-  const index = new Index()
-  describeInfo(index, entry, surroundings)
+  describeHead(index, entry, names)
   const metadata = parseGraph(entry.metadata)
   describeEntry(index, entry, metadata)
   for (const graph of metadataOf(entry, metadata)) {
     describeResource(index, graph, resourceOf(entry))
-    await describeStatements(index, graph)
+    describeStatements(index, graph)
   }
   return index.fields()
 }
@@ -187,8 +167,15 @@ function nameOf({ statements, id }: Entry, metadata: Graph, r: string): string {
   return label?.value ?? title?.value ?? id
 }
 
-function describeHead(index: Index, { context, acl, contributors, modified }: EntryHead): void {
+/** Fills no fields but {@link headFields}, which nothing else fills. */
+function describeHead(
+  index: Index,
+  { context, acl, contributors, modified }: EntryHead,
+  { userName, contextName }: IndexSurroundings,
+): void {
   index.number('modified', modified)
+  index.string('username', userName)
+  index.string('contextname', contextName)
   for (const reader of readersOf(acl)) index.string(READERS, reader)
   if (context === CONTEXTS) {
     const { admin = [], rread = [], rwrite = [] } = acl
@@ -201,26 +188,14 @@ function describeHead(index: Index, { context, acl, contributors, modified }: En
   }
 }
 
-/** Fills no fields but those of `partFields.info`, which nothing else fills. */
-function describeInfo(index: Index, entry: Entry, { userName, contextName }: IndexSurroundings): void {
-  describeHead(index, entry)
+function describeEntry(index: Index, entry: Entry, metadata: Graph): void {
   const { statements } = entry
   const r = resourceOf(entry)
-  index.string('username', userName)
-  index.string('contextname', contextName)
   for (const { value } of objectsOf(statements, entryUri(entry), store.term('status'))) index.string('status', value)
   for (const predicate of profilePredicates) {
     for (const { value } of objectsOf(statements, metadataUri(entry), predicate)) index.string('profile', value)
   }
   for (const { value } of objectsOf(statements, r, PROJECT_TYPE)) index.string('projectType', value)
-  if (!isListed(entry)) return
-  index.string('format', objectsOf(statements, r, dct.format)[0]?.value)
-  index.single('size', readInteger(objectsOf(statements, r, dct.extent)[0]?.value ?? ''))
-}
-
-/** The rest of what does not depend on the statements of the graphs: {@link changedPart} compares what it reads. */
-function describeEntry(index: Index, entry: Entry, metadata: Graph): void {
-  const r = resourceOf(entry)
   index.string('uri', entryUri(entry))
   index.string('resource', r)
   index.string('context', resourceUri({ context: CONTEXTS, id: entry.context }))
@@ -229,10 +204,13 @@ function describeEntry(index: Index, entry: Entry, metadata: Graph): void {
   index.string('resourceType', entry.resourceType)
   if (entry.graphType !== 'None') index.string('rdfType', store.term(entry.graphType))
   if (entry.resourceType !== 'InformationResource') index.string('rdfType', store.term(entry.resourceType))
-  for (const type of objectsOf(entry.statements, r, rdf.type)) index.string('rdfType', type.value)
+  for (const type of objectsOf(statements, r, rdf.type)) index.string('rdfType', type.value)
   index.number('created', entry.created)
   if (entry.creator !== undefined) index.string('creator', principalUri(entry.creator))
-  if (isListed(entry)) index.ngram('name', nameOf(entry, metadata, r))
+  if (!isListed(entry)) return
+  index.ngram('name', nameOf(entry, metadata, r))
+  index.string('format', objectsOf(statements, r, dct.format)[0]?.value)
+  index.single('size', readInteger(objectsOf(statements, r, dct.extent)[0]?.value ?? ''))
 }
 
 function describeResource(index: Index, graph: Graph, r: string): void {
@@ -264,14 +242,9 @@ function describeResource(index: Index, graph: Graph, r: string): void {
   for (const { value } of about(emailPredicates)) index.string('email', value.replace(/^mailto:/i, ''))
 }
 
-/** So many take a few milliseconds. */
-const STATEMENTS_TOGETHER = 4096
-
-async function describeStatements(index: Index, graph: Graph): Promise<void> {
+function describeStatements(index: Index, graph: Graph): void {
   const hashes = new Map<string, string>()
-  let count = 0
   for (const { predicate, object } of statementsOf(graph)) {
-    if (++count % STATEMENTS_TOGETHER === 0) await setImmediate()
     if (object.type === 'bnode') continue
     const known = hashes.get(predicate)
     if (known === undefined && hashes.size >= MAX_PREDICATES) continue

@@ -5,7 +5,7 @@ import type { Queries } from '../stores/database.ts'
 import { type Engine, sql } from '../stores/sql.ts'
 import type { FieldTables } from './engine.ts'
 import { kindOfField } from './fields.ts'
-import { headFieldsOf, type IndexFields, indexFieldsOf, type IndexPart, infoFieldsOf } from './index-fields.ts'
+import { headFieldsOf, type IndexFields, indexFieldsOf, type IndexPart } from './index-fields.ts'
 import { postgresFields } from './postgres-index.ts'
 import { sqliteFields } from './sqlite-index.ts'
 
@@ -13,15 +13,13 @@ import { sqliteFields } from './sqlite-index.ts'
 
 const tables: Readonly<Record<Engine, FieldTables>> = { sqlite: sqliteFields, postgres: postgresFields }
 
-/** @param part what has changed since the entry was indexed */
-export async function indexEntry(tx: Queries, entry: Entry, part: 'info' | 'all' = 'all'): Promise<void> {
-  const names = await findNames(tx, entry)
-  await writePart(tx, entry, part, part === 'info' ? infoFieldsOf(entry, names) : await indexFieldsOf(entry, names))
+export async function indexEntry(tx: Queries, entry: Entry): Promise<void> {
+  await writePart(tx, entry, 'all', indexFieldsOf(entry, await findNames(tx, entry)))
 }
 
 /** The same where at most the head has changed. */
 export async function indexHead(tx: Queries, head: EntryHead): Promise<void> {
-  await writePart(tx, head, 'head', headFieldsOf(head))
+  await writePart(tx, head, 'head', headFieldsOf(head, await findNames(tx, head)))
 }
 
 /** Whether an access list of the entry decides: 0 that of the context, 1 its own, 2 both. */
@@ -108,7 +106,7 @@ export async function indexedDocument(
   entry: Entry,
   toAbsolute: (iri: string) => string,
 ): Promise<Record<string, string[]>> {
-  const { strings, ngrams, texts, numbers } = await indexFieldsOf(entry, await findNames(queries, entry))
+  const { strings, ngrams, texts, numbers } = indexFieldsOf(entry, await findNames(queries, entry))
   const values = new Map<string, string[]>()
   const add = (field: string, value: string): void => {
     const kind = kindOfField(field)

@@ -2,7 +2,7 @@ import type { Queries } from '../stores/database.ts'
 import { listed, sql } from '../stores/sql.ts'
 import type { Bytes } from '../base/units.ts'
 import type { FieldTables } from './engine.ts'
-import { type IndexFields, type IndexPart, partFields, sortKey } from './index-fields.ts'
+import { headFields, type IndexFields, type IndexPart, sortKey } from './index-fields.ts'
 import { caseless, wordsOf } from './text.ts'
 
 /** The fields of documents in PostgreSQL: rows with the names of the fields, so that writers share no row. */
@@ -54,7 +54,7 @@ async function replace(tx: Queries, doc: number, part: IndexPart, fields: IndexF
 }
 
 async function clear(tx: Queries, doc: number, part: IndexPart): Promise<void> {
-  const isOfPart = part === 'all' ? sql`` : sql`AND field IN (${listed(partFields[part])})`
+  const isOfPart = part === 'all' ? sql`` : sql`AND field IN (${listed(headFields)})`
   await tx.run(sql`DELETE FROM search_strings WHERE doc = ${doc} ${isOfPart}`)
   await tx.run(sql`DELETE FROM search_numbers WHERE doc = ${doc} ${isOfPart}`)
   if (part !== 'all') return

@@ -3,13 +3,20 @@ import { type Caller, isAdmin, isGuest } from '../accounts/caller.ts'
 import { GUEST, USERS } from '../accounts/principals.ts'
 import type { Database } from '../stores/database.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
+import type { Entry, EntryHead } from '../model/entry.ts'
 import { ResponseBudget } from '../model/response-budget.ts'
 import { type Access, accessOf, type EntryInContext } from '../model/rights.ts'
-import { requireAffordable } from './cost.ts'
 import type { Facet, Reader, SearchRequest } from './engine.ts'
-import type { HitSource } from './entry-source.ts'
 import { Finder } from './finder.ts'
 import { sweepIndex } from './index-records.ts'
+import { requireAffordable } from './query-to-sql.ts'
+
+/** Where the search reads its hits, to check each against its access list. `content/` implements it. */
+interface HitSource {
+  /** Without its graphs if they exceed the budget. */
+  toShow(address: EntryAddress, budget: ResponseBudget): Promise<Entry | undefined>
+  head(address: EntryAddress): Promise<EntryHead | undefined>
+}
 
 /** A hit, and what the caller may do with it: decided once, when the engine has found it. */
 export interface Hit extends EntryInContext {

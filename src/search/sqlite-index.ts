@@ -1,7 +1,7 @@
 import type { Queries } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 import type { FieldTables } from './engine.ts'
-import { type IndexFields, type IndexPart, partFields, sortKey } from './index-fields.ts'
+import { headFields, type IndexFields, type IndexPart, sortKey } from './index-fields.ts'
 import { caseless, wordsOf } from './text.ts'
 
 /** The fields of documents in SQLite. Fields have numbers, because their names are long. */
@@ -27,7 +27,7 @@ async function replace(tx: Queries, doc: number, part: IndexPart, fields: IndexF
     part === 'all'
       ? sql`TRUE`
       : sql`field IN (SELECT number FROM search_fields
-    WHERE name IN (SELECT value FROM json_each(${JSON.stringify(partFields[part])})))`
+    WHERE name IN (SELECT value FROM json_each(${JSON.stringify(headFields)})))`
   if (part === 'all') await clearTexts(tx, doc, sql`field NOT IN (${fieldsOf([...rows.ngrams, ...rows.texts])})`)
   // Most strings are as before. Among very many it takes too long to find out which.
   const isMany = portionsOf(rows.strings).length > 1

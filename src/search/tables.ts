@@ -1,4 +1,5 @@
-import { type Sql, sql } from '../stores/sql.ts'
+import type { Migration } from '../stores/migrations.ts'
+import { name, type Sql, sql } from '../stores/sql.ts'
 
 /** The tables of the search index. All their data are derived from other tables: if they are empty, the next start fills them. */
 
@@ -86,22 +87,28 @@ const postgres: readonly Sql[] = [
   sql`CREATE INDEX search_texts_by_word ON search_texts USING gin (words)`,
 ]
 
-export const searchTables = { sqlite, postgres }
+/** Those of all versions. */
+const droppedTables: readonly Sql[] = [
+  'search_ngram_terms',
+  'search_ngrams',
+  'search_texts',
+  'search_strings',
+  'search_numbers',
+  'search_fields',
+  'search_entries',
+  'search_trashed',
+  'search_discarded',
+  'search_changes',
+  'search_digests',
+  'search_context_readers',
+  'search_audiences',
+  'search_audience_members',
+].map(table => sql`DROP TABLE IF EXISTS ${name(table)}`)
 
-/** Those of all earlier versions. */
-export const droppedTables: readonly Sql[] = [
-  sql`DROP TABLE IF EXISTS search_ngram_terms`,
-  sql`DROP TABLE IF EXISTS search_ngrams`,
-  sql`DROP TABLE IF EXISTS search_texts`,
-  sql`DROP TABLE IF EXISTS search_strings`,
-  sql`DROP TABLE IF EXISTS search_numbers`,
-  sql`DROP TABLE IF EXISTS search_fields`,
-  sql`DROP TABLE IF EXISTS search_entries`,
-  sql`DROP TABLE IF EXISTS search_trashed`,
-  sql`DROP TABLE IF EXISTS search_discarded`,
-  sql`DROP TABLE IF EXISTS search_changes`,
-  sql`DROP TABLE IF EXISTS search_digests`,
-  sql`DROP TABLE IF EXISTS search_context_readers`,
-  sql`DROP TABLE IF EXISTS search_audiences`,
-  sql`DROP TABLE IF EXISTS search_audience_members`,
+/**
+ * The step for the tables of the search index. A change of the tables replaces it by one with a new id, which drops the tables of all earlier
+ * versions: the next start fills the new ones.
+ */
+export const searchSteps: readonly Migration[] = [
+  { id: 45, name: 'search index', statements: [...droppedTables, { sqlite, postgres }] },
 ]
