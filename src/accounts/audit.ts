@@ -72,8 +72,9 @@ interface RecordedEvent extends AuditEntry {
 }
 
 export interface AuditQuery {
+  /** The user whom the event is about, or who caused it. */
   readonly userId?: string | undefined
-  /** A user id, or a part of the name that the user had at the time of the event. */
+  /** As `userId`, or a part of the name of that user: the one at the time of the event, for who caused it the present one. */
   readonly userText?: string | undefined
   readonly event?: AuditEvent | undefined
   /** Inclusive start. */
@@ -176,8 +177,8 @@ export class Audit {
   /** Returns the latest events first. */
   async list({ userId, userText, event, since, until, limit, offset = 0 }: AuditQuery): Promise<RecordedEvent[]> {
     const conditions: Sql[] = [
-      ...(userId === undefined ? [] : [sql`user_id = ${userId}`]),
-      ...(userText === undefined ? [] : [aboutUser(userText)]),
+      ...(userId === undefined ? [] : [sql`(user_id = ${userId} OR actor_id = ${userId})`]),
+      ...(userText === undefined ? [] : [concerns(userText)]),
       ...(event === undefined ? [] : [sql`event = ${event}`]),
       ...(since === undefined ? [] : [sql`time >= ${since}`]),
       ...(until === undefined ? [] : [sql`time < ${until}`]),
@@ -203,8 +204,10 @@ export class Audit {
   }
 }
 
-/** Events about a user with this id, or whose name contained this text at the time of the event. */
-function aboutUser(text: string): Sql {
+/** Events about, or caused by, a user with this id or whose name contains this text. */
+function concerns(text: string): Sql {
   const pattern = `%${text.replaceAll(/[\\%_]/g, sign => `\\${sign}`)}%`
-  return sql`(user_id = ${text} OR lower(user_name) LIKE lower(${pattern}) ESCAPE '\\')`
+  const isNamed = (column: Sql): Sql => sql`lower(${column}) LIKE lower(${pattern}) ESCAPE '\\'`
+  return sql`(user_id = ${text} OR actor_id = ${text} OR ${isNamed(sql`user_name`)}
+    OR actor_id IN (SELECT id FROM principals WHERE ${isNamed(sql`name`)}))`
 }

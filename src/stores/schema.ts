@@ -308,4 +308,9 @@ export const commonSteps: readonly Migration[] = [
       sql`ALTER TABLE trashed_entries ADD COLUMN trusted BIGINT NOT NULL DEFAULT 1`,
     ],
   },
+  {
+    id: 48,
+    name: 'audit events by who caused them',
+    statements: [sql`CREATE INDEX audit_by_actor ON audit (actor_id, time, number)`],
+  },
 ]

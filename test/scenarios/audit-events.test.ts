@@ -235,6 +235,18 @@ test('events are listed latest first, and filtered by user, time and number', as
   assert.ok((await read()).length <= 100)
 })
 
+test('the filter by user finds what they did, by name, part of a name and id', async () => {
+  const { id, name, visitor } = await newUser(service, admin)
+  const context = await newContext(admin, [id])
+  const entry = await newEntry(admin, context)
+  assert.equal((await visitor.post(`${context}/trash/${entry}`)).status, 204)
+  for (const query of [`user=${name.toUpperCase()}`, `user=${name.slice(1)}`, `user=${id}`, `userId=${id}`]) {
+    const [trashed] = await read(`?${query}&event=entry-trashed`)
+    assert.deepEqual([trashed?.actorId, trashed?.detail['entry']], [id, entry], query)
+  }
+  assert.deepEqual(await read('?user=nobody-at-all&event=entry-trashed'), [])
+})
+
 test('bad filters are 400 and reading is for administrators: guest 401, user 403 (D1.5)', async () => {
   for (const query of [
     'limit=0',

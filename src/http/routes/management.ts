@@ -169,9 +169,9 @@ export const managementRoutes = [
     requires: { role: 'admin', to: 'read the audit trail' },
     query: {
       user: textParameter(
-        'Events about this user: a name, a part of a name, or the id of a user who may have been deleted.',
+        'Events about this user, or caused by them: a name, a part of a name, or the id of a user who may have been deleted.',
       ),
-      userId: textParameter('Events about the user with exactly this id, whatever names there are.'),
+      userId: textParameter('Events about the user with exactly this id, or caused by them, whatever names there are.'),
       event: choice('Events of this kind.', auditEvents, undefined),
       since: pointInTime('Events from then on: a date, or a date-time with its zone (ISO 8601).'),
       until: pointInTime('Events before then.'),
