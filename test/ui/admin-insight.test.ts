@@ -51,7 +51,7 @@ inBrowser('the overview draws graphs of the last day and describes them in text'
   await admin.ask(`${context}?file`, { method: 'POST', body, headers: { 'content-type': 'text/plain' } })
   await enter(page, service.base, 'admin', ADMIN_PASSWORD, 'ui/admin')
   await page.waitForSelector('.chart canvas')
-  for (const title of ['Requests', 'Sign-ins', 'Stored files', 'Fullest contexts'])
+  for (const title of ['Requests', 'Sign-ins', 'Stored files', 'Fullest spaces'])
     await page.getByRole('heading', { name: title, exact: true }).waitFor()
   await page.locator('figcaption').filter({ hasText: 'photos: now 2 KiB, at most 2 KiB' }).waitFor()
   assert.deepEqual(complaints, [])
@@ -103,7 +103,7 @@ inBrowser(
     const { page, complaints, close } = await newPerson(b)
     await enter(page, service.base, 'admin', ADMIN_PASSWORD, 'ui/admin')
     const counts = page.locator('dl.counts > div')
-    for (const title of ['Users', 'Groups', 'Contexts']) {
+    for (const title of ['Users', 'Groups', 'Spaces']) {
       const count = counts.filter({ has: page.getByRole('link', { name: title, exact: true }) })
       const shown = Number(await count.locator('dd').innerText())
       await count.getByRole('link').click()

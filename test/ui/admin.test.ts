@@ -295,7 +295,7 @@ inBrowser(
     for (const [path, name, what] of [
       [`admin/users/${user.id}`, 'renamed@example.org', 'Delete user'],
       [`admin/groups/${group.entryId}`, 'leavers', 'Delete group'],
-      [`admin/contexts/${context}`, 'doomed', 'Delete context'],
+      [`admin/contexts/${context}`, 'doomed', 'Delete space'],
     ] as const) {
       await visit(page, path)
       await button(page, what).click()

@@ -80,7 +80,7 @@ inBrowser('text typed into a search field as soon as it appears is searched for'
 
 inBrowser('a size typed into a form as soon as it appears is kept', async b => {
   const { page, complaints, close } = await asAdmin(b)
-  await goTo(page, 'Contexts')
+  await goTo(page, 'Spaces')
   await actAtOnce(page, '.size input', '7')
   await page.locator(`a[href$="contexts/${context}"]`).click()
   await page.waitForSelector('.size input[data-acted]')

@@ -43,7 +43,7 @@ test('no message is unused', () => {
     .filter(entry => entry.isFile() && /\.tsx?$/.test(entry.name) && !entry.parentPath.endsWith('messages'))
     .map(entry => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
     .join('\n')
-  const made = /^(?:page|problem|rule|role|event|detail|check|part|origin|level|findings|principal)\./
+  const made = /^(?:page|problem|rule|role|event|detail|check|part|origin|level|findings|principal|type)\./
   const unused = Object.keys(en).filter(key => !made.test(key) && !sources.includes(`'${key}'`))
   assert.deepEqual(unused, [])
 })

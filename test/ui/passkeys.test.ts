@@ -130,7 +130,7 @@ inBrowser(
     await proof.getByRole('textbox', { name: 'Code' }).waitFor()
     await requireAccessible(page)
     await proof.getByRole('button', { name: 'Use a passkey' }).click()
-    await page.getByText('No second factors.').waitFor()
+    await page.getByText('Two-step verification is off.').waitFor()
     assert.deepEqual(complaints, [])
     await close()
   },

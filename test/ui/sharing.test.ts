@@ -62,12 +62,12 @@ inBrowser(
     await other.page.click('.tile a')
     await other.page.waitForSelector('text=You can read the files in this context')
     await other.page.goto(`${service.base}ui/contexts/${context}/sharing`)
-    await other.page.waitForSelector('text=Only owners of a context see and change who has access to it.')
+    await other.page.waitForSelector('text=Only owners of a space see and change who has access to it.')
 
     await page.getByRole('button', { name: 'Remove ben@example.org: read' }).click()
     await page.waitForSelector('tbody tr:has-text("ben@example.org")', { state: 'detached' })
     await other.page.goto(`${service.base}ui/shared`)
-    await other.page.waitForSelector('text=Nobody has shared a context with you yet.')
+    await other.page.waitForSelector('text=Nobody has shared a space with you yet.')
 
     await grant('guest')
     await page.getByRole('dialog', { name: 'Make it public?' }).getByRole('button', { name: 'Cancel' }).click()

@@ -24,11 +24,11 @@ inBrowser(
   },
 )
 
-inBrowser('"New context" on the first page of an administrator opens the dialog', async b => {
+inBrowser('"New space" on the first page of an administrator opens the dialog', async b => {
   const { page, complaints, close } = await newPerson(b)
   await enter(page, service.base, 'admin', ADMIN_PASSWORD)
-  await page.getByRole('link', { name: 'New context' }).click()
-  await page.getByRole('dialog', { name: 'New context' }).waitFor()
+  await page.getByRole('link', { name: 'New space' }).click()
+  await page.getByRole('dialog', { name: 'New space' }).waitFor()
   assert.deepEqual(complaints, [])
   await close()
 })

@@ -77,7 +77,7 @@ task('upload files', 'upload', 'anna', async ({ page, click, button, link, show 
   await show()
 })
 
-task('share a context', 'share', 'anna', async ({ page, click, button, link, show }) => {
+task('share a space', 'share', 'anna', async ({ page, click, button, link, show }) => {
   await click(link('Survey of the harbour'))
   await click(link('Share'))
   await page.getByLabel('User or group').fill(ben.name)
@@ -213,7 +213,7 @@ task('find a locked user and unlock them', 'unlock', 'admin', async ({ page, cli
 
 task('raise a quota', 'quota', 'admin', async ({ page, click, button, link, show }) => {
   await click(link('Administration'))
-  await click(page.getByRole('navigation', { name: 'Administration' }).getByRole('link', { name: 'Contexts' }))
+  await click(page.getByRole('navigation', { name: 'Administration' }).getByRole('link', { name: 'Spaces' }))
   await click(page.locator('tbody').getByRole('link', { name: 'Survey of the harbour' }))
   await page.getByLabel('New quota').fill('50')
   await click(button('Set quota'))

@@ -108,7 +108,7 @@ inBrowser('access to a context or file that was removed can be given back', asyn
     await page.getByRole('button', { name: `Remove ${ben.name}: read` }).click()
     await row(page, ben.name).waitFor({ state: 'detached' })
   }
-  await page.getByRole('button', { name: 'Use the permissions of the context' }).click()
+  await page.getByRole('button', { name: 'Use the permissions of the space' }).click()
   await page.waitForSelector('text=The permissions of the context apply.')
   assert.ok(!(await mayRead()))
   await undo(page, 'Saved.')

@@ -1,3 +1,5 @@
+import { type FileKind, kindOf } from '../lib/file-types.ts'
+
 const shapes = {
   folder: 'M3 6a2 2 0 0 1 2-2h4l2 2.5h8a2 2 0 0 1 2 2V18a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2z',
   file: 'M6 3h8l5 5v11a2 2 0 0 1-2 2H6a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2zM14 3v5h5',
@@ -26,14 +28,20 @@ export function Icon({ name, kind = name }: { readonly name: IconName; readonly 
   )
 }
 
-const archives = /zip|x-tar|gzip|x-7z|rar|x-bzip/
+const iconOfKind: Readonly<Record<FileKind, IconName>> = {
+  image: 'image',
+  audio: 'audio',
+  video: 'video',
+  pdf: 'text',
+  spreadsheet: 'text',
+  presentation: 'text',
+  document: 'text',
+  page: 'text',
+  data: 'text',
+  text: 'text',
+  archive: 'archive',
+  file: 'file',
+}
 
 /** The icon for a media type. */
-export function iconOf(mediaType: string | undefined): IconName {
-  const type = mediaType ?? ''
-  if (type.startsWith('image/')) return 'image'
-  if (type.startsWith('audio/')) return 'audio'
-  if (type.startsWith('video/')) return 'video'
-  if (type.startsWith('text/') || type === 'application/pdf' || /json|xml|msword|document/.test(type)) return 'text'
-  return archives.test(type) ? 'archive' : 'file'
-}
+export const iconOf = (mediaType: string | undefined): IconName => iconOfKind[kindOf(mediaType)]

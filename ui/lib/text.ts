@@ -1,8 +1,18 @@
+/** Emoji and the scripts that join letters: in them, joiners (U+200C, U+200D) belong to the spelling. */
+const JOINING =
+  '\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\uFE0F' +
+  ['Arab', 'Syrc', 'Mong', 'Deva', 'Beng', 'Guru', 'Gujr', 'Orya', 'Taml', 'Telu', 'Knda', 'Mlym', 'Sinh', 'Khmr']
+    .map(script => `\\p{Script_Extensions=${script}}`)
+    .join('')
+
 /**
  * Characters that are invisible or change how others are shown: control characters, direction marks,
  * zero-width characters.
  */
-const deceptive = /[\p{Cc}\u061C\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF]/gu
+const deceptive = new RegExp(
+  `[\\p{Cc}\\u061C\\u200B\\u200E\\u200F\\u2028-\\u202E\\u2060-\\u2069\\uFEFF]|(?<![${JOINING}])[\\u200C\\u200D]`,
+  'gu',
+)
 
 const code = (sign: string): string => sign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0') ?? ''
 

@@ -2,6 +2,7 @@ import { Icon, iconOf } from '../../components/icon.tsx'
 import { Menu, type MenuItem } from '../../components/menu.tsx'
 import { Name } from '../../components/name.tsx'
 import { address, part } from '../../lib/base.ts'
+import { tellType } from '../../lib/file-types.ts'
 import { type Item, resourcePath } from '../../lib/files.ts'
 import { ago, bytes } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
@@ -14,13 +15,6 @@ import { dropTarget, endDrag, startDrag } from './moving.ts'
 
 /** Height in pixels; must be the same as in `style/files.css`. */
 export const rowHeight = (): number => (matchMedia('(max-width: 44rem)').matches ? 60 : 52)
-
-/** A short name for a media type: `PNG`, `PDF`. */
-const tellType = (mediaType = ''): string => {
-  const [, subtype = ''] = /^[^/]+\/(?:x-|vnd\.)?([^;+]+)/.exec(mediaType) ?? []
-  if (subtype === '' || subtype === 'octet-stream') return '–'
-  return subtype.length > 4 ? visible(subtype) : visible(subtype).toUpperCase()
-}
 
 interface FileRowProps {
   readonly index: number
@@ -75,7 +69,7 @@ export function FileRow(props: FileRowProps) {
           <span class="meta">{meta.join(' · ')}</span>
         </span>
       </th>
-      <td class="col-format">{isFolder ? t('folder') : tellType(mediaType)}</td>
+      <td class="col-format">{isFolder ? t('folder') : tellType(mediaType, name)}</td>
       <td class="col-size">{size === undefined ? '–' : bytes(size)}</td>
       <td class="col-modified">{modified ? ago(modified) : '–'}</td>
       <td class="more">

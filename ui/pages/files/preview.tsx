@@ -3,6 +3,7 @@ import { Button } from '../../components/button.tsx'
 import { address } from '../../lib/base.ts'
 import { valuesOf } from '../../lib/graph.ts'
 import { detailsIn, type Item, resourcePath, TAG } from '../../lib/files.ts'
+import { tellType } from '../../lib/file-types.ts'
 import { bytes, dateTime } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { visible } from '../../lib/text.ts'
@@ -22,7 +23,7 @@ export function Preview({ item, onClose }: PreviewProps) {
     <Dialog title={visible(name)} size="large" onClose={onClose}>
       <FileContent source={address(resourcePath(item))} name={name} size={size} mediaType={mediaType} />
       <p class="muted small">
-        {[mediaType, size === undefined ? undefined : bytes(size), modified && dateTime(modified)]
+        {[tellType(mediaType, name), size === undefined ? undefined : bytes(size), modified && dateTime(modified)]
           .filter(text => text !== undefined)
           .join(' · ')}
       </p>
