@@ -367,7 +367,7 @@ const sv: Messages = {
   'origin.default': 'standard',
   'origin.file': 'konfigurationsfil',
   ourMetadata: 'Våra metadata',
-  ownerHint: 'En användare eller grupp med alla rättigheter i kontexten.',
+  ownerHint: 'En användare eller grupp med alla rättigheter i utrymmet.',
   ownerOptional: 'Ägare (valfritt)',
   ownersOnly: 'Bara utrymmets ägare ser och ändrar vem som har åtkomst.',
   pageBack: 'Föregående',
