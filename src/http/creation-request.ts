@@ -9,7 +9,7 @@ import { type EntryType, entryTypes, type GraphType, graphTypes, holdsGraph } fr
 import { isObject } from '../base/json.ts'
 import { type Graph, parseRdfJson, RELATIVE } from '../graph/graph.ts'
 import type { BaseAddress } from './base-address.ts'
-import { custom, flag, invalid, text, type ValuesOf } from './interface/inputs.ts'
+import { custom, flagParameter, invalid, textParameter, type ValuesOf } from './interface/route.ts'
 import { clientGoneSignal } from './protocol/body.ts'
 import type { Parameters } from './protocol/query.ts'
 import { graphsToRdfJson, syntaxOfMembers } from './embedded-rdf.ts'
@@ -20,7 +20,7 @@ const uriKeywords = { keywords: { format: 'uri' } }
 
 /** What a new entry is (W3.2.1). */
 export const creationQuery = {
-  id: text('The requested id: A-Z, a-z, 0-9, `_` and `-`. Without it the entry gets the next number.', {
+  id: textParameter('The requested id: A-Z, a-z, 0-9, `_` and `-`. Without it the entry gets the next number.', {
     keywords: { pattern: '^[A-Za-z0-9_-]+$', maxLength: 256 },
   }),
   entrytype: custom('Where the resource and its metadata are. Default: Local.', readEntryType, {
@@ -29,20 +29,23 @@ export const creationQuery = {
   graphtype: custom('The kind of the resource. Unknown words mean `none`.', readGraphType, {
     keywords: { enum: graphTypes.map(type => type.toLowerCase()) },
   }),
-  resource: text('URI of the resource, for all but Local.', uriKeywords),
-  'cached-external-metadata': text('URI of the metadata elsewhere, for a Reference or LinkReference.', uriKeywords),
-  informationresource: text('`false`: the resource is a thing, not a document.', {
+  resource: textParameter('URI of the resource, for all but Local.', uriKeywords),
+  'cached-external-metadata': textParameter(
+    'URI of the metadata elsewhere, for a Reference or LinkReference.',
+    uriKeywords,
+  ),
+  informationresource: textParameter('`false`: the resource is a thing, not a document.', {
     keywords: { enum: ['true', 'false'] },
   }),
-  groupURI: text('Group that a new user joins. Takes the right to write to the group.', uriKeywords),
-  list: text('Resource URI of a list of this context. The entry becomes its last member.', uriKeywords),
-  template: text(
+  groupURI: textParameter('Group that a new user joins. Takes the right to write to the group.', uriKeywords),
+  list: textParameter('Resource URI of a list of this context. The entry becomes its last member.', uriKeywords),
+  template: textParameter(
     'URI of an entry of this context whose metadata, without titles and descriptions, is added.',
     uriKeywords,
   ),
-  rdfFormat: text('Syntax of the graphs in the body: JSON-LD as it is, any other as a text.'),
-  file: flag('The body is the file of the new entry, described by `Content-Type` and `Content-Disposition`.'),
-  mimeType: text('With `file`: its media type, instead of `Content-Type`.'),
+  rdfFormat: textParameter('Syntax of the graphs in the body: JSON-LD as it is, any other as a text.'),
+  file: flagParameter('The body is the file of the new entry, described by `Content-Type` and `Content-Disposition`.'),
+  mimeType: textParameter('With `file`: its media type, instead of `Content-Type`.'),
 }
 
 /** Reads what a creation asks for. The body is only fetched when the service asks for it. */

@@ -2,11 +2,11 @@ import { MAX_DEPTH, type LinkTraversal } from '../content/lookup.ts'
 import { isAbsoluteIri } from '../graph/graph.ts'
 import { prefixes } from '../graph/vocabulary.ts'
 import type { BaseAddress } from './base-address.ts'
-import { choice, invalid, text, type ValuesOf, wholeNumber } from './interface/inputs.ts'
+import { choice, invalid, textParameter, type ValuesOf, wholeNumber } from './interface/route.ts'
 
 /** Which links from entry to entry an answer follows (W3.5). */
 export const linkQuery = {
-  recursive: text(
+  recursive: textParameter(
     'With the metadata of the entries that these predicates lead to: IRIs or short forms such as `dcterms:hasPart`, commas between them. At most 1000 entries that the caller may read.',
   ),
   depth: wholeNumber(`How many links to follow, at most ${MAX_DEPTH}.`, {

@@ -1,6 +1,6 @@
 import { graphTypes } from '../model/entry.ts'
 import { type Order, type Paging, sortKeys } from '../model/list-order.ts'
-import { choice, custom, invalid, text, type ValuesOf } from './interface/inputs.ts'
+import { choice, custom, invalid, textParameter, type ValuesOf } from './interface/route.ts'
 import type { Parameters } from './protocol/query.ts'
 
 const MAX_ON_A_PAGE = 100
@@ -12,8 +12,8 @@ export const orderQuery = {
     sortKeys,
     undefined,
   ),
-  order: text('`desc`: in descending order.', { keywords: { enum: ['asc', 'desc'] } }),
-  prio: text('A graph type whose entries come first, such as `List`.', { keywords: { enum: graphTypes } }),
+  order: textParameter('`desc`: in descending order.', { keywords: { enum: ['asc', 'desc'] } }),
+  prio: textParameter('A graph type whose entries come first, such as `List`.', { keywords: { enum: graphTypes } }),
   lang: custom('Language of the titles that are sorted by, and of their order: a language tag.', readLanguage),
 }
 

@@ -1,30 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, errorCodes } from '../base/error-codes.ts'
-import {
-  Conflict,
-  FileUnreadable,
-  Forbidden,
-  InvalidInput,
-  LockedOut,
-  NotAcceptable,
-  NotFound,
-  NotSupported,
-  Overloaded,
-  PreconditionFailed,
-  RangeNotSatisfiable,
-  ServiceError,
-  StorageFull,
-  StorageReadOnly,
-  StoreDamaged,
-  StoreUnavailable,
-  TooLarge,
-  TooSlow,
-  Unauthenticated,
-  UpstreamFailed,
-  UpstreamSilent,
-  UnsupportedType,
-  WrongMethod,
-} from '../base/errors.ts'
+import * as errors from '../base/errors.ts'
 import { pageContext, sendPage } from './page.ts'
 import { prefersHtml } from './protocol/negotiate.ts'
 import { errorPage } from './pages/error-page.ts'
@@ -33,31 +9,34 @@ import type { Uses } from './services.ts'
 
 /** The one place where a class of refusal becomes a status. */
 const statuses = [
-  [InvalidInput, 400],
-  [Unauthenticated, 401],
-  [Forbidden, 403],
-  [NotFound, 404],
-  [WrongMethod, 405],
-  [NotAcceptable, 406],
-  [TooSlow, 408],
-  [Conflict, 409],
-  [PreconditionFailed, 412],
-  [TooLarge, 413],
-  [UnsupportedType, 415],
-  [RangeNotSatisfiable, 416],
-  [LockedOut, 429],
-  [NotSupported, 501],
-  [UpstreamFailed, 502],
-  [Overloaded, 503],
-  [StoreUnavailable, 503],
-  [UpstreamSilent, 504],
-  [StorageFull, 507],
+  [errors.InvalidInput, 400],
+  [errors.Unauthenticated, 401],
+  [errors.Forbidden, 403],
+  [errors.NotFound, 404],
+  [errors.WrongMethod, 405],
+  [errors.NotAcceptable, 406],
+  [errors.TooSlow, 408],
+  [errors.Conflict, 409],
+  [errors.PreconditionFailed, 412],
+  [errors.TooLarge, 413],
+  [errors.UnsupportedType, 415],
+  [errors.RangeNotSatisfiable, 416],
+  [errors.LockedOut, 429],
+  [errors.NotSupported, 501],
+  [errors.UpstreamFailed, 502],
+  [errors.Overloaded, 503],
+  [errors.StoreUnavailable, 503],
+  [errors.UpstreamSilent, 504],
+  [errors.StorageFull, 507],
 ] as const
 
-/** Refusals that an operator has to do something about. */
-const faults = [StorageFull, StorageReadOnly, StoreDamaged, FileUnreadable] as const
+/** The statuses of error responses that a route can declare. */
+export type ProblemStatus = (typeof statuses)[number][1]
 
-class InternalError extends ServiceError {}
+/** Refusals that an operator has to do something about. */
+const faults = [errors.StorageFull, errors.StorageReadOnly, errors.StoreDamaged, errors.FileUnreadable] as const
+
+class InternalError extends errors.ServiceError {}
 
 /** The body of an error response (D1.4, RFC 9457). */
 export interface Problem {
@@ -85,35 +64,35 @@ export function problemOf(error: unknown, requestId: string): Problem {
   }
 }
 
-function asRefusal(error: unknown, requestId: string): ServiceError {
-  if (error instanceof ServiceError) return error
+function asRefusal(error: unknown, requestId: string): errors.ServiceError {
+  if (error instanceof errors.ServiceError) return error
   return (
     fromFramework(error) ?? new InternalError('internal-error', `An internal error occurred. Request ${requestId}.`)
   )
 }
 
 /** Fastify's own refusals: only those that a request can provoke. */
-function fromFramework(error: unknown): ServiceError | undefined {
+function fromFramework(error: unknown): errors.ServiceError | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   switch (code) {
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      return new InvalidInput('bad-request', 'The path is not valid percent-encoded UTF-8, or too long.')
+      return new errors.InvalidInput('bad-request', 'The path is not valid percent-encoded UTF-8, or too long.')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new UnsupportedType('unsupported-type', 'The `Content-Type` of the request is not a media type.')
+      return new errors.UnsupportedType('unsupported-type', 'The `Content-Type` of the request is not a media type.')
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new InvalidInput('bad-request', 'The `Content-Length` does not match the body.')
+      return new errors.InvalidInput('bad-request', 'The `Content-Length` does not match the body.')
     default:
       return undefined
   }
 }
 
-function headersOf(error: ServiceError): Record<string, string> {
-  if (error instanceof WrongMethod) return { allow: error.allowed.join(', ') }
-  if (error instanceof LockedOut || error instanceof Overloaded) {
+function headersOf(error: errors.ServiceError): Record<string, string> {
+  if (error instanceof errors.WrongMethod) return { allow: error.allowed.join(', ') }
+  if (error instanceof errors.LockedOut || error instanceof errors.Overloaded) {
     return { 'retry-after': String(error.retryAfter) }
   }
-  if (error instanceof RangeNotSatisfiable) return { 'content-range': `bytes */${error.size}` }
+  if (error instanceof errors.RangeNotSatisfiable) return { 'content-range': `bytes */${error.size}` }
   return {}
 }
 
@@ -136,8 +115,12 @@ export async function sendProblem(
   const { status, headers, body } = problemOf(error, request.id)
   deps.metrics.refused(body.code)
   if (status === 500) deps.log.error({ err: error, requestId: request.id }, 'a request failed')
-  if (error instanceof StoreUnavailable) deps.outages.note(error, request.id)
-  if (error instanceof StorageFull || error instanceof StorageReadOnly || error instanceof StoreUnavailable)
+  if (error instanceof errors.StoreUnavailable) deps.outages.note(error, request.id)
+  if (
+    error instanceof errors.StorageFull ||
+    error instanceof errors.StorageReadOnly ||
+    error instanceof errors.StoreUnavailable
+  )
     deps.checkDisk()
   if (faults.some(type => error instanceof type)) {
     deps.log.error({ code: body.code, err: error, requestId: request.id }, 'a request failed because of the storage')

@@ -10,9 +10,9 @@ import type { EntryAddress } from '../model/addresses.ts'
 import type { ShownGraph } from '../content/resource-kind.ts'
 import { announcesBody, clientGoneSignal, mediaTypeOf } from './protocol/body.ts'
 import type { BaseAddress } from './base-address.ts'
-import { absoluteGraphOf, graphJson } from './describe.ts'
+import { absoluteGraphOf, type GraphForm, graphJson } from './describe.ts'
 import { addVary, preferenceAmong } from './protocol/negotiate.ts'
-import { custom } from './interface/inputs.ts'
+import { custom } from './interface/route.ts'
 import type { Uses } from './services.ts'
 
 const JSON_TYPE = 'application/json'
@@ -60,11 +60,11 @@ export function representationFor(request: FastifyRequest, reply: FastifyReply):
 /** True where the answer is the JSON that clients get by default. */
 export const isPlainJson = ({ mediaType }: Representation): boolean => mediaType === JSON_TYPE
 
-/** The form of graphs inside other JSON: RDF/JSON, or with `rdfFormat` JSON-LD (W3.0.4). @throws {NotAcceptable} */
-export function embeddedGraphs(request: FastifyRequest): (graph: Graph) => unknown {
+/** The form of graphs inside other JSON: RDF/JSON (`undefined`), or with `rdfFormat` JSON-LD (W3.0.4). @throws {NotAcceptable} */
+export function embeddedGraphs(request: FastifyRequest): GraphForm | undefined {
   const format = mediaTypeParameter(request, 'rdfFormat')
   if (format === JSON_LD) return describeJsonLd
-  if (format === undefined || findSyntax(format)?.name === 'json') return asRdfJson
+  if (format === undefined || findSyntax(format)?.name === 'json') return undefined
   throw new NotAcceptable(
     'not-acceptable',
     `Inside JSON a graph is RDF/JSON or ${JSON_LD}, not ${format.slice(0, 200)}.`,
@@ -76,9 +76,6 @@ export function mediaTypeParameter(request: FastifyRequest, name: 'format' | 'rd
   const given = request.parameters.get(name)?.split(';')[0]?.trim().replaceAll(' ', '+').toLowerCase()
   return given === '' ? undefined : given
 }
-
-/** The default form of graphs inside JSON. */
-export const asRdfJson = (graph: Graph): unknown => graph
 
 /** The parameters by which a client asks for a syntax. Read by {@link representationFor} and {@link embeddedGraphs}. */
 export const answerFormat = custom(

@@ -6,44 +6,39 @@ import type { Parameters } from './protocol/query.ts'
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof methods)[number]
 
-/** One address and method. A GET answers HEAD as well. */
-export interface Route {
-  readonly method: Method
-  readonly url: string
-  /** Returns the body of a JSON answer, or `undefined` after it has sent the reply itself. */
-  readonly handle: (request: FastifyRequest, reply: FastifyReply) => unknown
+/** What a route declares for the steps around its handler. */
+export interface RouteMarks {
   /** A login or logout: invalid credentials in the request must not prevent it (D2.4). */
-  readonly skipAuth?: true
+  readonly skipAuth?: boolean
   /**
    * Other sites send browsers here with a POST, by design: the only address that the cross-site check allows
    * (D2.9, D8.2).
    */
-  readonly csrfExempt?: true
+  readonly csrfExempt?: boolean
   /** Visited by people with a browser: errors may be pages (D1.4). */
-  readonly htmlErrors?: true
+  readonly htmlErrors?: boolean
   /** The page whose form is sent here: a browser that asks for this address with GET is led there. Relative to the base. */
   readonly pageAt?: string
   /** Answers on the content origin, and nowhere else (`content-origin.ts`). */
-  readonly onContentOrigin?: true
+  readonly onContentOrigin?: boolean
   /** Responses contain no secrets, so text and RDF may be compressed (`negotiate.ts`). */
-  readonly compressible?: true
+  readonly compressible?: boolean
   /** The scopes of which an access token needs one; absent: those that `caller.ts` derives from method and address. Empty: tokens are refused. */
   readonly tokenScopes?: readonly TokenScope[]
   /** Also for users who must have a second factor and have none (D28.9). */
-  readonly allowWithoutMfa?: true
-  /** Every request is refused, so there is nothing to describe. */
-  readonly onlyRefuses?: true
+  readonly allowWithoutMfa?: boolean
+}
+
+/** One address and method. A GET answers HEAD as well. */
+export interface Route extends RouteMarks {
+  readonly method: Method
+  readonly url: string
+  /** Returns the body of a JSON answer, or `undefined` after it has sent the reply itself. */
+  readonly handle: (request: FastifyRequest, reply: FastifyReply) => unknown
 }
 
 declare module 'fastify' {
-  interface FastifyContextConfig {
-    skipAuth?: boolean
-    csrfExempt?: boolean
-    htmlErrors?: boolean
-    compressible?: boolean
-    allowWithoutMfa?: boolean
-    tokenScopes?: readonly TokenScope[]
-  }
+  interface FastifyContextConfig extends RouteMarks {}
 
   interface FastifyRequest {
     /** The marks of the matched route and its address, which is absent for an unknown address. */

@@ -1,10 +1,13 @@
 import { parentPort } from 'node:worker_threads'
-import { type PlainRefusal, plainRefusal } from '../base/refusals.ts'
+import * as errors from '../base/errors.ts'
 
 export type TaskOutcome =
   | { readonly result: unknown }
   | { readonly refused: PlainRefusal }
   | { readonly error: unknown }
+
+/** A refusal as a plain value, with the members of its class, because errors lose both between threads. */
+type PlainRefusal = Pick<errors.ServiceError, 'name' | 'message'> & Readonly<Record<string, unknown>>
 
 /** Makes this thread one of a pool: it does the work of one task after the other. */
 export function serveTasks<Task, Result>(work: (task: Task) => Result | Promise<Result>): void {
@@ -13,12 +16,17 @@ export function serveTasks<Task, Result>(work: (task: Task) => Result | Promise<
   })
 }
 
-/** Errors lose their class between threads, so a refusal of the service travels as a value. */
 async function outcomeOf(work: () => Promise<unknown>): Promise<TaskOutcome> {
   try {
     return { result: await work() }
   } catch (error) {
-    const refused = plainRefusal(error)
-    return refused ? { refused } : { error }
+    return error instanceof errors.ServiceError ? { refused: { ...error, message: error.message } } : { error }
   }
+}
+
+/** The refusal with its class again; one of a class that `base/errors.ts` does not have is an error without one. */
+export function refusalFrom({ name, message, ...members }: PlainRefusal): Error {
+  const refusal = Object.assign(new Error(message), { name }, members)
+  const known: unknown = Object.entries(errors).find(([of]) => of === name)?.[1]
+  return typeof known === 'function' ? (Object.setPrototypeOf(refusal, known.prototype as object) as Error) : refusal
 }

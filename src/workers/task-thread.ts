@@ -1,7 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { refusalFrom } from '../base/refusals.ts'
 import type { Milliseconds } from '../base/units.ts'
-import type { TaskOutcome } from './serve-tasks.ts'
+import { refusalFrom, type TaskOutcome } from './serve-tasks.ts'
 
 /** JavaScript memory for objects that live briefly. By default the engine lets dropped ones fill 48 MB. */
 const YOUNG_MEGABYTES = 16

@@ -54,7 +54,9 @@ function newBodies({ idleTimeout = 60_000, minimumRate = 1, maxJson = 100_000 } 
 }
 
 const { bodies } = newBodies()
+/** In place of the responses of all requests that ask nothing of theirs. */
 const { response } = newResponse()
+response.setMaxListeners(0)
 
 /** Sends `before` bytes, waits so long, and sends one more. */
 async function slowBody(before: number, pauses: readonly number[], { own = 0 } = {}): Promise<void> {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { Content } from '../../src/http/interface/inputs.ts'
-import { describePaths, isDescribed, Problem } from '../../src/http/interface/document.ts'
-import { refusalsOf, refusalTypes } from '../../src/http/interface/refusal-answers.ts'
-import type { RefusalStatus } from '../../src/http/interface/route.ts'
+import type { Content } from '../../src/http/interface/bodies.ts'
+import { describePaths, isDescribed, Problem, refusalsOf, refusalTypes } from '../../src/http/interface/document.ts'
+import type { ProblemStatus } from '../../src/http/problem.ts'
 import type { JsonSchema } from '../../src/http/interface/schema.ts'
 import { describedRoutes } from '../../src/http/routes/routes.ts'
 import type { Answer } from './http-client.ts'
@@ -37,7 +36,7 @@ export function requireDescribed(method: string, path: string, answer: Answer): 
   const described = route?.description.answers[answer.status]
   if (answer.status >= 400 && !described) {
     if (route) {
-      const isDeclared = route.refusals.has(answer.status as RefusalStatus) || general.includes(answer.status)
+      const isDeclared = route.refusals.has(answer.status as ProblemStatus) || general.includes(answer.status)
       assert.ok(isDeclared, `the description has no such refusal: ${what}`)
     }
     return requireProblem(answer, route ? refusalTypes(route) : undefined, what)

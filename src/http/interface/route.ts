@@ -1,11 +1,180 @@
+import type { Content, RequestBody } from './bodies.ts'
+import { type Schema, text, type JsonSchema } from './schema.ts'
+import { InvalidInput } from '../../base/errors.ts'
+import { isFlagSet, type Parameters } from '../protocol/query.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Caller, requireAdmin, requireSignedIn, type TokenScope } from '../../accounts/caller.ts'
+import { type Caller, requireAdmin, requireSignedIn } from '../../accounts/caller.ts'
 import type { ErrorCode } from '../../base/error-codes.ts'
 import type { Bodies } from '../protocol/body.ts'
-import type { Method, Route } from '../route.ts'
-import type { Answer } from './answer.ts'
-import type { NoQuery, Query, RequestBody, ValuesOf } from './inputs.ts'
-import type { JsonSchema } from './schema.ts'
+import type { ProblemStatus } from '../problem.ts'
+import type { Method, Route, RouteMarks } from '../route.ts'
+
+/**
+ * Useful requests after a response (OpenAPI links): the id of an operation, and the sources of its parameters
+ * as runtime expressions such as `$response.body#/entryId`.
+ */
+export type Links = Readonly<Record<string, Readonly<Record<string, string>>>>
+
+/** The response of an operation with one status. */
+export interface Answer {
+  readonly description: string
+  readonly content?: Content
+  readonly headers?: Readonly<Record<string, string>>
+  readonly links?: Links
+}
+
+interface Extras {
+  readonly example?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly links?: Links
+}
+
+export const json = (description: string, schema: Schema, { example, ...extras }: Extras = {}): Answer => ({
+  description,
+  content: { types: ['application/json'], schema, ...(example === undefined ? {} : { example }) },
+  ...extras,
+})
+
+export const content = (
+  description: string,
+  types: readonly string[],
+  schema: Schema,
+  extras: Extras = {},
+): Answer => ({
+  description,
+  content: { types, schema },
+  ...extras,
+})
+
+/** A response without a body. */
+export const empty = (description: string, extras: Omit<Extras, 'example'> = {}): Answer => ({ description, ...extras })
+
+export const done = empty('Done.')
+export const unchanged = empty('Not changed since the state that the request names.')
+export const redirect = (description: string): Answer =>
+  empty(description, { headers: { Location: 'Where to go on.' } })
+
+/** A page for people. */
+export const page = (description: string): Answer => content(description, ['text/html'], text())
+
+/** A query parameter: its meaning, its schema for the description, and how it is read. */
+export interface Parameter<T> {
+  readonly description: string
+  readonly schema: JsonSchema
+  readonly isRequired: boolean
+  /** An example value, which generated tests send. */
+  readonly example?: string | number | boolean | undefined
+  /** @throws {InvalidInput} `invalid-query` */
+  readonly read: (parameters: Parameters, name: string) => T
+}
+
+type Query = Readonly<Record<string, Parameter<unknown>>>
+
+/** The query of a route without parameters. */
+type NoQuery = Readonly<Record<string, never>>
+
+export type ValuesOf<Q extends Query> = { readonly [K in keyof Q]: Q[K] extends Parameter<infer T> ? T : never }
+
+interface Hints {
+  readonly example?: string
+  /** Further keywords of JSON Schema, for the description only. */
+  readonly keywords?: JsonSchema
+}
+
+/** Any text. */
+export const textParameter = (
+  description: string,
+  { example, keywords = {} }: Hints = {},
+): Parameter<string | undefined> => ({
+  description,
+  schema: { type: 'string', ...keywords },
+  isRequired: false,
+  example,
+  read: (parameters, name) => parameters.get(name),
+})
+
+export const requiredText = (description: string, { example, keywords = {} }: Hints = {}): Parameter<string> => ({
+  description,
+  schema: { type: 'string', ...keywords },
+  isRequired: true,
+  example,
+  read: (parameters, name) => {
+    const value = parameters.get(name)
+    if (value !== undefined && value !== '') return value
+    throw invalid(`The parameter \`${name}\` is missing.`)
+  },
+})
+
+/** A flag. Without a value, or with `true`, it is set; `false`, `off` and `0` mean the same as leaving it out. */
+export const flagParameter = (description: string): Parameter<boolean> => ({
+  description,
+  schema: { enum: ['', 'true', 'false'] },
+  isRequired: false,
+  read: isFlagSet,
+})
+
+/**
+ * A whole number, at least `min`. An empty value means the same as leaving it out.
+ * @param cap larger numbers are reduced to this one
+ * @param max larger numbers are refused
+ */
+export const wholeNumber = (
+  description: string,
+  {
+    otherwise,
+    min = 0,
+    max = Number.MAX_SAFE_INTEGER,
+    cap = max,
+  }: { readonly otherwise: number; readonly min?: number; readonly max?: number; readonly cap?: number },
+): Parameter<number> => ({
+  description,
+  schema: { type: 'integer', minimum: min, maximum: max, default: otherwise },
+  isRequired: false,
+  read: (parameters, name) => {
+    const given = parameters.get(name)
+    if (given === undefined || given === '') return otherwise
+    const number = /^-?\d{1,16}$/.test(given) ? Number(given) : Number.NaN
+    if (number >= min && number <= max) return Math.min(number, cap)
+    const range = max === Number.MAX_SAFE_INTEGER ? `from ${min} on` : `from ${min} to ${max}`
+    throw invalid(`\`${name}\` must be a whole number ${range}, not "${shown(given)}".`)
+  },
+})
+
+/** One of these words. An empty value means the same as leaving it out. */
+export const choice = <const T extends readonly string[], const D extends T[number] | undefined>(
+  description: string,
+  values: T,
+  otherwise: D,
+): Parameter<T[number] | D> => ({
+  description,
+  schema: { enum: values, ...(otherwise === undefined ? {} : { default: otherwise }) },
+  isRequired: false,
+  read: (parameters, name) => {
+    const given = parameters.get(name)
+    if (given === undefined || given === '') return otherwise
+    const value = values.find(known => known === given)
+    if (value !== undefined) return value
+    throw invalid(`\`${name}\` must be one of ${values.join(', ')}, not "${shown(given)}".`)
+  },
+})
+
+/** A parameter that a function of its own reads. */
+export const custom = <T>(
+  description: string,
+  read: Parameter<T>['read'],
+  { example, keywords = {} }: Hints = {},
+): Parameter<T> => ({ description, schema: { type: 'string', ...keywords }, isRequired: false, example, read })
+
+/** `limit` and `offset` of lists that are returned in pages: 50 items by default, at most 100. */
+export const paging = {
+  limit: wholeNumber('How many to return; more than 100 counts as 100.', { otherwise: 50, cap: 100 }),
+  offset: wholeNumber('How many to skip.', { otherwise: 0 }),
+} as const
+
+export const invalid = (detail: string, cause?: unknown): InvalidInput =>
+  new InvalidInput('invalid-query', detail, { cause })
+
+const shown = (given: string): string => (given.length > 40 ? `${given.slice(0, 40)}…` : given)
 
 /** The chapters of docs/interface.md, and the tags of `openapi.json`. */
 export const chapters = [
@@ -28,27 +197,7 @@ export type Chapter = (typeof chapters)[number]
  * Codes by status. A status without codes stands for the general ones: `not-signed-in`, `not-allowed`,
  * `not-found`…
  */
-export type Refusals = Readonly<Partial<Record<RefusalStatus, readonly ErrorCode[]>>>
-export type RefusalStatus =
-  | 400
-  | 401
-  | 403
-  | 404
-  | 405
-  | 406
-  | 408
-  | 409
-  | 412
-  | 413
-  | 415
-  | 416
-  | 429
-  | 501
-  | 502
-  | 503
-  | 504
-  | 507
-
+export type Refusals = Readonly<Partial<Record<ProblemStatus, readonly ErrorCode[]>>>
 interface PathPart {
   readonly description?: string
   readonly schema?: JsonSchema
@@ -104,19 +253,11 @@ export interface Exchange<U extends string = string, Q extends Query = Query, B 
   readonly body: () => Promise<B>
 }
 
-interface Declared<D, U extends string, Q extends Query, B> {
+interface Declared<D, U extends string, Q extends Query, B> extends RouteMarks {
   readonly method: Method
   readonly url: U
   /** False when this configuration does not have the route; the response is then 404 or 405. */
   readonly isOffered?: (deps: D) => boolean
-  readonly skipAuth?: true
-  readonly csrfExempt?: true
-  readonly htmlErrors?: true
-  readonly pageAt?: string
-  readonly compressible?: true
-  readonly allowWithoutMfa?: true
-  readonly onContentOrigin?: true
-  readonly tokenScopes?: readonly TokenScope[]
   /** Returns the body of a JSON response, or `undefined` after it has sent the reply itself. */
   readonly handle: (deps: D, exchange: Exchange<U, Q, B>) => unknown
 }
@@ -161,9 +302,8 @@ function define<D, U extends string, Q extends Query, B>(
   declared: Declared<D, U, Q, B>,
   description: Description<Q, B> | undefined,
 ): RouteDefinition<D & { readonly bodies: Bodies }> {
-  const { method, url, isOffered, skipAuth, csrfExempt, htmlErrors, pageAt, compressible, tokenScopes, handle } =
-    declared
-  const { onContentOrigin, allowWithoutMfa } = declared
+  const { isOffered, handle, ...marks } = declared
+  const { method, url, htmlErrors = false } = declared
   const parameters = Object.entries(description?.query ?? {})
   const { body, requires } = description ?? {}
   const readQuery = ({ parameters: given }: FastifyRequest): ValuesOf<Q> => {
@@ -174,21 +314,12 @@ function define<D, U extends string, Q extends Query, B>(
   return {
     method,
     url,
-    htmlErrors: htmlErrors === true,
+    htmlErrors,
     description,
     bind: deps => {
       if (isOffered && !isOffered(deps)) return undefined
       return {
-        method,
-        url,
-        ...(skipAuth ? { skipAuth } : {}),
-        ...(csrfExempt ? { csrfExempt } : {}),
-        ...(htmlErrors ? { htmlErrors } : {}),
-        ...(pageAt === undefined ? {} : { pageAt }),
-        ...(compressible ? { compressible } : {}),
-        ...(allowWithoutMfa ? { allowWithoutMfa } : {}),
-        ...(onContentOrigin ? { onContentOrigin } : {}),
-        ...(tokenScopes ? { tokenScopes } : {}),
+        ...marks,
         handle: (request, reply) => {
           if (requires) requireRole(request.caller, requires)
           return handle(deps, {

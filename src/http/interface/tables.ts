@@ -1,8 +1,5 @@
-import type { Answer } from './answer.ts'
-import { isDescribed, templateOf } from './document.ts'
-import type { Parameter } from './inputs.ts'
-import { accessOf, refusalsOf } from './refusal-answers.ts'
-import { type Chapter, chapters, type Description, type RouteDefinition } from './route.ts'
+import { type Answer, type Parameter, type Chapter, chapters, type Description, type RouteDefinition } from './route.ts'
+import { isDescribed, templateOf, accessOf, refusalsOf } from './document.ts'
 
 /** An operation with this many parameters gets a table of its own. */
 const MIN_TABLE = 3
@@ -35,7 +32,7 @@ function operationTables(routes: readonly RouteDefinition[], chapter: Chapter): 
     row(
       `${route.method} \`${templateOf(route.url)}\``,
       requestOf(route.description),
-      Object.entries(route.description.answers).map(describeAnswer).join('; '),
+      Object.entries(route.description.answers).map(describeAnswerRow).join('; '),
       [...refusalsOf(route)]
         .map(([status, codes]) => [status, ...codes.map(code => `\`${code}\``)].join(' '))
         .join('; '),
@@ -111,7 +108,7 @@ function meaningOf({ description, schema, isRequired }: Parameter<unknown>): str
     .join(' ')
 }
 
-const describeAnswer = ([status, { description, content }]: readonly [string, Answer]): string => {
+const describeAnswerRow = ([status, { description, content }]: readonly [string, Answer]): string => {
   const type = content?.types.length === 1 && content.types[0] !== 'application/json' ? ` (${content.types[0]})` : ''
   return `${status}: ${description.replace(/\.$/, '')}${type}`
 }

@@ -21,57 +21,43 @@ export interface CookieOptions {
 const token = /^[A-Za-z0-9_-]{16,256}$/
 
 /**
- * The cookies of one request. Only items that name the wanted cookie are taken apart, when it is wanted: a header has room for two
- * thousand. Tolerates unknown items: clients send whole Set-Cookie texts back, with attributes and with items that have
+ * The cookies of one request. Tolerates unknown items: clients send whole Set-Cookie texts back, with attributes and with items that have
  * no value (W3.1.2).
  */
 export class RequestCookies {
-  static readonly none = new RequestCookies('', { hostPrefix: false, isWithoutAuth: false })
-  readonly #header: string
-  readonly #how: { readonly hostPrefix: boolean; readonly isWithoutAuth: boolean }
+  static readonly none = new RequestCookies(new Map())
+  /** Every distinct value by name. */
+  readonly #values: ReadonlyMap<string, ReadonlySet<string>>
 
-  private constructor(header: string, how: { readonly hostPrefix: boolean; readonly isWithoutAuth: boolean }) {
-    this.#header = header
-    this.#how = how
+  private constructor(values: ReadonlyMap<string, ReadonlySet<string>>) {
+    this.#values = values
   }
 
   /** @param hostPrefix see {@link CookieOptions} */
-  static parse(header: string | undefined, hostPrefix = false): RequestCookies {
-    return header === undefined ? RequestCookies.none : new RequestCookies(header, { hostPrefix, isWithoutAuth: false })
+  static parse(header = '', hostPrefix = false): RequestCookies {
+    const values = new Map<string, Set<string>>()
+    for (const item of header.split(';')) {
+      const equals = item.indexOf('=')
+      const name = equals < 0 ? undefined : nameWithoutPrefix(item.slice(0, equals).trim(), hostPrefix)
+      if (name !== undefined) values.set(name, (values.get(name) ?? new Set()).add(item.slice(equals + 1).trim()))
+    }
+    return new RequestCookies(values)
   }
 
   /** The same cookies without any `auth_token` (I4: `ignoreAuth`). */
   withoutAuth(): RequestCookies {
-    return new RequestCookies(this.#header, { ...this.#how, isWithoutAuth: true })
-  }
-
-  /** Every distinct value of a cookie. */
-  #valuesOf(wanted: string): string[] {
-    const values: string[] = []
-    const header = this.#header
-    const { hostPrefix, isWithoutAuth } = this.#how
-    if (isWithoutAuth && wanted === AUTH_COOKIE) return values
-    for (let at = header.indexOf(wanted); at >= 0; ) {
-      const end = endOfItem(header, at)
-      const item = header.slice(header.lastIndexOf(';', at) + 1, end)
-      const equals = item.indexOf('=')
-      if (equals >= 0 && nameWithoutPrefix(item.slice(0, equals).trim(), hostPrefix) === wanted) {
-        values.push(item.slice(equals + 1).trim())
-      }
-      at = end < header.length ? header.indexOf(wanted, end + 1) : -1
-    }
-    return values.length > 1 ? [...new Set(values)] : values
+    return new RequestCookies(new Map([...this.#values].filter(([name]) => name !== AUTH_COOKIE)))
   }
 
   /** Every distinct value of a cookie that has the form of a token. */
   tokens(name: string): string[] {
-    return this.#valuesOf(name).filter(value => token.test(value))
+    return [...(this.#values.get(name) ?? [])].filter(value => token.test(value))
   }
 
   /** The value of a cookie, of whatever form; `undefined` also when there are several values. */
   only(name: string): string | undefined {
-    const values = this.#valuesOf(name)
-    return values.length === 1 ? values[0] : undefined
+    const [value, ...others] = this.#values.get(name) ?? []
+    return others.length === 0 ? value : undefined
   }
 
   /** Every distinct `auth_token` (D2.8). */
@@ -81,18 +67,13 @@ export class RequestCookies {
 
   /** True when the request contains an `auth_token`, even one without the form of a token. */
   get hasAuthToken(): boolean {
-    return this.#valuesOf(AUTH_COOKIE).length > 0
+    return this.#values.has(AUTH_COOKIE)
   }
 
   /** The token of a trusted device, if the request contains one. */
   get deviceToken(): string | undefined {
     return this.tokens(DEVICE_COOKIE)[0]
   }
-}
-
-function endOfItem(header: string, from: number): number {
-  const end = header.indexOf(';', from)
-  return end < 0 ? header.length : end
 }
 
 /** The name of a cookie as it is without `__Host-`; `undefined` for one that another host of the domain may have set. */

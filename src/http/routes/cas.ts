@@ -1,9 +1,8 @@
 import { SsoRefused } from '../../sso/refusal.ts'
 import { setCookie } from '../protocol/cookies.ts'
-import { FlowCookie } from '../flow-cookie.ts'
-import { done, json, redirect } from '../interface/answer.ts'
-import { flag, formBody, text as textParameter } from '../interface/inputs.ts'
-import { route } from '../interface/route.ts'
+import { FlowCookie } from '../browser-cookies.ts'
+import { done, json, redirect, flagParameter, textParameter, route } from '../interface/route.ts'
+import { formBody } from '../interface/bodies.ts'
 import { CurrentUser } from '../interface/schemas.ts'
 import { readSuccessUrl } from '../base-address.ts'
 import type { Uses } from '../services.ts'
@@ -33,7 +32,7 @@ export const casRoutes = [
     query: {
       ticket: textParameter('Given by the CAS server.'),
       successurl: textParameter('Where to go afterwards, at this service.'),
-      [AGAIN]: flag('Set by the service when a login begins for the second time.'),
+      [AGAIN]: flagParameter('Set by the service when a login begins for the second time.'),
     },
     answers: {
       200: json('The user information, where no success URL is configured; for a browser a page.', CurrentUser),

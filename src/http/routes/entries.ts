@@ -8,16 +8,14 @@ import {
   validatorHeaders,
   withoutVariants,
 } from '../conditional.ts'
-import { describeEntry, entryJson } from '../describe.ts'
-import { content, done, json, unchanged } from '../interface/answer.ts'
-import { flag, jsonBody, streamedBody } from '../interface/inputs.ts'
-import { route } from '../interface/route.ts'
+import { describeEntry } from '../describe.ts'
+import { content, done, json, unchanged, flagParameter, route } from '../interface/route.ts'
+import { jsonBody, streamedBody } from '../interface/bodies.ts'
 import { Entry as EntrySchema, Json, Name } from '../interface/schemas.ts'
 import { pagingOf, pagingQuery } from '../list-paging.ts'
 import {
   answerFormat,
   embeddedFormat,
-  asRdfJson,
   embeddedGraphs,
   graphReader,
   isPlainJson,
@@ -47,7 +45,7 @@ export const entryRoutes = [
     access: 'those who have any right on the entry; with `service.repository.public-info=on` everybody',
     details: 'In a syntax of RDF other than JSON the answer is the info alone.',
     query: {
-      includeAll: flag('With metadata, relations, rights and resource, as far as the caller may read them.'),
+      includeAll: flagParameter('With metadata, relations, rights and resource, as far as the caller may read them.'),
       ...pagingQuery,
       rdfFormat: embeddedFormat,
       format: answerFormat,
@@ -70,9 +68,7 @@ export const entryRoutes = [
       // Rights and the fill level change without the entry, so a 304 could keep an outdated view.
       const isTheSameForAll = !query.includeAll && view.quota === undefined
       if (isCurrent && isTheSameForAll) return reply.status(304).send()
-      if (form !== asRdfJson) return describeEntry(view, deps.base, form)
-      reply.type('application/json; charset=utf-8')
-      return entryJson(view, deps.base)
+      return describeEntry(view, deps.base, form)
     },
   }),
   route({
@@ -84,7 +80,7 @@ export const entryRoutes = [
     access: 'those who administer the entry',
     details: 'Dates and addresses are kept by the service.',
     query: {
-      applyACLtoChildren: flag(
+      applyACLtoChildren: flagParameter(
         'On a list: gives its access list to all entries in it, lists inside included. Those that were added by people who did not administer them are passed over; the caller must administer all others, at most 10,000.',
       ),
     },
@@ -112,7 +108,7 @@ export const entryRoutes = [
     chapter,
     summary: 'Delete an entry with its metadata and its resource; a context with all entries in it.',
     access: 'those who administer the entry; `recursive`: those who administer the context',
-    query: { recursive: flag('On a list: deletes all entries in it as well, at most 10,000.') },
+    query: { recursive: flagParameter('On a list: deletes all entries in it as well, at most 10,000.') },
     answers: { 204: done },
     refusals: { 401: [], 403: [], 404: [], 413: ['list-too-large'] },
     conditional: 'write',

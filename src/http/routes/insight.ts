@@ -1,5 +1,4 @@
-import { json } from '../interface/answer.ts'
-import { route } from '../interface/route.ts'
+import { json, route } from '../interface/route.ts'
 import { anyOf, flag, list, named, nothing, object, oneOf, text } from '../interface/schema.ts'
 import { count, time } from '../interface/schemas.ts'
 import { INTERVAL } from '../history.ts'

@@ -5,12 +5,20 @@ import type { LinkVisits, Visit } from '../../content/links/link-visits.ts'
 import { isList } from '../../model/entry.ts'
 import { contentAddress } from '../content-redirect.ts'
 import { sendFile } from '../download.ts'
-import { content, json, redirect } from '../interface/answer.ts'
-import { flag as flagParameter, jsonBody, paging, text as textParameter } from '../interface/inputs.ts'
-import { type Refusals, route } from '../interface/route.ts'
+import {
+  content,
+  json,
+  redirect,
+  flagParameter,
+  paging,
+  textParameter,
+  type Refusals,
+  route,
+} from '../interface/route.ts'
+import { jsonBody } from '../interface/bodies.ts'
 import { anything, list, named, object, oneOf, optional, text } from '../interface/schema.ts'
 import { count, time } from '../interface/schemas.ts'
-import { LinkCookie } from '../link-cookie.ts'
+import { LinkCookie } from '../browser-cookies.ts'
 import { parseRange } from '../protocol/range.ts'
 import { setCookie } from '../protocol/cookies.ts'
 import type { Uses } from '../services.ts'

@@ -3,9 +3,7 @@ import { findAddress } from '../../content/contexts.ts'
 import { RELATIVE } from '../../graph/graph.ts'
 import { type EntryAddress, entryUri } from '../../model/addresses.ts'
 import { entryValidators, validatorHeaders } from '../conditional.ts'
-import { done, json } from '../interface/answer.ts'
-import { flag, text as textParameter } from '../interface/inputs.ts'
-import { route } from '../interface/route.ts'
+import { done, json, flagParameter, textParameter, route } from '../interface/route.ts'
 import { object } from '../interface/schema.ts'
 import { StoredFile, uri } from '../interface/schemas.ts'
 import { answerFormat, representationFor, sendGraph } from '../rdf.ts'
@@ -29,7 +27,7 @@ export const listRoutes = [
         example: 'photos/entry/one',
       }),
       fromList: textParameter('URI of the list that the entry leaves.'),
-      removeAll: flag('The entry leaves any list that it is in.'),
+      removeAll: flagParameter('The entry leaves any list that it is in.'),
       mimeType: textParameter('With `method=put`: media type of the file, instead of `Content-Type`.'),
       textarea: textParameter('Without meaning; browsers send it.'),
     },

@@ -8,9 +8,19 @@ import { countStore } from '../../content/store-counts.ts'
 import type { OidcProvider } from '../../sso/oidc/provider.ts'
 import type { Federation, SamlProvider } from '../../sso/saml/provider.ts'
 import { userNamed } from '../asked-user.ts'
-import { done, json, redirect } from '../interface/answer.ts'
-import { choice, custom, flag, invalid, requiredText, text as textParameter, wholeNumber } from '../interface/inputs.ts'
-import { route } from '../interface/route.ts'
+import {
+  done,
+  json,
+  redirect,
+  choice,
+  custom,
+  flagParameter,
+  invalid,
+  requiredText,
+  textParameter,
+  wholeNumber,
+  route,
+} from '../interface/route.ts'
 import {
   anyOf,
   anything,
@@ -77,8 +87,8 @@ export const managementRoutes = [
     summary: 'Read version and state.',
     details: 'For `Accept: text/plain` the answer is `UP`.',
     query: {
-      extended: flag('For admins: with settings, base address, start and memory.'),
-      includeStats: flag('With `extended`: how much the store holds.'),
+      extended: flagParameter('For admins: with settings, base address, start and memory.'),
+      includeStats: flagParameter('With `extended`: how much the store holds.'),
     },
     answers: {
       200: { description: 'The state.', content: { types: ['application/json', 'text/plain'], schema: Status } },

@@ -13,9 +13,7 @@ import {
   withoutVariants,
 } from '../conditional.ts'
 import { contentDisposition } from '../protocol/content-disposition.ts'
-import { done, unchanged } from '../interface/answer.ts'
-import { custom, flag, invalid } from '../interface/inputs.ts'
-import { route } from '../interface/route.ts'
+import { done, unchanged, custom, flagParameter, invalid, route } from '../interface/route.ts'
 import { linkQuery, readLinkTraversal } from '../link-traversal.ts'
 import type { Parameters } from '../protocol/query.ts'
 import { answerFormat, graphReader, type Representation, representationFor, sendStoredGraph } from '../rdf.ts'
@@ -26,7 +24,7 @@ const chapter = 'Entries'
 const readers = 'those who may read the metadata'
 const writers = 'those who may write the metadata'
 
-const download = flag('As an attachment.')
+const download = flagParameter('As an attachment.')
 const revision = {
   rev: custom<number | undefined>('Number of a [revision](#revisions-of-metadata).', readRevision, {
     keywords: { type: 'integer', minimum: 1 },

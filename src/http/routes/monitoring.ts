@@ -1,8 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { requireAdmin } from '../../accounts/caller.ts'
-import { content, json } from '../interface/answer.ts'
-import { route } from '../interface/route.ts'
+import { content, json, route } from '../interface/route.ts'
 import { flag, mapOf, named, object, oneOf, text } from '../interface/schema.ts'
 import type { Uses } from '../services.ts'
 

@@ -1,6 +1,5 @@
-import { json } from '../interface/answer.ts'
+import { json, route } from '../interface/route.ts'
 import { type Paths, openApiDocument } from '../interface/document.ts'
-import { route } from '../interface/route.ts'
 import { anything, mapOf } from '../interface/schema.ts'
 import type { Uses } from '../services.ts'
 

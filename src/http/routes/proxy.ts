@@ -1,9 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NotSupported } from '../../base/errors.ts'
 import { clientGoneSignal } from '../protocol/body.ts'
-import { content } from '../interface/answer.ts'
-import { requiredText } from '../interface/inputs.ts'
-import { route, undescribed } from '../interface/route.ts'
+import { content, requiredText, route, undescribed } from '../interface/route.ts'
 import { anything } from '../interface/schema.ts'
 import type { Uses } from '../services.ts'
 

@@ -11,9 +11,20 @@ import { fileValidators, requirePreconditions, validatorHeaders } from '../condi
 import { describeResource } from '../describe.ts'
 import { contentAddress } from '../content-redirect.ts'
 import { sendFile } from '../download.ts'
-import { content, done, empty, json, redirect, unchanged } from '../interface/answer.ts'
-import { flag, streamedBody, text as textParameter, type ValuesOf } from '../interface/inputs.ts'
-import { type Refusals, route } from '../interface/route.ts'
+import {
+  content,
+  done,
+  empty,
+  json,
+  redirect,
+  unchanged,
+  flagParameter,
+  textParameter,
+  type ValuesOf,
+  type Refusals,
+  route,
+} from '../interface/route.ts'
+import { streamedBody } from '../interface/bodies.ts'
 import { anything } from '../interface/schema.ts'
 import { StoredFile } from '../interface/schemas.ts'
 import { orderOf, orderQuery } from '../list-paging.ts'
@@ -55,7 +66,7 @@ export const uploadRefusals: Refusals = {
 
 const chapter = 'Resources'
 const resourceQuery = {
-  download: flag('A file: as an attachment.'),
+  download: flagParameter('A file: as an attachment.'),
   format: answerFormat,
   rdfFormat: embeddedFormat,
   ...orderQuery,
@@ -129,7 +140,7 @@ export const resourceRoutes = [
     chapter,
     summary: 'Delete the file, empty the text, or remove all members from the list. The entry stays.',
     access: 'those who may write the resource',
-    query: { recursive: flag('On a list: deletes the list and all entries in it, at most 10,000.') },
+    query: { recursive: flagParameter('On a list: deletes the list and all entries in it, at most 10,000.') },
     answers: { 204: done },
     refusals: { 401: [], 403: [], 404: ['no-file'], 405: ['method-not-allowed'], 413: ['list-too-large'] },
     conditional: 'write',

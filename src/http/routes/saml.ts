@@ -4,10 +4,9 @@ import { InvalidInput } from '../../base/errors.ts'
 import type { DirectoryHit } from '../../sso/saml/provider.ts'
 import { CHOICE, DISCOVERED, type LogoutMessage, type SamlSignOn } from '../../sso/saml/sign-on.ts'
 import { withQuery } from '../../sso/with-query.ts'
-import { ChoiceCookie } from '../choice-cookie.ts'
-import { content, json, page, redirect } from '../interface/answer.ts'
-import { flag, formBody, text as textParameter } from '../interface/inputs.ts'
-import { route } from '../interface/route.ts'
+import { ChoiceCookie } from '../browser-cookies.ts'
+import { content, json, page, redirect, flagParameter, textParameter, route } from '../interface/route.ts'
+import { formBody } from '../interface/bodies.ts'
 import { text } from '../interface/schema.ts'
 import { CurrentUser } from '../interface/schemas.ts'
 import { pageContext, sendPage } from '../page.ts'
@@ -128,7 +127,7 @@ export const samlRoutes = [
       successurl: textParameter('Where to go after the login.'),
       failureurl: textParameter('Where to go after a refusal.'),
       [CHOICE]: textParameter('In a federation, the identity provider that the user has chosen.'),
-      [DISCOVERED]: flag('Set when the browser comes back from a discovery service.'),
+      [DISCOVERED]: flagParameter('Set when the browser comes back from a discovery service.'),
     },
     answers: {
       200: content('A page whose form goes to the identity provider.', ['text/html'], text()),
@@ -214,7 +213,7 @@ export const samlRoutes = [
       entityID: textParameter('The relying-party id of this service.'),
       return: textParameter('Where the browser goes with its choice: at `auth/saml` of this service.'),
       returnIDParam: textParameter('Name of the parameter with the choice; `entityID` by default.'),
-      isPassive: flag('Returns at once with the last choice of this browser, if it has one.'),
+      isPassive: flagParameter('Returns at once with the last choice of this browser, if it has one.'),
       q: textParameter('Words of a name, a keyword or a domain.'),
     },
     answers: { 200: page('The page.'), 303: redirect('Back with the choice, for `isPassive`.') },

@@ -7,14 +7,12 @@ import type { Facet, Order } from '../../search/engine.ts'
 import { FacetPattern } from '../../search/facet-pattern.ts'
 import { parseFilters, parseQuery } from '../../search/query.ts'
 import { isLongEnough, MIN_CHARACTERS } from '../../search/text.ts'
-import { describeEntry, entryJson, type GraphForm, type Leavable } from '../describe.ts'
-import { json } from '../interface/answer.ts'
-import { custom, invalid, requiredText, text as textParameter } from '../interface/inputs.ts'
-import { route } from '../interface/route.ts'
+import { describeEntry, type GraphForm } from '../describe.ts'
+import { json, custom, invalid, requiredText, textParameter, route } from '../interface/route.ts'
 import { anyOf, list, named, nothing, object, text } from '../interface/schema.ts'
 import { count, Hit } from '../interface/schemas.ts'
 import { type Parameters, refuseFeed } from '../protocol/query.ts'
-import { asRdfJson, embeddedFormat, embeddedGraphs } from '../rdf.ts'
+import { embeddedFormat, embeddedGraphs } from '../rdf.ts'
 import type { Uses } from '../services.ts'
 
 const DEFAULT_LIMIT = 50
@@ -118,13 +116,6 @@ export const searchRoutes = [
       for (const hit of found.hits) shown.push({ entry: hit.entry, view: await views.hit(caller, hit, budget) })
       const facetFields = found.facets.map(facet => describeFacet({ base }, facet))
       const numbers = { results: found.total, limit, offset, facetFields }
-      if (form === asRdfJson) {
-        // Put together from texts: graphs that are only sent are not parsed.
-        const children = shown.map(hit => hitJson({ base }, hit)).join(',')
-        const text = `{"resource":{"children":[${children}]},${JSON.stringify(numbers).slice(1)}`
-        reply.type('application/json; charset=utf-8')
-        return text
-      }
       return { resource: { children: shown.map(hit => describeHit({ base }, hit, form)) }, ...numbers }
     },
   }),
@@ -135,19 +126,9 @@ interface ShownHit extends Pick<EntryInContext, 'entry'> {
 }
 
 /** A context has an alias where other entries have a name. */
-const notOfHit = ({ entry }: ShownHit): 'name' | 'alias' => (entry.context === CONTEXTS ? 'name' : 'alias')
-
-const onlyName: ReadonlySet<Leavable> = new Set(['name'])
-const onlyAlias: ReadonlySet<Leavable> = new Set(['alias'])
-
-const hitJson = ({ base }: Uses<'base'>, hit: ShownHit): string => {
-  const left = notOfHit(hit) === 'name' ? onlyName : onlyAlias
-  return entryJson(hit.view, base, left, `,"contextId":${JSON.stringify(hit.entry.context)}`)
-}
-
-function describeHit({ base }: Uses<'base'>, hit: ShownHit, form: GraphForm): unknown {
-  const { [notOfHit(hit)]: _left, ...described } = describeEntry(hit.view, base, form)
-  return { ...described, contextId: hit.entry.context }
+function describeHit({ base }: Uses<'base'>, hit: ShownHit, form: GraphForm | undefined): unknown {
+  const { name, alias, ...described } = describeEntry(hit.view, base, form)
+  return { ...described, ...(hit.entry.context === CONTEXTS ? { alias } : { name }), contextId: hit.entry.context }
 }
 
 const describeFacet = ({ base }: Uses<'base'>, { name, isUri, values }: Facet): unknown => ({

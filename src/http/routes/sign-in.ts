@@ -7,9 +7,8 @@ import type { ProviderFace } from '../../sso/identity-provider.ts'
 import { ownerOfDomain } from '../../sso/sign-on.ts'
 import { type BaseAddress, readSuccessUrl } from '../base-address.ts'
 import { callerByCookie } from '../caller.ts'
-import { json, page, redirect } from '../interface/answer.ts'
-import { flag, formBody, text as textParameter } from '../interface/inputs.ts'
-import { type Exchange, route } from '../interface/route.ts'
+import { json, page, redirect, flagParameter, textParameter, type Exchange, route } from '../interface/route.ts'
+import { formBody } from '../interface/bodies.ts'
 import { anyOf, integer, list, named, object, optional, text } from '../interface/schema.ts'
 import { count, CurrentUser } from '../interface/schemas.ts'
 import { assetPath, pageContext, sendPage } from '../page.ts'
@@ -89,7 +88,7 @@ export const signInRoutes = [
     query: {
       successurl: textParameter('Where to go afterwards, at this service.'),
       email: textParameter('An address whose organisation signs the user in: leads on to its identity provider.'),
-      ended: flag('Says on the page that a session has ended.'),
+      ended: flagParameter('Says on the page that a session has ended.'),
       left: textParameter(
         'Name of the identity provider where the session of a user who has signed out here may be open.',
       ),

@@ -1,7 +1,5 @@
 import type { TrashedEntry } from '../../content/trash/trash.ts'
-import { done, json } from '../interface/answer.ts'
-import { paging } from '../interface/inputs.ts'
-import { route } from '../interface/route.ts'
+import { done, json, paging, route } from '../interface/route.ts'
 import { list, named, object, oneOf, optional, text } from '../interface/schema.ts'
 import { count, time, uri } from '../interface/schemas.ts'
 import { graphTypes } from '../../model/entry.ts'
