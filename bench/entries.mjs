@@ -83,7 +83,7 @@ function metadataOf(context, id, base = './', state = '') {
   return { [`${base}${context}/resource/${id}`]: { [TITLE]: [title] } }
 }
 
-/** In each context: parallel reads and creations, in turns with their bare counterparts. */
+/** In each context: parallel reads and creations, alternating with their bare counterparts. */
 async function measureRates(service, headers, contexts) {
   const folder = await mkdtemp(join(tmpdir(), 'stowage-bench-'))
   const json = await ask(service, headers, 'GET', `${contexts[0].id}/entry/1?includeAll`)
@@ -135,9 +135,8 @@ function readsOf({ id, size }, headers) {
 }
 
 /**
- * Reads in the smallest context, alone and beside a number of writes per second to another one, in turns; and 50 of these writes per
- * second alone, to know what processor time they take. Some thousands of writes warm up: the few beside the reads would be measured while
- * the service still compiles their path.
+ * Measures reads in the smallest context alternately alone and during writes to another context, and 50 writes per second alone for their
+ * CPU time. Some thousands of writes warm up the service first; otherwise it would still be compiling their code path.
  */
 async function measureBeside(service, headers, [read, written]) {
   const { entry, metadata } = readsOf(read, headers)

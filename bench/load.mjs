@@ -95,7 +95,7 @@ export const hasWrk = spawnSync('wrk', ['--version']).error === undefined
 
 /**
  * Like {@link load}, with `wrk` on one thread. Every response must be a success.
- * @param paths requested in turns
+ * @param paths requested one after the other, in rotation
  */
 export async function loadByWrk({ base, pid }, { paths, headers }, { connections, ms }) {
   const folder = await mkdtemp(join(tmpdir(), 'stowage-bench-'))

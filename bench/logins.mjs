@@ -99,7 +99,7 @@ async function measureLogins(service, bare, size) {
   return { size, ours: medianOf(ours), bare: medianOf(hashes), ratio: ratioOf(ours, hashes) }
 }
 
-/** Measures readers in turns without a flood and with a flood of wrong passwords on eight connections. */
+/** Measures readers alternately without and with a flood of wrong passwords on eight connections. */
 async function measureFlood(service, reader) {
   const guess = loginOf('admin', 'a wrong password')
   const answered = []

@@ -1,5 +1,5 @@
 // How much one caller can delay others: each input below is sent while a user repeats `GET /auth/user`, over a kept and a
-// new connection in turns. The results are the slowest of these responses, the growth of the service's memory, and responses with 5xx.
+// new connection alternately. The results are the slowest of these responses, the growth of the service's memory, and responses with 5xx.
 // BENCH_PROGRAM names another build of the service, for results from before a change; BENCH_INPUTS, a regular
 // expression, selects inputs by their names.
 import { fork } from 'node:child_process'

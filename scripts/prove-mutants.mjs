@@ -4,7 +4,7 @@
 //   --seed S         the seed of that draw; the same seed draws the same ones
 //   --minutes M      stops after M minutes; what was tried until then is a sample too
 //   --folder F       keeps the work there: the same command goes on with it
-//   --concurrency N  so many test files at a time (1)
+//   --concurrency N  test files at a time (1)
 // Mutants and their places come from StrykerJS. Its own test runners watch the main thread only; here a mutant in a worker thread or in
 // a process that a test starts is noticed as well.
 import './runtime.mjs'

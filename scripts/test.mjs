@@ -28,7 +28,7 @@ const AT_ONCE = 3
 const MAX_RUN_MS = 960_000
 /** With more failed processes than this, the program is at fault and not the moment. */
 const MAX_RETRIES = 3
-/** So many files are listed by `--times`. */
+/** Maximum number of files that `--times` lists. */
 const MAX_TIMES = 30
 /** Not part of `npm test`, because they start other servers repeatedly. */
 const PEERS = join('test', 'peers', '/')

@@ -17,10 +17,10 @@ const REPLACEABLE = [
 const ENDINGS = ['uncaughtException', 'unhandledRejection', 'SIGHUP', 'SIGINT', 'SIGTERM']
 /** What keeps a process running, and could disturb the tests of the next file. */
 const ACTIVE = ['Timeout', 'TCPServerWrap', 'PipeServerWrap', 'UDPWrap']
-/** A server that was told to close may need a moment on a busy machine. */
+/** Maximum wait for a stopped server to release its port. Loaded machines are slow. */
 const MAX_WAIT_MS = 60_000
 const PAUSE_MS = 10
-/** The longest process takes three minutes. One that takes so much longer waits for what never comes. */
+/** Maximum run time of one process. The longest takes three minutes; one beyond this limit hangs. */
 const MAX_RUN_MS = 900_000
 
 /** @param tests the folder of the tests; names of files are relative to it */

@@ -102,7 +102,7 @@ export class Lockout {
     this.#options = options
   }
 
-  /** A lockout that permits so many times as many attempts, for what many people share. */
+  /** A lockout with `times` as many attempts, for a counter that many people share. */
   withMoreAttempts(times: number): Lockout {
     const { maxAttempts, duration } = this.#options
     return new Lockout(this.#store, this.#system, {

@@ -26,7 +26,7 @@ import type { SamlLogin } from '../sso/saml/sign-on.ts'
 import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
 
 const DAY = 86_400_000
-/** So many days ahead it is time to ask the provider for its next certificate. */
+/** Days before a certificate expires at which the check warns, so that the provider can send the next one in time. */
 const SOON = 30
 /** Clocks further apart than this make trouble sooner or later. */
 const MAX_OFFSET = 30_000

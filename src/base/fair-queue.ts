@@ -6,7 +6,7 @@ export interface QueueShare {
   readonly isPreferred?: boolean
 }
 
-/** After so many preferred items in a row another one is served, so that nobody waits for ever. */
+/** Maximum number of preferred items in a row, so that the others are served, too. */
 const MAX_PREFERRED_IN_A_ROW = 4
 
 type Lane<T> = Map<string, T[]>

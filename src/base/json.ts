@@ -8,7 +8,7 @@ interface ParsingLimit {
   readonly maxCost?: number
 }
 
-/** A list of so many ids is parsed in some 50 ms, and no other request is served meanwhile. */
+/** Maximum cost of a JSON body. Parsing a list with as many ids blocks the event loop for about 50 ms. */
 export const MAX_JSON_COST = 150_000
 /** The engine describes the shape of every object that is unlike those before it. */
 const NAME_COST = 10

@@ -5,7 +5,7 @@ import type { Bytes } from './units.ts'
 export type Log = Logger
 type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'silent'
 
-/** So much of the log waits for a reader that takes nothing. */
+/** Maximum size of log lines that wait for a reader. */
 const MAX_WAITING: Bytes = 2 ** 20
 
 /** Lines that a reader does not take in time are dropped and counted, so that they neither hold up the service nor fill its memory. */

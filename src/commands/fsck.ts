@@ -43,8 +43,8 @@ function report({ files, bytes, findings, isDoubtful }: FsckReport, repair: bool
   const open = findings.filter(finding => !(repair && finding.repairable)).length
   print(`${count(files, 'file')}, ${count(bytes, 'byte')} checked; ${count(findings.length, 'finding')}, ${open} open.`)
   if (isDoubtful) {
-    print('So many stored files belong to nothing that the database has probably lost rows: restore a backup instead.')
-    print('Only `fsck --repair --force` repairs all the same.')
+    print('Most stored files belong to no entry, so the database has probably lost rows. Restore a backup.')
+    print('To delete these files all the same, run `fsck --repair --force`.')
   }
   if (findings.some(({ kind }) => kind === 'database-damaged')) {
     print('The database is damaged, so nothing else was checked. docs/how-to/troubleshooting.md says how to recover.')

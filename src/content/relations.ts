@@ -23,7 +23,7 @@ interface RelationRow {
 const MAX_RELATIONS = 1000
 /** Limit of statements that are checked when the caller may not read others. */
 const MAX_RELATIONS_CHECKED = 5000
-/** Other requests run after so many checks. */
+/** Checks in a row, before other requests run. */
 const CHECKS_TOGETHER = 50
 
 /**

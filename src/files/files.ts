@@ -51,7 +51,7 @@ interface ReachedThreshold {
 /** How much is reserved at a time for an upload of unknown size. */
 const STEP: Bytes = 1_048_576
 
-/** So many replaced files may be deleted after the answer to their upload. */
+/** Maximum number of replaced files that are deleted after the response to their upload. */
 const MAX_DELETIONS = 16
 
 /** What a committed upload has changed. */

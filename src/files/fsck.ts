@@ -24,7 +24,7 @@ export interface FsckReport {
   readonly files: number
   readonly bytes: number
   readonly findings: readonly Finding[]
-  /** So many stored files are unknown to the database that it may have lost their rows; nothing was repaired then. */
+  /** Most stored files are unknown to the database, which may have lost their rows; nothing was repaired. */
   readonly isDoubtful: boolean
 }
 

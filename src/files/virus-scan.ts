@@ -41,7 +41,7 @@ interface InfectedFile extends Pick<ScannedFile, 'context' | 'entry' | 'size' | 
 interface Dependencies {
   readonly blobs: Pick<BlobStore, 'read'>
   readonly clamd: Clamd
-  /** So many files are scanned at once, because clamd has so many threads. */
+  /** Maximum number of concurrent scans: the threads of clamd. */
   readonly concurrency: number
   readonly system: System
   readonly log: Log

@@ -23,8 +23,7 @@ export interface ReadTask {
 serveTasks(read)
 
 /**
- * The graph as a text, because to parse it is quicker than to receive so many small objects from another thread; `undefined` if it was only
- * checked.
+ * The graph as text, which is parsed faster than many small objects are received from another thread; `undefined` if it was only checked.
  */
 async function read(task: ReadTask): Promise<GraphText | undefined> {
   const graph = await textOf(task)

@@ -12,7 +12,7 @@ import { setCookie, setsAuthCookie } from './protocol/cookies.ts'
 import { acceptLanguage } from './protocol/negotiate.ts'
 import type { Uses } from './services.ts'
 
-/** At most so many tokens are tried: one request cannot cause many look-ups. */
+/** Maximum number of tokens tried per request, so that one request cannot cause many look-ups. */
 const MAX_TOKENS = 5
 
 /** The challenge with which a browser asks for name and password (D4.1). */

@@ -187,7 +187,7 @@ export class Metrics {
     this.#gauge('context_bytes', `Bytes of the ${MAX_CONTEXTS} fullest contexts.`, 'context', async () =>
       Object.fromEntries((await measure()).contexts.map(({ context, used }) => [context, used])),
     )
-    this.#gauge('contexts_filled', 'Contexts at so many per cent of their quota or more.', 'percent', async () =>
+    this.#gauge('contexts_filled', 'Contexts that have reached this percentage of their quota.', 'percent', async () =>
       Object.fromEntries((await measure()).filled.map(({ percent, count }) => [percent, count])),
     )
   }

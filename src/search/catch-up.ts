@@ -6,9 +6,9 @@ import type { Entry } from '../model/entry.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { indexEntry, markComplete, missingInIndex } from './index-records.ts'
 
-/** So many missing entries are indexed before the first answer: a small store is complete from then on. */
+/** Maximum number of missing entries indexed before the first response, so that a small store is complete from the start. */
 const MAX_AT_START = 500
-/** One transaction indexes so many entries, or fewer large ones: it holds up requests and other writes for some milliseconds. */
+/** Maximum number of entries per transaction. It blocks requests and other writes for a few milliseconds. */
 const BATCH = 20
 const MAX_BYTES: Bytes = 262_144
 /** Between two transactions, for everything else. */

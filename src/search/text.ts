@@ -27,7 +27,7 @@ export function wordsOf(text: string): string {
     .trim()
 }
 
-/** A query has so many characters, or fewer that say as much: one emoji, or two characters of a script without spaces. */
+/** Minimum length of a query in characters. One emoji, or two characters of a script without spaces, are enough as well. */
 export const MIN_CHARACTERS = 3
 
 export function isLongEnough(query: string): boolean {

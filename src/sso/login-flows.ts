@@ -17,7 +17,7 @@ const MAX_PER_NETWORK = 2_000
 const MAX_PER_SITE = 20_000
 /** Flows in progress of all networks together. */
 const MAX_FLOWS = 200_000
-/** A flow counts once for each of so many characters in what its request names: a successurl can have 15,000. */
+/** Characters of the URLs in its request for which a flow uses one place. A `successurl` can have 15,000. */
 const CHARACTERS = 1_024
 
 const flowKey = (id: string): string => `sso-flow:${id}`

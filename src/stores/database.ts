@@ -24,7 +24,7 @@ export interface TransactionOptions {
   readonly durability?: 'full' | 'relaxed'
   /** No timeout for statements: for schema migrations. */
   readonly noTimeout?: true
-  /** Runs so long that transactions before it should not wait to share a commit with it. */
+  /** A long transaction: those before it do not wait to share a commit with it. */
   readonly ownCommit?: true
 }
 

@@ -159,7 +159,7 @@ interface Changes {
 const changesSince = (queries: Queries, known: Position | undefined): Promise<Changes> =>
   queries.engine === 'sqlite' ? changesAfter(queries, known) : changesOutside(queries, known)
 
-/** From so many changes on, everything is dropped: sorting them out would take longer than loading again what is needed. */
+/** Maximum number of changed subjects applied one by one. Beyond it, dropping the whole cache is faster. */
 const MAX_SUBJECTS = 5000
 
 async function changesAfter(queries: Queries, known: Position | undefined): Promise<Changes> {

@@ -22,7 +22,7 @@ import { translateDiskError, withDiskErrors } from './disk.ts'
 
 /** A larger read keeps more in memory for a client that is slow. */
 const READ: Bytes = 2 ** 18
-/** So much of a file may come in while earlier bytes of it are written. */
+/** Maximum number of bytes of a file received while earlier ones are written. */
 const BUFFER: Bytes = 2 ** 20
 
 /**

@@ -46,7 +46,7 @@ export function name(text: string): Sql {
   return { parts: [text], values: [] }
 }
 
-/** Engines limit the number of values in a statement, so many rows are written or read in portions of this size. */
+/** Rows per statement, because databases limit the number of values in one. */
 const PORTION = 200
 
 /** Splits the items into portions, by default of a size that fits into a statement as values. */

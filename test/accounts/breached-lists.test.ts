@@ -32,7 +32,7 @@ async function filterOf(given: readonly string[], { minCount = 1 } = {}) {
   return { filter: SortedHashes.open(path) }
 }
 
-test('only passwords with so many leaks count; case matters, but the lower-case form counts too (D32.2)', async () => {
+test('the list has the passwords with at least the given number of leaks, also in lower case (D32.2)', async () => {
   const counts = Object.entries({ password: 9, Secret: 10, rare: 1 })
   const own = counts.map(([text, count]) => `${sha1(text)}:${count}`).sort()
   const { filter } = await filterOf(own, { minCount: 9 })

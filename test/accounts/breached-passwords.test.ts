@@ -43,7 +43,7 @@ test('every member is found; another password is found by mistake with a probabi
   const probability = filter.verify()
   // The password is looked up as it is and in lower case.
   assert.ok(probability > 0 && 2 * probability <= 1e-6, String(probability))
-  // The same ones in each run. More than one mistake among so many would contradict the probability.
+  // The same ones in each run. More than one mistake would contradict the probability.
   const others = Array.from({ length: 50_000 }, (_, index) => `other ${index}`)
   assert.ok(others.filter(other => list.has(other)).length <= 1)
   assert.equal(filter.count, members.length)

@@ -111,7 +111,7 @@ test('at most 500 attempts wait for the results of others; the next one is refus
   for (const outcome of await Promise.all(waiting)) assert.ok(outcome instanceof LockedOut)
 })
 
-test('what many people share has so many times as many attempts; without a limit it has none either', async () => {
+test('a counter that many people share has a multiple of the attempts, or no limit where the lockout has none', async () => {
   const { lockout } = newLockout({ maxAttempts: 2 })
   const shared = lockout.withMoreAttempts(3)
   for (let count = 1; count <= 5; count++) {

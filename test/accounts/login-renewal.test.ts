@@ -17,7 +17,7 @@ const PASSWORD = 'alter Schlüssel'
 const LEGACY = 'MDEyMzQ1Njc4OWFiY2RlZg==$o19vYYpaLTB9G7NpK9auJMraOojfo5Ac'
 const client = { address: '127.0.0.1', userAgent: '' }
 
-/** Has room for the first so many pieces of work, and none for those after them. */
+/** Accepts the first pieces of work, and none after them. */
 class ShortSemaphore extends Semaphore {
   #left: number
 

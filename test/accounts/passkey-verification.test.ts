@@ -156,7 +156,7 @@ test('refused: a passkey that begins or ceases to be copied to other devices', a
 })
 
 const rsaKey = (modulusLength: number) => coseKey(generateKeyPairSync('rsa', { modulusLength }).publicKey)
-/** With a random number of so many bits as modulus: a registration contains no signature by the key. */
+/** An RSA key with a random number of `bits` bits as modulus, because a registration contains no signature by the key. */
 function rsaNumber(bits: number): Map<number, number | Uint8Array> {
   const modulus = new Uint8Array(randomBytes(bits / 8))
   modulus.set([255])

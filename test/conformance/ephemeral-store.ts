@@ -5,7 +5,7 @@ import type { EphemeralStore } from '../../src/stores/ephemeral-store.ts'
 
 export interface StoreWithTime {
   readonly store: EphemeralStore
-  /** Lets so much time pass for the store. */
+  /** Moves the clock of the store forward. */
   readonly pass: (duration: Milliseconds) => Promise<void>
 }
 

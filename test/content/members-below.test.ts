@@ -23,7 +23,7 @@ async function newLists(t: TestContext): Promise<Database> {
   return database
 }
 
-/** Adds so many members with numbers from `first` on. */
+/** Adds `count` members, numbered from `first`. */
 const fill = async (database: Database, holding: string, first: number, count: number): Promise<void> => {
   const numbers = sql`WITH RECURSIVE n (n) AS (SELECT ${first} UNION ALL SELECT n + 1 FROM n WHERE n < ${first + count - 1})`
   await database.run(sql`INSERT INTO entries (context, id, entry_type, graph_type, resource_type, created, modified, contributors, acl,

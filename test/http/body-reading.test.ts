@@ -58,7 +58,7 @@ const { bodies } = newBodies()
 const { response } = newResponse()
 response.setMaxListeners(0)
 
-/** Sends `before` bytes, waits so long, and sends one more. */
+/** Sends `before` bytes, waits, and sends one more. */
 async function slowBody(before: number, pauses: readonly number[], { own = 0 } = {}): Promise<void> {
   const { system, bodies: slow } = newBodies()
   const { body, request } = requestWith()
@@ -205,7 +205,7 @@ test('a request announces a body by a length, even of 0, or by an encoding; its 
   assert.equal(mediaTypeOf(request({ 'content-type': ' Text/Turtle ;charset=utf-8' })), 'text/turtle')
 })
 
-/** A response is about to be sent, and so many bytes of the body come after it. Returns how often the connection was closed. */
+/** Prepares a response, then sends `bytes` bytes of the body. Returns how often the connection was closed. */
 async function unreadBody(bytes: number): Promise<number> {
   const { body, request, state } = requestWith()
   const { response: answer } = newResponse()

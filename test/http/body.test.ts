@@ -39,7 +39,7 @@ test('a body is returned whole and alone in its memory, with and without a decla
   }
 })
 
-test('a body beyond its limit is refused: at once if it says so, else when it has come so far', async () => {
+test('a body beyond its limit is refused: at once if it states its length, else when it reaches the limit', async () => {
   const refusal = { constructor: TooLarge, code: 'body-too-large' }
   const declared = requestOf(new Uint8Array(10), { 'content-length': String(LIMIT + 1) })
   await assert.rejects(bodies.bytes(declared, noResponse), refusal)

@@ -112,7 +112,7 @@ async function http(operations: number, seed: number) {
   }
 }
 
-/** So many cases of each target. */
+/** Runs `cases` cases of each target. */
 async function fuzz(cases: number, seed: number) {
   const endings: Array<() => Promise<void>> = []
   const onTarget = (name: string): void => void process.stderr.write(`${name}\n`)

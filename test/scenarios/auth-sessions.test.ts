@@ -156,7 +156,7 @@ test('a longer max age raises the default of the absolute cap; a cap that is set
   assert.match(capped.set, /Max-Age=2592000;/)
 })
 
-test('a user has only so many logins; the oldest ends (D2.6)', async t => {
+test('a session above the maximum of a user ends the oldest one (D2.6)', async t => {
   const { service, visitor: first } = await signedIn(t, { 'service.auth.token.max-per-user': '2' })
   const second = await service.admin()
   const third = await service.admin()

@@ -93,7 +93,7 @@ test('the page for a person names the number to quote, and no more (D8.5)', asyn
 const urls = { successUrl: undefined, failureUrl: undefined }
 const flow = { ...urls, id: 'f', provider: 'cas', requestId: '_r', expires: 0, network: '192.0.2.1' }
 
-test('a CAS server that hangs is waited for so long and no longer, and the ticket is not logged (D9.1)', async t => {
+test('a CAS server that hangs is given up after the time limit, and the ticket is not logged (D9.1)', async t => {
   const cas = await startFakeCas(t)
   const { promise: asked, resolve } = promiseOf()
   cas.misbehave = response => {

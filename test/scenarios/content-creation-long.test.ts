@@ -76,7 +76,7 @@ test('what no part of a creation is costs no more than reading it elsewhere (D35
   assert.equal(created.status, 201, created.text)
 })
 
-test('other bodies are small, or have so many values as are parsed in one step (D35.12)', async () => {
+test('other bodies are small, or have at most as many values as are parsed in one step (D35.12)', async () => {
   assertRefused(await writer.post('auth/fresh', { password: LONG }), 413, 'body-too-large')
   const { id: list } = { id: (await writer.post(`${context}?graphtype=list`)).json<{ entryId: string }>().entryId }
   const put = (value: unknown) => writer.put(`${context}/resource/${list}`, value)

@@ -17,7 +17,7 @@ async function newGuarded() {
   return { ...user, ...(await addApp(user.visitor, system)) }
 }
 
-/** Sends so many wrong codes from a session, where no sign-in has to be repeated, and returns the last answer. */
+/** Sends wrong codes from a session, where no sign-in has to be repeated, and returns the last response. */
 async function guessCodes(visitor: Visitor, app: App, times: number): Promise<readonly unknown[]> {
   let last: readonly unknown[] = []
   for (let count = 0; count < times; count++) {

@@ -83,7 +83,7 @@ for (const [title, misbehave] of Object.entries(failures)) {
     idp.misbehave = (_, response) => misbehave(response)
     system.pass(1_000_000)
     assert.equal(await source.current(), good)
-    // A request waits a second for fresh metadata, so on a busy machine the failure comes after it.
+    // A request waits for fresh metadata for one second at most, so the failure may be reported after it.
     await eventually('the failure is reported', async () => (await source.status()).problem !== undefined)
     assert.equal(idp.asked(), 2)
     system.pass(999)

@@ -186,7 +186,7 @@ test('without an answer from the database nothing cached is used', async t => {
   assert.equal(await one.name('a'), 'anna')
 })
 
-test('only so many changes are kept; a node that has missed more drops everything', async t => {
+test('a node that has missed more changes than are kept drops everything', async t => {
   if (!requirePeer(t, postgres)) return
   const { one, other } = await twoNodes()
   const { database } = one

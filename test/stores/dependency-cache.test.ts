@@ -150,7 +150,7 @@ test('a commit that changes nothing that is cached drops nothing', async () => {
   assert.equal(loads(), before)
 })
 
-test('only so many of the latest changes are kept', async () => {
+test('only a maximum number of the latest changes is kept', async () => {
   await one.run(sql`UPDATE sqlite_sequence SET seq = seq + 30000 WHERE name = 'change_log'`)
   await insertUser(one, 'latest')
   await pruneChangeLog(one)

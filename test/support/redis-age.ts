@@ -1,6 +1,6 @@
 import type { RedisServer } from './peers/redis.ts'
 
-/** Takes so much off every life, and off the times that the sets of bounded kinds note. */
+/** Shortens every TTL, and moves the times in the sets of bounded kinds back by the same amount. */
 const script = `
 local by = tonumber(ARGV[1])
 for _, key in ipairs(redis.call('KEYS', '*')) do

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 
-/** A file system of so many bytes; `undefined`, and the test is skipped, where this user cannot mount one. */
+/** A file system of `size` bytes; `undefined`, and the test is skipped, where this user cannot mount one. */
 export async function smallDisk(t: TestContext, size: number): Promise<string | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'stowage-disk-'))
   try {
@@ -21,7 +21,7 @@ export async function smallDisk(t: TestContext, size: number): Promise<string | 
   return folder
 }
 
-/** Fills the disk with a file of another program until so many bytes are free, 0 for none. */
+/** Fills the disk with a file of another program until `left` bytes are free. */
 export async function fillDisk(folder: string, left: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder)
   const file = await open(join(folder, 'filler'), 'a')

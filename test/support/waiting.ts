@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 
-/** The limit for a state that must come. A busy machine takes long, and a server that hangs is noticed after 30 s. */
+/** Maximum wait for an expected state. Loaded machines are slow, and a server that hangs is noticed after 30 s. */
 export const TIMEOUT = 120_000
 
 /** Waits for a state that must come. @throws when it does not come in time */

@@ -432,7 +432,7 @@ inBrowser(
 inBrowser('of 100,000 files the page draws those in the window, also after scrolling to the end', async b => {
   const { page, complaints, close } = await newPerson(b)
   const context = await atFiles(page)
-  // Rows as a list of so many would have, without storing them.
+  // The rows of a long list, without storing them.
   await page.route('**/search?*', async route => {
     const offset = Number(new URL(route.request().url()).searchParams.get('offset'))
     const children = Array.from({ length: Math.min(100, 100_000 - offset) }, (_, index) => {

@@ -581,7 +581,7 @@ export const en = {
   'check.signature-algorithm': 'The signature uses an outdated algorithm. Set the provider to RSA with SHA-256.',
   'check.signature-missing': 'Nothing is signed. Configure the provider to sign.',
   'check.groups-overage':
-    'The user is in so many groups that the provider sends a reference instead of them. Have it send only the groups of this application.',
+    'The user has too many groups, so the provider sends a reference instead of them. Have it send only the groups of this application.',
   'check.required-claim': 'The user lacks a value that the settings require.',
   'check.status': 'The provider refused: wrong account or no consent. Its own message is under “received”.',
   'check.discovery': 'The user came back from the discovery service without a choice.',

@@ -4,7 +4,7 @@ import type { Milliseconds, Seconds } from '../../base/units.ts'
 /** What every authenticator app supports: SHA-1, six digits, a new code every 30 seconds. */
 const DIGITS = 6
 const STEP: Seconds = 30
-/** A clock may be wrong by so many steps in either direction (RFC 6238 5.2). */
+/** Maximum clock error in steps, in either direction (RFC 6238 5.2). */
 const TOLERANCE = 1
 /** As long as the output of the hash (RFC 4226 4, R6). */
 export const TOTP_SECRET_BYTES = 20

@@ -42,7 +42,7 @@ interface ZipOptions {
 
 /** Limit of the entries in one zip: those selected and all in their lists, also what is left out of the zip. */
 const MAX_ENTRIES = 10_000
-/** So many entries are read by one statement. After each of these, other requests get their turn. */
+/** Entries read by one statement. Other requests run between two statements. */
 const PORTION = 50
 
 interface Planned {

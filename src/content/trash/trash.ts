@@ -74,10 +74,10 @@ interface Restored {
 }
 
 const trashing = requires('administer', 'move this entry to the trash')
-/** So many entries are deleted one after the other before others have their turn. */
+/** Entries deleted in a row, before other transactions run. */
 const BATCH = 50
-/** Deleting so many takes some hundred milliseconds. */
-const MANY = 1000
+/** Entries after which a transaction ends. Deleting them takes some hundred milliseconds. */
+const MAX_ENTRIES = 1000
 
 /**
  * Moves entries to the trash, restores them, and deletes them permanently (D25). This requires the right to
@@ -236,7 +236,7 @@ export class Trash {
       await this.#purge(writer, entry, all)
       entries += all.length
       purged++
-      if (entries >= MANY) return { deleted: deleted + purged, next: entry.id }
+      if (entries >= MAX_ENTRIES) return { deleted: deleted + purged, next: entry.id }
     }
     const emptied = { deleted: deleted + purged, next: heads.length < BATCH ? undefined : heads.at(-1)?.id }
     const isNothing = emptied.next === undefined && emptied.deleted === 0

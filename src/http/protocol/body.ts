@@ -23,7 +23,7 @@ export interface BodyLimits {
 
 /** The minimum rate applies only after this time. */
 const GRACE: Milliseconds = 10_000
-/** So much is received ahead of its reader. */
+/** Maximum number of bytes received ahead of their reader. */
 const AHEAD: Bytes = 65_536
 /** The maximum size of a form, and of JSON with the same content as a form (D2.1). */
 export const MAX_FORM_BYTES: Bytes = 32_768

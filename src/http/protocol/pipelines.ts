@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** So many requests of one connection wait at most. Clients hardly ever send several at once, and proxies do not. */
+/** Maximum number of waiting requests per connection. Few clients pipeline, and proxies do not. */
 const MAX_WAITING = 100
 
 /** The latest request of a connection, its response and the one before, and how many requests of the connection wait. */

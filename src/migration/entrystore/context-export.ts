@@ -45,8 +45,8 @@ import { ZipFiles } from './zip-files.ts'
 const GRAPHS = 'triples.rdf'
 const PROPERTIES = 'export.properties'
 const MAX_PROPERTIES = 2 ** 20
-/** Others get their turn after so many entries. */
-const TURN = 20
+/** Entries per batch, after which other requests run. */
+const BATCH = 20
 
 interface Dependencies {
   readonly openScratch: () => Promise<Scratch>
@@ -199,7 +199,7 @@ class Translation {
       if (!isId(id)) continue
       if (await entries.add({ context, id }, graph)) ids.set(id, '')
       if (/^\d{1,12}$/.test(id)) this.#last = Math.max(this.#last, Number(id))
-      if (++count % TURN === 0) await nextTurn()
+      if (++count % BATCH === 0) await nextTurn()
     }
     if (count === 0)
       throw new Unusable('not-an-export', 'it holds no entries: an export of metadata only cannot be imported')
@@ -263,7 +263,7 @@ class Translation {
         })
       }
       if (lines.length >= 500) yield* flush()
-      if (summary.entries % TURN === 0) await nextTurn()
+      if (summary.entries % BATCH === 0) await nextTurn()
     }
     yield* flush()
     yield member(SUMMARY, summary)

@@ -78,7 +78,7 @@ const logoutLimits: XmlLimits = {
   names: 100,
 }
 
-/** A message is refused so long after it was issued, however long it says that it holds: so long its id is remembered. */
+/** Maximum age of a message, whatever validity it states. Its ID is remembered as long. */
 const MAX_AGE: Milliseconds = 600_000
 const MAX_ID_LENGTH = 256
 /** Sessions of one user at the provider, in one message. */

@@ -35,7 +35,7 @@ const PAUSE: Milliseconds = 60_000
 const UNKNOWN_PAUSE: Milliseconds = 600_000
 const MAX_REMEMBERED = 2_000
 const MIN_AGE: Milliseconds = 600_000
-/** Strangers can invent entity ids: so many queries are sent in a minute. */
+/** Maximum number of queries per minute, because strangers can invent entity IDs. */
 const MAX_QUERIES = 120
 const MINUTE: Milliseconds = 60_000
 
