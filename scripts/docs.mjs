@@ -7,25 +7,25 @@ import { root } from './prepare.mjs'
 
 // Imported here, where the release of Node.js is right: an older one could not even link these.
 const { configurationReference } = await import('../src/config/describe.ts')
-const { errorReference } = await import('../src/http/error-reference.ts')
-const { withOperationTables } = await import('../src/http/interface/tables.ts')
+const { describePaths, openApiDocument } = await import('../src/http/interface/document.ts')
 const { describedRoutes } = await import('../src/http/routes/routes.ts')
 const { withTests } = await import('../test/support/citations.ts')
+const { errorReference } = await import('./reference/errors.mjs')
+const { withOperations } = await import('./reference/interface.mjs')
 
-const interfacePage = 'docs/interface.md'
-const requirementsPage = 'docs/requirements.md'
+const read = path => readFileSync(join(root, path), 'utf8')
+const document = openApiDocument(describePaths(describedRoutes), { version: '', base: '/', cookie: 'auth_token' })
 const pages = {
   'docs/configuration.md': configurationReference(),
-  'docs/errors.md': errorReference(),
-  // The tables are generated from the routes; the text around them is written by hand.
-  [interfacePage]: withOperationTables(readFileSync(join(root, interfacePage), 'utf8'), describedRoutes),
-  [requirementsPage]: withTests(readFileSync(join(root, requirementsPage), 'utf8')),
+  'docs/errors.md': errorReference(document),
+  // Parts of these are generated; the text around them is written by hand.
+  'docs/interface.md': withOperations(read('docs/interface.md'), document),
+  'docs/requirements.md': withTests(read('docs/requirements.md')),
 }
 const check = process.argv.includes('--check')
 for (const [path, text] of Object.entries(pages)) {
-  const file = join(root, path)
-  if (!check) writeFileSync(file, text)
-  else if (readFileSync(file, 'utf8') !== text) {
+  if (!check) writeFileSync(join(root, path), text)
+  else if (read(path) !== text) {
     process.stderr.write(`${path} is not what the code says. Run \`npm run docs\`.\n`)
     process.exitCode = 1
   }

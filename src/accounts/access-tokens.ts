@@ -77,7 +77,7 @@ const ID_BYTES = 9
 const CACHED_BYTES = 1000
 /** The time of last use is written again when the stored one is this old. */
 const USE_INTERVAL: Milliseconds = 60_000
-/** Refusals of an existing token cause at most one row in the audit trail in this time. */
+/** Refusals of an existing token cause at most one row in the audit log in this time. */
 const REFUSAL_INTERVAL: Milliseconds = 60_000
 const MAX_REFUSED = 1000
 /** How long an expired token stays in the list. */
@@ -206,7 +206,7 @@ export class AccessTokens {
     })
   }
 
-  /** The reason goes to the audit trail only: a finder of a leaked token learns nothing about it. */
+  /** The reason goes to the audit log only: a finder of a leaked token learns nothing about it. */
   async #refuse({ address }: Client, why: string, known?: Verifiable): Promise<never> {
     const detail = { mechanism: 'access-token', why }
     if (!known || this.#isWorthARow(known.grant.tokenId))
@@ -214,7 +214,7 @@ export class AccessTokens {
     throw refused()
   }
 
-  /** A program that keeps using an expired token must not fill the audit trail. */
+  /** A program that keeps using an expired token must not fill the audit log. */
   #isWorthARow(tokenId: string): boolean {
     const now = this.#deps.system.now()
     const last = this.#refused.get(tokenId)

@@ -4,7 +4,7 @@ import type { Milliseconds } from '../base/units.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 
-/** The events of the audit trail. No event contains a secret. */
+/** The events of the audit log. No event contains a secret. */
 export const auditEvents = [
   'login',
   'login-failed',
@@ -100,7 +100,7 @@ interface AuditRow {
 /** Maximum rows per minute for events without a known user. A flood of them would otherwise fill the disk. */
 const MAX_STRANGERS = 60
 
-/** The audit trail. Each event becomes a log line with `audit: true`, and a database row that administrators can read. */
+/** The audit log. Each event becomes a log line with `audit: true`, and a database row that administrators can read. */
 export class Audit {
   readonly #database: Database
   readonly #system: System

@@ -39,7 +39,7 @@ interface LoginOptions {
   readonly locksAdmins: boolean
 }
 
-/** How the user signs in; recorded in the audit trail. */
+/** How the user signs in; recorded in the audit log. */
 export type Mechanism = 'form' | 'basic' | 'current-password'
 
 export interface Attempt {
@@ -146,7 +146,7 @@ export class Login {
   /**
    * Checks a second factor, or a code that replaces one. It counts as a password does, so wrong passwords and wrong codes add up
    * (D28.3).
-   * @param kind for the audit trail @throws {LockedOut} without checking
+   * @param kind for the audit log @throws {LockedOut} without checking
    * @throws {Forbidden} `codes-locked-out` for the code of an app, without checking
    */
   async attemptFactor(user: User, client: Client, kind: string, check: () => Promise<boolean>): Promise<boolean> {
@@ -186,7 +186,7 @@ export class Login {
     const share = { of: networkOf(attempt.client.address), isPreferred: isTrusted }
     const verify = (): Promise<boolean> => this.#deps.passwords.verify(attempt.password, stored, share)
     const isLockable = user === undefined || (await this.#isLockable(user))
-    // Attempts during a lock are not recorded one by one: they cost an attacker nothing and would fill the audit trail.
+    // Attempts during a lock are not recorded one by one: they cost an attacker nothing and would fill the audit log.
     const { right, locked } = isLockable
       ? // Else a right password between wrong codes would give any number of attempts at the code.
         await this.#deps.lockout.attempt(counted, verify, { clears: user?.hasSecondFactor !== true })

@@ -123,7 +123,7 @@ export async function createAccounts(
     breachedPasswords,
     /** Delete what is kept for a limited time. */
     expiries: [
-      ['audit trail', () => audit.expire()],
+      ['audit log', () => audit.expire()],
       ['password resets', () => passwordReset?.expire()],
       ['access tokens', () => accessTokens?.expire()],
     ] satisfies readonly ScheduledJob[],

@@ -10,8 +10,7 @@ export interface ErrorOptions {
 }
 
 /**
- * A refusal of a request. `code` is stable; `detail` is for people and says what was wrong. Only
- * `http/problem.ts` maps a class to a status.
+ * A refusal of a request. `code` is stable and determines the status; `detail` tells people what was wrong.
  */
 export abstract class ServiceError extends Error {
   readonly code: ErrorCode

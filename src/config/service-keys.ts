@@ -112,7 +112,7 @@ export const operationKeys = {
     sameOnAllNodes: true,
     min: 86_400_000,
     default: 365 * 86_400_000,
-    help: 'How long events stay in the audit trail.',
+    help: 'How long events stay in the audit log.',
   }),
   'service.log.level': choice(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], {
     default: 'info',

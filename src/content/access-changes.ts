@@ -2,11 +2,11 @@ import type { AuditEntry } from '../accounts/audit.ts'
 import { type Acl, aclSlots, type EntryHead } from '../model/entry.ts'
 import { PRINCIPALS, principalUri } from '../model/addresses.ts'
 
-/** The record of a change of rights in the audit trail: the old and the new value, limited in length. */
+/** The record of a change of rights in the audit log: the old and the new value, limited in length. */
 
 type Recorded = Pick<AuditEntry, 'event' | 'detail'>
 
-/** Access lists and member lists can be long, so a row of the audit trail contains only a part of them. */
+/** Access lists and member lists can be long, so a row of the audit log contains only a part of them. */
 const MAX_NAMED = 50
 const MAX_CHARACTERS = 2000
 

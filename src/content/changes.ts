@@ -66,7 +66,7 @@ type Recorded = Omit<AuditEntry, 'actorId' | 'address'>
 /**
  * The one way to change entries. Everything that belongs to a change happens in its transaction: the caller and their right are
  * checked again, then the precondition; the change gets a later modification time; relations, revisions and the search index follow;
- * the audit trail gets its rows. Only {@link EntryWriter} writes rows of entries, and only this class makes one.
+ * the audit log gets its rows. Only {@link EntryWriter} writes rows of entries, and only this class makes one.
  */
 export class Changes {
   readonly #deps: Dependencies
@@ -76,10 +76,10 @@ export class Changes {
   }
 
   /**
-   * Runs work that changes entries in one transaction. Log lines of the audit trail follow the commit. There is no way to make the changes
+   * Runs work that changes entries in one transaction. Log lines of the audit log follow the commit. There is no way to make the changes
    * in a transaction of others: a failed commit, or work that runs again, would leave lines about what did not happen.
    * @param caller looked up again inside the transaction; `undefined` for the service itself, as when it fills a new store
-   * @param options.address of the client, for the audit trail, where there is no caller yet
+   * @param options.address of the client, for the audit log, where there is no caller yet
    * @throws {Unauthenticated} when the caller's login has ended meanwhile
    */
   async run<T>(
@@ -171,7 +171,7 @@ export interface EntryWriter {
   deleteAllOf(context: string): Promise<void>
   /** Makes sure that an id is never reused (users, groups and contexts). */
   retireId(address: EntryAddress): Promise<void>
-  /** Writes a row of the audit trail in this transaction, with the caller as the actor. */
+  /** Writes a row of the audit log in this transaction, with the caller as the actor. */
   record(event: Recorded | undefined): void
 }
 

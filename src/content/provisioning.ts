@@ -42,7 +42,7 @@ export class Provisioning {
     this.#changes = changes
   }
 
-  /** Runs the work in one transaction; its events are in the audit trail with the address of the client. */
+  /** Runs the work in one transaction; its events are in the audit log with the address of the client. */
   async run<T>(client: Client, work: (provisioner: Provisioner) => Promise<T>): Promise<T> {
     return await this.#changes.run(undefined, writer => work(new Provisioner(writer)), { address: client.address })
   }
@@ -90,7 +90,7 @@ export class Provisioner {
     await this.#writer.update(entry, { ...entry, metadata: graphText(metadata) }, userId)
   }
 
-  /** Writes a row of the audit trail in this transaction. */
+  /** Writes a row of the audit log in this transaction. */
   record(event: Omit<AuditEntry, 'actorId' | 'address'>): void {
     this.#writer.record(event)
   }

@@ -71,7 +71,7 @@ interface Writer {
 
 /**
  * Runs the work in one transaction, like `Database.transaction`. The caller opens it, so that what has to follow the commit, such as log
- * lines of the audit trail, is done by the one who knows of the commit.
+ * lines of the audit log, is done by the one who knows of the commit.
  */
 type Transact<W extends Writer> = <R>(work: (writer: W) => Promise<R>) => Promise<R>
 

@@ -16,7 +16,7 @@ export interface VirusScanOptions {
   readonly failure: 'reject' | 'store'
 }
 
-/** Who sends a file, for the audit trail. */
+/** Who sends a file, for the audit log. */
 export interface Sender {
   /** Absent for guests. */
   readonly userId: string | undefined

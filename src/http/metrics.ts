@@ -148,11 +148,8 @@ export class Metrics {
   }
 
   #measureEvents({ audit }: Measured): void {
-    this.#count(
-      'audit_events_total',
-      'Events of the audit trail, such as logins by result and lockouts.',
-      'event',
-      () => Object.fromEntries(audit.counts),
+    this.#count('audit_events_total', 'Events of the audit log, such as logins by result and lockouts.', 'event', () =>
+      Object.fromEntries(audit.counts),
     )
   }
 

@@ -7,31 +7,8 @@ import { errorPage } from './pages/error-page.ts'
 import { wordsForProblem } from './pages/messages.ts'
 import type { Uses } from './services.ts'
 
-/** The one place where a class of refusal becomes a status. */
-const statuses = [
-  [errors.InvalidInput, 400],
-  [errors.Unauthenticated, 401],
-  [errors.Forbidden, 403],
-  [errors.NotFound, 404],
-  [errors.WrongMethod, 405],
-  [errors.NotAcceptable, 406],
-  [errors.TooSlow, 408],
-  [errors.Conflict, 409],
-  [errors.PreconditionFailed, 412],
-  [errors.TooLarge, 413],
-  [errors.UnsupportedType, 415],
-  [errors.RangeNotSatisfiable, 416],
-  [errors.LockedOut, 429],
-  [errors.NotSupported, 501],
-  [errors.UpstreamFailed, 502],
-  [errors.Overloaded, 503],
-  [errors.StoreUnavailable, 503],
-  [errors.UpstreamSilent, 504],
-  [errors.StorageFull, 507],
-] as const
-
 /** The statuses of error responses that a route can declare. */
-export type ProblemStatus = (typeof statuses)[number][1]
+export type ProblemStatus = (typeof errorCodes)[ErrorCode]['status']
 
 /** Refusals that an operator has to do something about. */
 const faults = [errors.StorageFull, errors.StorageReadOnly, errors.StoreDamaged, errors.FileUnreadable] as const
@@ -48,13 +25,13 @@ export interface Problem {
 /** Any throw as a problem; what is not a refusal becomes a 500 that names the request and nothing else. */
 export function problemOf(error: unknown, requestId: string): Problem {
   const refusal = asRefusal(error, requestId)
-  const status = statuses.find(([type]) => refusal instanceof type)?.[1] ?? 500
+  const { status, title } = errorCodes[refusal.code]
   return {
     status,
     headers: headersOf(refusal),
     body: {
       type: `urn:stowage:problem:${refusal.code}`,
-      title: errorCodes[refusal.code].title,
+      title,
       status,
       detail: refusal.message,
       code: refusal.code,

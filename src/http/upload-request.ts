@@ -64,7 +64,7 @@ export function formUpload(deps: Uses<'bodies'>, request: FastifyRequest, reply:
   }
 }
 
-/** Who uploads, for the audit trail. */
+/** Who uploads, for the audit log. */
 export const senderOf = ({ caller }: FastifyRequest): Sender => ({
   userId: isGuest(caller) ? undefined : caller.user.id,
   address: caller.client.address,

@@ -201,7 +201,7 @@ async function applyGroups(
   provisioner.record({ event: 'groups-changed', userId, userName, detail })
 }
 
-/** A row of the audit trail is limited in size. */
+/** A row of the audit log is limited in size. */
 const MAX_NAMED = 50
 const MAX_CHARACTERS = 2000
 

@@ -73,7 +73,7 @@ export interface ProviderFace {
 
 /** The rules that decide which users a provider can sign in (D8.4, D9.2). */
 export interface ProviderPolicy {
-  /** Unique among all providers; appears in logs and in the audit trail. */
+  /** Unique among all providers; appears in logs and in the audit log. */
   readonly name: string
   /** Creates users who do not exist yet. */
   readonly provisions: boolean

@@ -8,7 +8,7 @@ import { newDatabase } from '../support/store.ts'
 
 const RETENTION = 1000
 
-/** An audit trail, and what it logs. The child of the log says that it is one. */
+/** An audit log, and what it logs. The child of the log says that it is one. */
 async function setUp(t: TestContext, level = 'warn') {
   const system = new FakeSystem()
   const database = await newDatabase(t)

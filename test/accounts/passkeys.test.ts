@@ -45,7 +45,7 @@ async function setUp(t: TestContext) {
 
 const refused = {
   constructor: InvalidInput,
-  code: 'passkey-refused',
+  code: 'invalid-passkey',
   message: 'The passkey was not accepted. Start again.',
 }
 

@@ -15,7 +15,7 @@ import { keptLog } from '../support/kept-log.ts'
 import { newDatabase } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-/** Uploads whose changes record an event of the audit trail, on a database that runs work as often as the test says. */
+/** Uploads whose changes record an event of the audit log, on a database that runs work as often as the test says. */
 async function openUploads(t: TestContext) {
   const real = await newDatabase(t)
   const failing = { conflict: false, commit: false }

@@ -72,7 +72,7 @@ test('a body that is empty, or no zip by its type, is refused', async () => {
   assert.deepEqual((await admin.get(context)).json(), ['secret'])
 })
 
-test('exports and imports are on the audit trail', async () => {
+test('exports and imports are on the audit log', async () => {
   const copy = await newContext(admin)
   assert.equal((await importInto(admin, copy, await exportOf(admin, context))).status, 200)
   const { events } = (await admin.get('management/audit?limit=2')).json<{ events: Array<Record<string, unknown>> }>()

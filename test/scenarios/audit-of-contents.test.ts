@@ -18,7 +18,7 @@ async function latest(count: number): Promise<ReadonlyArray<readonly [string, st
   return events.map(({ event, actorId, detail }) => [event, actorId, detail] as const).reverse()
 }
 
-test('groups that are created, renamed and deleted are in the audit trail', async () => {
+test('groups that are created, renamed and deleted are in the audit log', async () => {
   const made = await admin.post('_principals?graphtype=group', { resource: { name: 'sailors' } })
   const { entryId: id } = made.json<{ entryId: string }>()
   for (const name of ['divers', 'divers']) {
@@ -33,7 +33,7 @@ test('groups that are created, renamed and deleted are in the audit trail', asyn
   ])
 })
 
-test('contexts that are created, renamed and deleted are in the audit trail', async () => {
+test('contexts that are created, renamed and deleted are in the audit log', async () => {
   const context = await newContext(admin)
   for (const name of ['harbour', 'harbour', 'beach']) {
     assert.equal((await admin.put(`_contexts/entry/${context}/name`, { name })).status, 204)
@@ -47,7 +47,7 @@ test('contexts that are created, renamed and deleted are in the audit trail', as
   ])
 })
 
-test('an entry that is deleted is in the audit trail with its user, a list with the number of its entries', async () => {
+test('an entry that is deleted is in the audit log with its user, a list with the number of its entries', async () => {
   const owner = await newUser(service, admin)
   const context = await newContext(admin, [owner.id])
   const entry = await newEntry(owner.visitor, context)

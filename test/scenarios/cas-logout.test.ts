@@ -42,7 +42,7 @@ test('a logout at the CAS server ends the login of its ticket and no other, once
   assert.deepEqual(await logouts(service), [{ mechanism: 'cas' }])
 })
 
-/** The logouts in the audit trail. */
+/** The logouts in the audit log. */
 async function logouts(service: CasService['service']): Promise<unknown[]> {
   const admin = await service.admin()
   const { events } = (await admin.get('management/audit?event=logout')).json<{ events: Array<{ detail: unknown }> }>()

@@ -96,7 +96,7 @@ test('metrics include uploads, bytes, the fullest contexts and their share of th
   assert.equal(await metric('stowage_refusals_total{code="quota-exceeded"}'), 1)
 })
 
-test('a context that comes to 80, 90 or 100 per cent of its quota is an event of the audit trail, once on the way up', async () => {
+test('a context that comes to 80, 90 or 100 per cent of its quota is an event of the audit log, once on the way up', async () => {
   const context = await newContext(admin)
   await admin.put(`${context}/quota`, { quota: 1000 })
   for (const size of [799, 1, 50, 50, 100]) {

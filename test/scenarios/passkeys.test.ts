@@ -38,7 +38,7 @@ async function firstStep(user: { readonly name: string; readonly password: strin
   return pendingCookie(answer)
 }
 
-/** How many events of this kind the audit trail has about a user. */
+/** How many events of this kind the audit log has about a user. */
 async function recorded(userId: string, event: string): Promise<number> {
   const answer = await admin.get(`management/audit?user=${userId}&event=${event}`)
   // A part of a name or id is enough for the search.
@@ -214,16 +214,16 @@ test('a registration counts for the session that began it, once, and only with a
   const options = await optionsAt(anna.visitor, 'passkeys/options')
   const authenticator = newAuthenticator(anna.visitor)
   const credential = authenticator.create(options)
-  assert.deepEqual(refusal(await sendRegistration(bea.visitor, credential)), [400, 'passkey-refused'])
+  assert.deepEqual(refusal(await sendRegistration(bea.visitor, credential)), [400, 'invalid-passkey'])
   const elsewhere = service.visitor()
   assert.equal((await elsewhere.signIn(anna.name, anna.password)).status, 200)
-  assert.deepEqual(refusal(await sendRegistration(elsewhere, credential)), [400, 'passkey-refused'])
+  assert.deepEqual(refusal(await sendRegistration(elsewhere, credential)), [400, 'invalid-passkey'])
   const tooLong = await sendRegistration(anna.visitor, authenticator.create(options), 'x'.repeat(101))
   assert.deepEqual(refusal(tooLong), [400, 'invalid-value'])
   const next = await optionsAt(anna.visitor, 'passkeys/options')
   assert.equal((await sendRegistration(anna.visitor, authenticator.create(next))).status, 201)
   const replayed = newAuthenticator(anna.visitor).create(next)
-  assert.deepEqual(refusal(await sendRegistration(anna.visitor, replayed)), [400, 'passkey-refused'])
+  assert.deepEqual(refusal(await sendRegistration(anna.visitor, replayed)), [400, 'invalid-passkey'])
   const stranger = service.visitor()
   assert.deepEqual(refusal(await sendRegistration(stranger, credential)), [401, 'not-signed-in'])
   assert.deepEqual(refusal(await stranger.post('auth/passkeys/options')), [401, 'not-signed-in'])

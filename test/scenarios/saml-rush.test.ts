@@ -94,7 +94,7 @@ test('a login by a provider ends after its own maximum, however often it is used
   assert.equal((await admin.get('auth/user')).json()['user'], 'admin')
 })
 
-test('a refused sign-on is in the audit trail, with its check and correlation; strangers cannot fill it (D19.7)', async t => {
+test('a refused sign-on is in the audit log, with its check and correlation; strangers cannot fill it (D19.7)', async t => {
   const { service, browser } = await startWithSaml(t)
   const form = { SAMLResponse: 'AAAA', RelayState: 'x' }
   const refused = await browser().bring(form, '?idp=a', { accept: 'application/json' })

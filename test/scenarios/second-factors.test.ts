@@ -149,7 +149,7 @@ test('an administrator removes all factors of a user who has lost them (D28.8)',
   assert.equal((await service.visitor().signIn(user.name, user.password)).status, 200)
 })
 
-test('factors, their use and their removal are in the audit trail, without a code (D28.7)', async () => {
+test('factors, their use and their removal are in the audit log, without a code (D28.7)', async () => {
   const user = await newUser(service, admin)
   const { app, recoveryCodes } = await addApp(user.visitor, system)
   await signInWith(service.visitor(), user, app.wrongCode())

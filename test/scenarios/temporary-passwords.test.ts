@@ -176,7 +176,7 @@ test('only together with a password, and not for oneself (D33.1)', async () => {
   assert.equal((await service.visitor().signIn(user.name, user.password)).status, 200, 'nothing has changed')
 })
 
-test('the audit trail has the temporary password, and the new one with its login (D33.4)', async () => {
+test('the audit log has the temporary password, and the new one with its login (D33.4)', async () => {
   const { id, name, visitor } = await newTemporaryUser()
   await choose(visitor, pendingCookie(await visitor.signIn(name, TEMPORARY)), CHOSEN)
   const { events } = (await admin.get(`management/audit?user=${id}`)).json<{

@@ -37,7 +37,7 @@ afterEach(() => {
   clamd.maxLength = Number.POSITIVE_INFINITY
 })
 
-test('a file with a virus is refused however it comes, leaves nothing, and is in the audit trail (D32.1)', async () => {
+test('a file with a virus is refused however it comes, leaves nothing, and is in the audit log (D32.1)', async () => {
   const context = await newContext(admin)
   const id = await newEntry(admin, context)
   const path = `${context}/resource/${id}`

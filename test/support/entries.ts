@@ -6,7 +6,7 @@ import { indexEntry, removeContextFromIndex, removeFromIndex } from '../../src/s
 import type { Database, Queries } from '../../src/stores/database.ts'
 import { FakeSystem } from './fake-system.ts'
 
-/** The changes of entries, with an audit trail that is not stored. */
+/** The changes of entries, with an audit log that is not stored. */
 export const changesOf = (database: Database): Changes =>
   new Changes({
     database,

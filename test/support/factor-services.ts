@@ -6,7 +6,7 @@ import type { Database } from '../../src/stores/database.ts'
 
 export const client = { address: '192.0.2.7', userAgent: 'test' }
 
-/** An audit trail that keeps what was written and what was announced. */
+/** An audit log that keeps what was written and what was announced. */
 export function keptAudit() {
   const inserted: AuditEntry[] = []
   const announced: AuditEntry[] = []

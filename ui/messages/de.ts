@@ -428,6 +428,7 @@ const de: Messages = {
   'problem.not-signed-in': 'Sie sind nicht angemeldet.',
   'problem.overloaded': 'Der Dienst ist ausgelastet. Versuchen Sie es gleich noch einmal.',
   'problem.passkey-known': 'Dieses Gerät hat bereits einen Passkey für Ihr Konto.',
+  'problem.invalid-passkey': 'Der Passkey wurde nicht angenommen. Versuchen Sie es erneut.',
   'problem.passkey-refused': 'Der Passkey wurde nicht angenommen. Versuchen Sie es erneut.',
   'problem.passkey-unused': 'Es wurde kein Passkey erstellt oder verwendet. Versuchen Sie es erneut.',
   'problem.password-login-off':

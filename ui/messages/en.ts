@@ -423,6 +423,7 @@ export const en = {
   'problem.not-signed-in': 'You are not signed in.',
   'problem.overloaded': 'The service is busy. Try again in a moment.',
   'problem.passkey-known': 'This device has a passkey for your account already.',
+  'problem.invalid-passkey': 'The passkey was not accepted. Try again.',
   'problem.passkey-refused': 'The passkey was not accepted. Try again.',
   'problem.passkey-unused': 'No passkey was created or used. Try again.',
   'problem.password-login-off': 'You cannot sign in with a password here, so you cannot change it either.',

@@ -421,6 +421,7 @@ const sv: Messages = {
   'problem.not-signed-in': 'Du är inte inloggad.',
   'problem.overloaded': 'Tjänsten är upptagen. Försök igen om en stund.',
   'problem.passkey-known': 'Den här enheten har redan en lösennyckel för ditt konto.',
+  'problem.invalid-passkey': 'Lösennyckeln godtogs inte. Försök igen.',
   'problem.passkey-refused': 'Lösennyckeln godtogs inte. Försök igen.',
   'problem.passkey-unused': 'Ingen lösennyckel skapades eller användes. Försök igen.',
   'problem.password-login-off': 'Du kan inte logga in med lösenord här, och därför inte heller byta det.',

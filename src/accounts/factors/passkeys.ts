@@ -105,7 +105,7 @@ export class Passkeys implements PasskeyCheck {
 
   /**
    * Verifies the response to {@link creationOptions}. `SecondFactors.add` stores the passkey.
-   * @throws {InvalidInput} `passkey-refused` whatever is wrong @throws {Conflict} if any user has this passkey
+   * @throws {InvalidInput} `invalid-passkey` whatever is wrong @throws {Conflict} if any user has this passkey
    */
   async finishRegistration(
     user: User,
@@ -245,7 +245,7 @@ export class Passkeys implements PasskeyCheck {
   }
 }
 
-const refused = (): InvalidInput => new InvalidInput('passkey-refused', 'The passkey was not accepted. Start again.')
+const refused = (): InvalidInput => new InvalidInput('invalid-passkey', 'The passkey was not accepted. Start again.')
 
 /** A sign-in without a name is for no user, and stays so when the passkey has named one. */
 const purposeOf = (userId: string, bound: string): ChallengePurpose =>

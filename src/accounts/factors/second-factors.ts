@@ -31,7 +31,7 @@ import { base32, looksLikeCode, matchingStep, TOTP_SECRET_BYTES } from './totp.t
 /** What a user sends as a second factor: the code of an app or a recovery code, or the assertion of a passkey. */
 export type FactorAnswer = { readonly code: string } | { readonly passkey: unknown }
 
-/** How a second factor was proven; recorded in the audit trail. */
+/** How a second factor was proven; recorded in the audit log. */
 export type ProofKind = FactorKind | 'recovery'
 
 /** Checks assertions of passkeys. */

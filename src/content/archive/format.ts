@@ -2,7 +2,7 @@ import type { RandomAccess } from '../../files/zip-reader.ts'
 import type { Graph } from '../../graph/graph.ts'
 import type { Acl, EntryType, GraphType, ResourceType } from '../../model/entry.ts'
 
-/** The archive of a context, as docs/interface.md describes it. The members of the zip have exactly this order. */
+/** The archive of a context, as docs/concepts.md describes it. The members of the zip have exactly this order. */
 export const FORMAT = 'stowage-context'
 export const VERSION = 1
 

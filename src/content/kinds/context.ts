@@ -204,6 +204,6 @@ export class ContextKind implements ResourceKind {
   }
 }
 
-/** As the audit trail names a context. */
+/** As the audit log names a context. */
 const detailOf = (context: string, name: string | undefined): Readonly<Record<string, string>> =>
   name === undefined ? { context } : { context, name }

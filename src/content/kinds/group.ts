@@ -142,7 +142,7 @@ export class GroupKind implements ResourceKind {
   }
 }
 
-/** As the audit trail names a group. */
+/** As the audit log names a group. */
 const groupOf = (id: string): string => `${PRINCIPALS}/${id}`
 
 const noMember = (detail: string): InvalidInput => new InvalidInput('invalid-member', detail)

@@ -1,5 +1,5 @@
 import { errorCodes, type ErrorCode } from '../../base/error-codes.ts'
-import { type Answer, type Parameter, chapters, type Description, type RouteDefinition } from './route.ts'
+import { type Answer, type Parameter, chapters, type Description, type Refusals, type RouteDefinition } from './route.ts'
 import type { Content } from './bodies.ts'
 import { type JsonSchema, named, openObject, type Schema, text, integer } from './schema.ts'
 import type { ProblemStatus } from '../problem.ts'
@@ -188,7 +188,8 @@ function describeRefusals(route: Described): Record<string, unknown> {
   )
   const declared = [...refusalsOf(route)].map(([status, codes]) => [
     String(status),
-    { description: describeCodes(codes), content },
+    // OpenAPI has no place for codes, and programs need them.
+    { description: describeCodes(codes), content, 'x-codes': codes },
   ])
   return { ...Object.fromEntries(declared), default: { description: 'Refused.', content } }
 }
@@ -204,6 +205,9 @@ function definitionsOf(routes: readonly Described[]): Record<string, JsonSchema>
   }
   return Object.assign({}, ...used.map(({ definitions }) => definitions)) as Record<string, JsonSchema>
 }
+
+/** The codes that a status stands for, where a route declares no others. */
+const general: Refusals = { 401: ['not-signed-in'], 403: ['not-allowed'], 404: ['not-found'], 503: ['overloaded'] }
 
 /**
  * The error responses of an operation by status: the declared ones, and those that follow from the rest of
@@ -226,7 +230,10 @@ export function refusalsOf({ description }: Described): ReadonlyMap<ProblemStatu
   }
   if (body?.types.includes('text/turtle')) add(413, ['graph-too-large'])
   if (conditional) add(412, ['precondition-failed'])
-  for (const [status, codes] of Object.entries(refusals)) add(Number(status) as ProblemStatus, codes)
+  for (const [key, codes] of Object.entries(refusals)) {
+    const status = Number(key) as ProblemStatus
+    add(status, codes.length > 0 ? codes : (general[status] ?? []))
+  }
   return new Map([...found].sort(([a], [b]) => a - b))
 }
 
@@ -240,5 +247,5 @@ export function refusalTypes({ htmlErrors, description }: Described): readonly s
 }
 
 /** The permitted callers, as a part of a sentence; `undefined`: all callers. */
-export const accessOf = ({ access, requires }: Described['description']): string | undefined =>
-  access ?? (requires && (requires.role === 'admin' ? 'admins' : 'those who are signed in'))
+const accessOf = ({ access, requires }: Described['description']): string | undefined =>
+  access ?? (requires && (requires.role === 'admin' ? 'administrators' : 'signed-in users'))

@@ -194,8 +194,7 @@ export const chapters = [
 export type Chapter = (typeof chapters)[number]
 
 /**
- * Codes by status. A status without codes stands for the general ones: `not-signed-in`, `not-allowed`,
- * `not-found`…
+ * Codes by status. A status without codes stands for the general one: `not-signed-in`, `not-allowed`, `not-found`…
  */
 export type Refusals = Readonly<Partial<Record<ProblemStatus, readonly ErrorCode[]>>>
 interface PathPart {

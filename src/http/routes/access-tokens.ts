@@ -49,7 +49,7 @@ export const accessTokenRoutes = [
     method: 'POST',
     url: '/auth/access-tokens',
     chapter: 'Sessions',
-    summary: 'Create an access token for a program. The token is in this answer only.',
+    summary: 'Create an access token for a program. The token is in this response only.',
     details:
       '`expires` is a date or time of ISO 8601. `write` includes `read`; `quota` and `admin` are for administrators, and `admin` includes all others. ' +
       '`contexts` are ids or names, `addresses` CIDR ranges; without them the token is good for all. ' +
@@ -87,7 +87,7 @@ export const accessTokenRoutes = [
     chapter: 'Sessions',
     summary: 'List the access tokens of the caller, the latest first, with their last use to the minute.',
     requires: { role: 'user', to: 'list access tokens' },
-    query: { user: textParameter('For admins: the name of another user.') },
+    query: { user: textParameter('For administrators: the name of another user.') },
     answers: { 200: json('The tokens, without the secret part.', AccessTokens) },
     refusals: { 403: ['not-allowed', 'access-token-scope'], 404: ['not-found'] },
     isOffered,
@@ -101,7 +101,7 @@ export const accessTokenRoutes = [
     method: 'DELETE',
     url: '/auth/access-tokens/:token',
     chapter: 'Sessions',
-    summary: 'Revoke an access token, also that of another user for admins. It ends with the next request.',
+    summary: 'Revoke an access token, also that of another user for administrators. It ends with the next request.',
     requires: { role: 'user', to: 'revoke access tokens' },
     path: { token: { description: 'The `id` of the token.', schema: { type: 'string' }, example: 'none' } },
     answers: { 204: done },

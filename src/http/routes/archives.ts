@@ -117,7 +117,7 @@ export const archiveRoutes = [
     url: '/:context/statistics/:type',
     chapter,
     summary: 'Count what the metadata in a context consist of.',
-    access: 'those who may read the resource of the context',
+    access: 'callers who can read the resource of the context',
     path: {
       type: {
         description: '`property`, `keyword` or `ontology`; also `properties` and `keywords`.',

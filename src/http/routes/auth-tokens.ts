@@ -39,24 +39,24 @@ export const authTokenRoutes = [
     method: 'GET',
     url: '/auth/tokens',
     chapter: 'Sessions',
-    summary: 'List the active logins of the caller, by token.',
+    summary: 'List the active sessions of the caller, by token.',
     details:
-      'Where a recent proof of who the caller is would be asked for (`service.auth.step-up`) and is missing, logins other than that of the request are listed by handles, as those of other users.',
-    requires: { role: 'user', to: 'list logins' },
+      'If a recent proof of identity is required (`service.auth.step-up`) and missing, sessions other than that of the request are listed by handles, as those of other users.',
+    requires: { role: 'user', to: 'list sessions' },
     query: {
       user: textParameter(
-        'For admins: the name of another user, whose logins are listed by handles. A handle ends a login, but cannot be used to sign in. ' +
-          '`*`: the logins of all users, the latest first; `X-Total-Count` is their number.',
+        'For administrators: the name of another user, whose sessions are listed by handles. A handle ends a session, but cannot be used to sign in. ' +
+          '`*`: the sessions of all users, the latest first; `X-Total-Count` is their number.',
       ),
       ...paging,
       query: textParameter('With `user=*`: part of a user name, an address or a user agent.'),
       scope: choice(
-        '`current` is the login of this request, `others` all but that.',
+        '`current` is the session of this request, `others` all but that.',
         ['current', 'others', 'all'],
         'all',
       ),
     },
-    answers: { 200: json('The logins by token.', Logins) },
+    answers: { 200: json('The sessions by token.', Logins) },
     refusals: { 403: ['not-allowed'], 404: ['not-found'] },
     handle: async (deps: Uses<'sessions' | 'database' | 'users' | 'stepUp'>, { caller, query, reply }) => {
       if (query.user === EVERYBODY) return await listEverybody(deps, caller, query, reply)
@@ -76,8 +76,8 @@ export const authTokenRoutes = [
     method: 'DELETE',
     url: '/auth/tokens',
     chapter: 'Sessions',
-    summary: 'End one login, all others of the caller, or all of the caller.',
-    requires: { role: 'user', to: 'end logins' },
+    summary: 'End one session, all others of the caller, or all of the caller.',
+    requires: { role: 'user', to: 'end sessions' },
     details: 'Send `{"token": "…"}`, `{"scope": "others"}` or `{"scope": "all"}`.',
     body: jsonBody(Removal, { example: { scope: 'others' } }),
     answers: { 204: done },
@@ -125,7 +125,7 @@ async function listEverybody(
   }: { readonly limit: number; readonly offset: number; readonly query: string | undefined },
   reply: FastifyReply,
 ) {
-  requireAdmin(caller, 'list the logins of all users')
+  requireAdmin(caller, 'list the sessions of all users')
   const wanted = query.trim().toLowerCase()
   const live = []
   for (const session of await sessions.listAll()) {

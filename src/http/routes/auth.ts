@@ -21,7 +21,7 @@ import type { Uses } from '../services.ts'
 const logoutAnswers = {
   200: page('For a browser that signs out at its identity provider as well: a page that leads on to it.'),
   204: done,
-  303: redirect('For a browser: to the login page.'),
+  303: redirect('For a browser: to the sign-in page.'),
 } as const
 
 /** Routes for sign-out and for the current user (I4, I5.1; D2.4, D3). */
@@ -31,7 +31,7 @@ export const authRoutes = [
     method: 'GET',
     url: '/auth/logout',
     chapter: 'Sessions',
-    summary: 'Sign out: end every login whose `auth_token` the request carries, and clear the cookie.',
+    summary: 'Sign out: end every session whose `auth_token` the request carries, and clear the cookie.',
     details:
       'A sign-in that waits for a second factor or a new password ends as well. With HTTP Basic, the remembered check of the credentials is dropped.',
     answers: logoutAnswers,
@@ -58,7 +58,7 @@ export const authRoutes = [
     chapter: 'Sessions',
     summary: 'Read who the caller is.',
     details:
-      'Without a login that is the guest, with `id` `_guest`. `isAdmin` is present for administrators only, `secondFactor` for users who must add one first.',
+      'Without a session that is the guest, with `id` `_guest`. `isAdmin` is present for administrators only, `secondFactor` for users who must add one first.',
     allowWithoutMfa: true,
     answers: { 200: json('The user information.', CurrentUser) },
     handle: async (
@@ -79,7 +79,7 @@ export const authRoutes = [
     tokenScopes: ['read'],
     chapter: 'Sessions',
     summary:
-      'List the contexts that the caller can write to (for admins all but `_contexts` and `_principals`), or with `access=shared` those of others that the caller can read or write to; by name.',
+      'List the contexts that the caller can write to (for administrators all but `_contexts` and `_principals`), or with `access=shared` those of others that the caller can read or write to; by name.',
     requires: { role: 'user', to: 'see which contexts you have access to' },
     query: {
       access: choice('Which contexts.', contextAccesses, 'write'),

@@ -27,12 +27,12 @@ export const casRoutes = [
     method: 'GET',
     url: `/${CAS_PATH}`,
     chapter: 'Sessions',
-    summary: 'Sign in by CAS: go to the CAS server, or with the ticket that it gave complete the login.',
+    summary: 'Sign in by CAS: go to the CAS server, or with the ticket that it gave complete the sign-on.',
     details: 'Only with `service.auth.cas=on`. [Single sign-on by CAS](how-to/sso-cas.md)',
     query: {
       ticket: textParameter('Given by the CAS server.'),
       successurl: textParameter('Where to go afterwards, at this service.'),
-      [AGAIN]: flagParameter('Set by the service when a login begins for the second time.'),
+      [AGAIN]: flagParameter('Set by the service when a sign-on begins for the second time.'),
     },
     answers: {
       200: json('The user information, where no success URL is configured; for a browser a page.', CurrentUser),
@@ -77,7 +77,7 @@ export const casRoutes = [
     chapter: 'Sessions',
     summary: 'Single logout: the address to which a CAS server reports that a user has signed out there.',
     details:
-      'Ends the login that was made with the service ticket in `SessionIndex`, on all nodes. The answer is the same ' +
+      'Ends the login that was made with the service ticket in `SessionIndex`, on all nodes. The response is the same ' +
       'whether there was such a login or not. Only with `service.auth.cas=on`.',
     body: formBody(
       { logoutRequest: { description: 'A SAML 2.0 `LogoutRequest`, as XML.', isRequired: true } },

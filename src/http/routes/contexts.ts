@@ -82,7 +82,7 @@ export const contextRoutes = [
     chapter: 'Creating',
     summary: 'Create an entry.',
     access:
-      'those who may write to the resource of the context, or to the list; in `_contexts` and `_principals` admins',
+      'callers who can write to the resource of the context, or to the list; in `_contexts` and `_principals` administrators',
     details: '`_newId` in the body stands for the id of the new entry.',
     query: creationQuery,
     body: {
@@ -119,7 +119,7 @@ export const contextRoutes = [
     url: `/${PRINCIPALS}/groups`,
     chapter: 'Creating',
     summary: 'Create a group with the caller as its member, and a context that the group may write to.',
-    access: 'admins; with `service.nonadmin.group-context-creation=on` all who are signed in',
+    access: 'administrators; with `service.nonadmin.group-context-creation=on` signed-in users',
     query: {
       name: textParameter('Name of the group and of the context.'),
       contextId: textParameter('The requested id of the context.', {
@@ -151,7 +151,7 @@ export const contextRoutes = [
     url: '/:context',
     chapter: 'Contexts and quota',
     summary: 'List the ids of all entries of a context.',
-    access: 'admins',
+    access: 'administrators',
     query: {
       entryname: textParameter('In `_contexts` and `_principals`: only the id of the entry with this name.'),
     },
@@ -170,7 +170,7 @@ export const contextRoutes = [
     url: '/:context',
     chapter: 'Contexts and quota',
     summary: 'Change the name and the quota of a context, one or both.',
-    access: 'those who administer the context; the quota: admins',
+    access: 'users who administer the context; the quota: administrators',
     body: checkedBelow(openObject({ alias: optional(text()), quota: optional(anyOf(integer(-1), SentQuota)) }), {
       example: { quota: 150_000_000 },
     }),
@@ -192,7 +192,7 @@ export const contextRoutes = [
     url: '/:context/quota',
     chapter: 'Contexts and quota',
     summary: 'Read the quota and the fill level of a context.',
-    access: 'those who may read the resource of the context, and admins',
+    access: 'callers who can read the resource of the context, and administrators',
     tokenScopes: ['read', 'quota'],
     answers: { 200: json('The quota.', Quota) },
     refusals: { 401: [], 403: [], 404: [], 501: ['quota-not-supported'] },
@@ -207,7 +207,7 @@ export const contextRoutes = [
     tokenScopes: ['quota'],
     chapter: 'Contexts and quota',
     summary: 'Set the quota of a context, in bytes; -1 is no limit.',
-    access: 'admins',
+    access: 'administrators',
     body: checkedBelow(SentQuota, { example: { quota: 150_000_000 } }),
     answers: { 200: json('The quota.', Quota) },
     refusals: { 400: ['invalid-quota'], 401: [], 403: [], 404: [], 501: ['quota-not-supported'] },
@@ -222,7 +222,7 @@ export const contextRoutes = [
     tokenScopes: ['quota'],
     chapter: 'Contexts and quota',
     summary: 'Go back to the default quota.',
-    access: 'admins',
+    access: 'administrators',
     answers: { 200: json('The quota.', Quota) },
     refusals: { 401: [], 403: [], 404: [], 501: ['quota-not-supported'] },
     isOffered: hasQuota,

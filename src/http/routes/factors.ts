@@ -40,7 +40,7 @@ export const factorRoutes = [
     summary: 'List the second factors of the caller, how many recovery codes are left, and which kinds can be added.',
     allowWithoutMfa: true,
     requires: { role: 'user', to: 'list second factors' },
-    query: { user: textParameter('For admins: the name of another user.') },
+    query: { user: textParameter('For administrators: the name of another user.') },
     answers: { 200: json('The factors, without their secrets.', SecondFactors) },
     refusals: { 403: ['not-allowed', 'access-token-scope'], 404: ['not-found'] },
     handle: async (deps: Services & Uses<'database' | 'passkeys'>, { caller, query }) => {
@@ -55,14 +55,14 @@ export const factorRoutes = [
     method: 'POST',
     url: '/auth/factors',
     chapter: 'Sessions',
-    summary: 'Begin to add an authenticator app (TOTP). It counts once its first code has been sent.',
+    summary: 'Begin to add an authenticator app (TOTP). It takes effect once its first code has been sent.',
     details:
       'The enrolment ends after ten minutes, or when another one begins. `uri` is what apps read from a QR code.',
     allowWithoutMfa: true,
     requires: { role: 'user', to: 'add a second factor' },
     body: jsonBody(object({ kind: oneOf('totp'), name: text() }), { example: { kind: 'totp', name: 'Phone' } }),
     answers: {
-      201: json('The secret, in base 32, in this answer only.', object({ id: text(), secret: text(), uri: text() })),
+      201: json('The secret, in base 32, in this response only.', object({ id: text(), secret: text(), uri: text() })),
     },
     refusals: { 400: ['invalid-value'], 403: ['access-token-scope', 'fresh-sign-in-required'] },
     isOffered: ({ factorPolicy }: Services) => factorPolicy.isOffered,
@@ -83,7 +83,7 @@ export const factorRoutes = [
     chapter: 'Sessions',
     summary: 'Add the authenticator app, with its first code.',
     details:
-      'The first factor ends the other sessions of the user, which have none, and the answer has ten recovery codes. They cannot be read again.',
+      'The first factor ends the other sessions of the user, which have none, and the response has ten recovery codes. They cannot be read again.',
     allowWithoutMfa: true,
     requires: { role: 'user', to: 'add a second factor' },
     path: factorPath,
@@ -158,7 +158,7 @@ export const factorRoutes = [
     chapter: 'Sessions',
     summary: 'Create ten new recovery codes. The old ones no longer work.',
     requires: { role: 'user', to: 'create recovery codes' },
-    answers: { 201: json('The codes, in this answer only.', object({ recoveryCodes })) },
+    answers: { 201: json('The codes, in this response only.', object({ recoveryCodes })) },
     refusals: { 403: ['access-token-scope', 'fresh-sign-in-required'], 409: ['conflict'] },
     handle: async ({ factors, stepUp }: Services, { caller, reply }) => {
       stepUp.requireFresh(caller)

@@ -12,7 +12,8 @@ export const freshRoutes = [
     method: 'POST',
     url: '/auth/fresh',
     chapter: 'Sessions',
-    summary: 'Prove again who you are, after a refusal with `fresh-sign-in-required`. It counts for five minutes.',
+    summary:
+      'Prove your identity again, after a refusal with `fresh-sign-in-required`. The proof is valid for five minutes.',
     details:
       '`code` is that of an authenticator app, or a recovery code; `passkey` is what `navigator.credentials.get()` has returned. Users without a second factor send their `password`. ' +
       'Wrong answers count towards the lockout.',

@@ -43,7 +43,7 @@ const OpenedLink = named(
 )
 
 const id = { type: 'string' }
-const linkPath = { description: 'The `link` of the answer that opened it.', schema: id, example: 'none' }
+const linkPath = { description: 'The `link` of the response that opened it.', schema: id, example: 'none' }
 const entryPath = { description: 'The `id` of a file behind the link.', schema: id, example: 'none' }
 const folderQuery = { folder: textParameter('The `id` of a folder in it; the folder of the link by default.') }
 const gone: Refusals = { 404: ['link-gone', 'link-expired', 'link-used-up', 'not-found'] }
@@ -62,7 +62,7 @@ export const linkVisitRoutes = [
     method: 'POST',
     url: '/auth/link',
     chapter,
-    summary: 'Open a public link. The answer says what it leads to and sets a cookie for the following requests.',
+    summary: 'Open a public link. The response says what it leads to and sets a cookie for the following requests.',
     access: 'visitors with the secret and, if the link has one, the password',
     details:
       '`downloadsLeft` is absent without a limit. A wrong password counts towards a lockout of the network at this link.',
@@ -195,5 +195,5 @@ async function folderOf(visits: LinkVisits, visit: Visit, id = visit.entry.id) {
   throw new NotFound('not-found', 'There is no such folder behind this link.')
 }
 
-/** Whether the answer has the first byte of the file; further parts belong to a download that has been counted. */
+/** Whether the response has the first byte of the file; further parts belong to a download that has been counted. */
 const isFirstPart = (range: string | undefined, size: number): boolean => (parseRange(range, size)?.first ?? 0) === 0

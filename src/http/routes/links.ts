@@ -53,7 +53,7 @@ export const linkRoutes = [
     method: 'POST',
     url: '/:context/links/:entry',
     chapter,
-    summary: 'Create a public link to a file or a folder. The secret is in this answer only.',
+    summary: 'Create a public link to a file or a folder. The secret is in this response only.',
     access: 'users who administer the entry',
     details:
       '`expires` is a date or time of ISO 8601, `maxDownloads` a limit; without them the link works until it is revoked. The password must meet the rules for passwords. `url` is the address to send.',
@@ -85,7 +85,7 @@ export const linkRoutes = [
     url: '/:context/links/:entry',
     chapter,
     summary: 'List the public links of a file or a folder, the latest first.',
-    access: 'those who administer the entry',
+    access: 'users who administer the entry',
     details: meanings,
     answers: { 200: json('The links.', object({ items: list(Link) })) },
     refusals: { 401: [], 403: [], 404: [] },
@@ -104,8 +104,8 @@ export const linkRoutes = [
     requires: { role: 'user', to: 'list public links' },
     query: {
       ...paging,
-      user: textParameter('For admins: the name of another user.'),
-      all: flagParameter('For admins: the links of all users.'),
+      user: textParameter('For administrators: the name of another user.'),
+      all: flagParameter('For administrators: the links of all users.'),
     },
     answers: { 200: json('The links.', object({ items: list(Link), results: count })) },
     refusals: { 403: ['not-allowed', 'access-token-scope'], 404: ['not-found'] },
@@ -125,7 +125,7 @@ export const linkRoutes = [
     chapter,
     summary:
       'Revoke a public link. It ends with the next request of a visitor; a zip that is being sent ends at its next file.',
-    access: 'the creator, those who administer the entry, and admins',
+    access: 'the creator, users who administer the entry, and administrators',
     requires: { role: 'user', to: 'revoke public links' },
     path: { link: { description: 'The `id` of the link.', schema: { type: 'string' }, example: 'none' } },
     answers: { 204: done },

@@ -19,7 +19,7 @@ export const listRoutes = [
     url: '/:context/resource/:entry',
     chapter: 'Resources',
     summary: 'Move an entry to this list; or with `method=put` write the resource, as browsers upload files.',
-    access: 'those who may write to both lists; from another context, those who administer everything that is moved',
+    access: 'callers who can write to both lists; from another context, users who administer everything that is moved',
     path: { entry: { example: 'album' } },
     query: {
       method: textParameter('`put`: as PUT.', { keywords: { enum: ['put'] } }),
@@ -66,7 +66,7 @@ export const listRoutes = [
     chapter: 'Entries',
     summary:
       'Read what the metadata and the info of other entries say about an entry, with its list, groups and home contexts.',
-    access: 'those who have any right on the entry; with `service.repository.public-info=on` everybody',
+    access: 'callers with any right on the entry; with `service.repository.public-info=on` all callers',
     details:
       'Left out is what stands in metadata or info that the caller may not read, and memberships in groups whose members they may not read.',
     query: { format: answerFormat },

@@ -58,7 +58,7 @@ const preferredForm = preferenceAmong(['application/json', 'text/plain'])
 const pointInTime = (description: string) =>
   custom<Milliseconds | undefined>(description, readTime, { keywords: { format: 'date-time' } })
 
-/** Routes for administrators: state of the service, lockouts, audit trail (W3.14, D6.5). */
+/** Routes for administrators: state of the service, lockouts, audit log (W3.14, D6.5). */
 export const managementRoutes = [
   route({
     id: 'readService',
@@ -71,7 +71,7 @@ export const managementRoutes = [
         'The service.',
         named('Service', object({ service: text(), version: text(), repositoryStatus: text(), baseURI: uri })),
       ),
-      303: redirect('For a browser: to the pages for people, or to the login page.'),
+      303: redirect('For a browser: to the pages for people, or to the sign-in page.'),
     },
     htmlErrors: true,
     handle: async ({ base, options }: Uses<'base' | 'options'>, { request, reply, caller }) => {
@@ -87,7 +87,7 @@ export const managementRoutes = [
     summary: 'Read version and state.',
     details: 'For `Accept: text/plain` the answer is `UP`.',
     query: {
-      extended: flagParameter('For admins: with settings, base address, start and memory.'),
+      extended: flagParameter('For administrators: with settings, base address, start and memory.'),
       includeStats: flagParameter('With `extended`: how much the store holds.'),
     },
     answers: {
@@ -175,8 +175,8 @@ export const managementRoutes = [
     method: 'GET',
     url: '/management/audit',
     chapter,
-    summary: 'Read the audit trail, the latest event first.',
-    requires: { role: 'admin', to: 'read the audit trail' },
+    summary: 'Read the audit log, the latest event first.',
+    requires: { role: 'admin', to: 'read the audit log' },
     query: {
       user: textParameter(
         'Events about this user, or caused by them: a name, a part of a name, or the id of a user who may have been deleted.',

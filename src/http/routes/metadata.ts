@@ -21,12 +21,12 @@ import type { Uses } from '../services.ts'
 import { graphAnswer, graphBody, isFresh, preconditionOf, sendChanged } from './entries.ts'
 
 const chapter = 'Entries'
-const readers = 'those who may read the metadata'
-const writers = 'those who may write the metadata'
+const readers = 'callers who can read the metadata'
+const writers = 'callers who can write the metadata'
 
 const download = flagParameter('As an attachment.')
 const revision = {
-  rev: custom<number | undefined>('Number of a [revision](#revisions-of-metadata).', readRevision, {
+  rev: custom<number | undefined>('Number of a [revision](concepts.md#revisions-of-metadata).', readRevision, {
     keywords: { type: 'integer', minimum: 1 },
   }),
 }

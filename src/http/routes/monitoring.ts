@@ -42,7 +42,7 @@ export const monitoringRoutes = [
     url: '/management/metrics',
     chapter: 'Status and administration',
     summary: 'Read the metrics for Prometheus.',
-    access: 'admins, and with `Authorization: Bearer` for the token of `service.metrics.token`',
+    access: 'administrators, and with `Authorization: Bearer` for the token of `service.metrics.token`',
     answers: { 200: content('The metrics.', ['text/plain'], text()) },
     refusals: { 401: [], 403: [] },
     handle: async ({ metrics, options }: Uses<'metrics' | 'options'>, { request, reply, caller }) => {

@@ -58,7 +58,7 @@ export const oidcRoutes = [
     method: 'GET',
     url: `/${OIDC_CALLBACK_PATH}`,
     chapter: 'Sessions',
-    summary: 'Complete a login: the redirect URI, to which providers send users back.',
+    summary: 'Complete a sign-on: the redirect URI, to which providers send users back.',
     query: {
       state: textParameter('As it was sent with the request.'),
       code: textParameter('The code that is exchanged for tokens.'),
@@ -93,7 +93,8 @@ export const oidcRoutes = [
     url: `${url}/backchannel-logout`,
     chapter: 'Sessions',
     summary: 'Back-channel logout: the address to which a provider reports that a user has signed out there.',
-    details: 'Ends the logins of the session or user that the token names, on all nodes. Each token counts once.',
+    details:
+      'Ends the sessions of the session or user that the token names, on all nodes. Each token is accepted once.',
     body: formBody(
       { logout_token: { description: 'A logout token that the provider has signed.', isRequired: true } },
       { limit: MAX_LOGOUT_BYTES },

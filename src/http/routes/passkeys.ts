@@ -61,12 +61,12 @@ export const passkeyRoutes = [
     allowWithoutMfa: true,
     summary: 'Add a passkey, with what `navigator.credentials.create()` has returned.',
     details:
-      'The first factor ends the other sessions of the user, which have none, and the answer has ten recovery codes. They cannot be read again.',
+      'The first factor ends the other sessions of the user, which have none, and the response has ten recovery codes. They cannot be read again.',
     requires: { role: 'user', to: 'add a passkey' },
     body: jsonBody(object({ name: text(), credential: Registration }), { limit: MAX_REGISTRATION_BYTES }),
     answers: { 201: json('The passkey is added.', AddedFactor) },
     refusals: {
-      400: ['invalid-value', 'passkey-refused'],
+      400: ['invalid-value', 'invalid-passkey'],
       403: ['access-token-scope', 'fresh-sign-in-required', 'not-allowed'],
       409: ['conflict'],
     },
@@ -133,7 +133,7 @@ export const passkeyRoutes = [
     method: 'POST',
     url: '/auth/passkey',
     chapter: 'Sessions',
-    summary: 'Sign in with a passkey alone. The answer sets the cookie `auth_token`.',
+    summary: 'Sign in with a passkey alone. The response sets the cookie `auth_token`.',
     details:
       '`passkey` is what `navigator.credentials.get()` has returned. The authenticator must have verified the user. ' +
       'Failures count towards the lockout. Users who may not sign in with a password may not do so with a passkey either.',

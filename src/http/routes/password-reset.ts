@@ -60,8 +60,8 @@ export const passwordResetRoutes = [
     body: resetBody,
     answers: {
       200: page('For a browser: the new password is set.'),
-      202: empty('A mail is sent if a user has this address. The answer is the same if not.'),
-      204: empty('The new password is set, and all logins of the user have ended.'),
+      202: empty('A mail is sent if a user has this address. The response is the same if not.'),
+      204: empty('The new password is set, and all sessions of the user have ended.'),
     },
     refusals: { 400: ['invalid-reset-token', 'password-rules'], 503: ['overloaded'] },
     isOffered: ({ passwordReset }: ResetServices) => passwordReset !== undefined,

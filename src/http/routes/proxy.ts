@@ -37,7 +37,7 @@ export const proxyRoutes = [
     id: 'fetchDocument',
     url: '/proxy',
     summary: 'Fetch a public document of another server.',
-    access: 'those who are signed in; guests for the hosts of `service.proxy.guest-hosts.<n>`',
+    access: 'signed-in users; guests for the hosts of `service.proxy.guest-hosts.<n>`',
     isOffered: isOn,
     handle: async (deps: Uses<'proxy'>, { request, reply, query }) => await answer(deps, request, reply, query.url),
   }),
@@ -46,7 +46,7 @@ export const proxyRoutes = [
     id: 'fetchDocumentForContext',
     url: '/:context/proxy',
     summary: 'Fetch a public document of another server.',
-    access: 'as above, and those who may read the resource of the context',
+    access: 'as above, and callers who can read the resource of the context',
     isOffered: isOn,
     handle: async (deps: Uses<'entries' | 'proxy'>, { request, reply, caller, params, query }) => {
       await deps.entries.getContext(caller, params.context, 'readresource', 'read this context')

@@ -80,7 +80,7 @@ export const resourceRoutes = [
     url: '/:context/resource/:entry',
     chapter,
     summary: 'Read the file, text, graph, list, user or group that an entry holds.',
-    access: 'those who may read the resource',
+    access: 'callers who can read the resource',
     query: resourceQuery,
     answers: {
       200: content('The resource, in its own media type.', ['*/*'], anything),
@@ -113,7 +113,7 @@ export const resourceRoutes = [
     details:
       'Of a user: `name`, `password`, `currentPassword`, `language`, `homecontext`, `disabled`, `customProperties`; with `temporaryPassword` ' +
       'the user must choose another password at the next sign-in.',
-    access: 'those who may write the resource',
+    access: 'callers who can write the resource',
     query: { mimeType: textParameter('Media type of the file, instead of `Content-Type`.') },
     body: resourceBody,
     answers: {
@@ -139,7 +139,7 @@ export const resourceRoutes = [
     url: '/:context/resource/:entry',
     chapter,
     summary: 'Delete the file, empty the text, or remove all members from the list. The entry stays.',
-    access: 'those who may write the resource',
+    access: 'callers who can write the resource',
     query: { recursive: flagParameter('On a list: deletes the list and all entries in it, at most 10,000.') },
     answers: { 204: done },
     refusals: { 401: [], 403: [], 404: ['no-file'], 405: ['method-not-allowed'], 413: ['list-too-large'] },

@@ -44,11 +44,11 @@ const logoutRoute = {
     idp: { description: 'The name of the provider in the settings.', schema: { type: 'string' }, example: 'campus' },
   },
   details:
-    'A `LogoutRequest` of the provider ends its logins here and is answered with a signed `LogoutResponse`. A `LogoutResponse` ends a ' +
+    'A `LogoutRequest` of the provider ends its sessions here and gets a signed `LogoutResponse`. A `LogoutResponse` ends a ' +
     'sign-out that began here. Only with `single-logout` of this provider. [Single logout](how-to/sso-saml.md#single-logout)',
   answers: {
     200: content('A page whose form takes the response to the identity provider.', ['text/html'], text()),
-    303: redirect('To the identity provider with the response, or to the login page.'),
+    303: redirect('To the identity provider with the response, or to the sign-in page.'),
   },
   refusals: { 400: ['invalid-logout-message'], 404: ['not-found'], 503: ['overloaded'] },
   isOffered: isOn,
@@ -162,7 +162,7 @@ export const samlRoutes = [
     method: 'POST',
     url,
     chapter: 'Sessions',
-    summary: 'Complete a login: the address to which identity providers send their responses.',
+    summary: 'Complete a sign-on: the address to which identity providers send their responses.',
     query: { idp: textParameter('Name of the identity provider.') },
     body: responseForm,
     answers: {

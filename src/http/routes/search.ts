@@ -50,7 +50,7 @@ export const searchRoutes = [
     query: {
       type: requiredText('`solr`.', { example: 'solr', keywords: { enum: ['solr'] } }),
       query: requiredText(
-        'The query, of 3 to 16,384 characters, with at most 32 levels of brackets. One emoji, or two Chinese, Japanese or Korean characters, are enough. [Limits](#limits)',
+        'The query, of 3 to 16,384 characters, with at most 32 levels of brackets. One emoji, or two Chinese, Japanese or Korean characters, are enough. [Limits](reference/limits.md#single-operations)',
         { example: 'title:donald', keywords: { minLength: 1, maxLength: 16_384 } },
       ),
       limit: number('How many hits to return, at most `service.solr.max-limit`; 0 only counts.', DEFAULT_LIMIT),

@@ -52,7 +52,7 @@ export const secondStepRoutes = [
     details: 'The cookie of the first step says which sign-in. It waits for five minutes.',
     answers: {
       200: json('The kinds of second factor that the user has.', object({ factors: list(oneOf(...factorKinds)) })),
-      303: redirect('For a browser without such a sign-in: to the login page.'),
+      303: redirect('For a browser without such a sign-in: to the sign-in page.'),
     },
     refusals: { 401: ['sign-in-expired'] },
     skipAuth: true,
@@ -70,7 +70,7 @@ export const secondStepRoutes = [
     method: 'POST',
     url: `/${FACTOR_PATH}`,
     chapter: 'Sessions',
-    summary: 'Complete a sign-in with a second factor. The answer sets the cookie `auth_token`.',
+    summary: 'Complete a sign-in with a second factor. The response sets the cookie `auth_token`.',
     details:
       '`code` is that of an authenticator app, or a recovery code; `passkey` is what `navigator.credentials.get()` has returned. Each works once. As JSON or as a form. ' +
       'After five attempts the sign-in begins again, and wrong codes count towards the lockout like wrong passwords.',
@@ -160,7 +160,7 @@ export const newPasswordRoutes = [
     details: 'The cookie of the step before says which sign-in. It waits for five minutes.',
     answers: {
       200: page('The page.'),
-      303: redirect('For a browser without such a sign-in: to the login page.'),
+      303: redirect('For a browser without such a sign-in: to the sign-in page.'),
     },
     refusals: { 401: ['sign-in-expired'] },
     skipAuth: true,
@@ -178,9 +178,9 @@ export const newPasswordRoutes = [
     url: `/${NEW_PASSWORD_PATH}`,
     chapter: 'Sessions',
     summary:
-      'Complete a sign-in with a new password in place of a temporary one. The answer sets the cookie `auth_token`.',
+      'Complete a sign-in with a new password in place of a temporary one. The response sets the cookie `auth_token`.',
     details:
-      'After a refusal with `password-change-required`, with the cookie of that response. All other logins of the user end. As JSON or as a form. After five attempts the sign-in begins again.',
+      'After a refusal with `password-change-required`, with the cookie of that response. All other sessions of the user end. As JSON or as a form. After five attempts the sign-in begins again.',
     body: passwordBody,
     answers: {
       200: json('The user information.', CurrentUser, { headers: { 'Set-Cookie': '`auth_token`' } }),

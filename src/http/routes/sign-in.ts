@@ -26,7 +26,7 @@ const credentials = formBody(
   {
     auth_username: { description: 'User name.' },
     auth_password: { description: 'Password.' },
-    auth_maxage: { description: 'How long the login lasts, in seconds; no longer than the settings allow.' },
+    auth_maxage: { description: 'How long the session lasts, in seconds; no longer than the settings allow.' },
     successurl: { description: 'For a browser: where to go afterwards, at this service.' },
   },
   { example: { auth_username: 'anna', auth_password: 'Summer-Rain-2026' } },
@@ -39,11 +39,11 @@ export const signInRoutes = [
     method: 'POST',
     url: '/auth/cookie',
     chapter: 'Sessions',
-    summary: 'Sign in with name and password. The answer sets the cookie `auth_token`.',
+    summary: 'Sign in with name and password. The response sets the cookie `auth_token`.',
     body: credentials,
     answers: {
       200: json('The user information.', CurrentUser, { headers: { 'Set-Cookie': '`auth_token`' } }),
-      303: redirect('For a browser: to `successurl`, or to the login page.'),
+      303: redirect('For a browser: to `successurl`, or to the sign-in page.'),
     },
     refusals: {
       400: ['password-missing', 'password-too-long'],

@@ -27,7 +27,7 @@ export const toolRoutes = [
     tokenScopes: ['read'],
     chapter: 'Tools',
     summary: 'Send the first file of a form back as a page, at most 10 MiB.',
-    access: 'those who are signed in',
+    access: 'signed-in users',
     details:
       'A refusal is such a page too, `<textarea>status:413…`: pages that upload into a frame read it from there.',
     body: streamedBody(['multipart/form-data'], {
@@ -86,8 +86,8 @@ export const toolRoutes = [
     method: 'GET',
     url: '/:context/entry/:entry/index',
     chapter: 'Tools',
-    summary: 'Read what is [searched](#search) of an entry.',
-    access: 'those who administer the entry',
+    summary: 'Read what is [searched](concepts.md#search) of an entry.',
+    access: 'users who administer the entry',
     answers: {
       200: json('Values by field: a text, or a list where there are several.', mapOf(anyOf(text(), list(text())))),
     },

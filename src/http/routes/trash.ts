@@ -8,7 +8,7 @@ import { isoTime } from '../times.ts'
 import { preconditionOf } from './entries.ts'
 
 const chapter = 'Trash'
-const access = 'those who administer the entry and everything in it'
+const access = 'users who administer the entry and everything in it'
 
 const Trashed = named(
   'TrashedEntry',
@@ -35,7 +35,7 @@ export const trashRoutes = [
     url: '/:context/trash',
     chapter,
     summary: 'List the entries in the trash that the caller administers, the latest first.',
-    access: 'those who may read the context, or administer an entry in the trash',
+    access: 'callers who can read the context, or administer an entry in the trash',
     details:
       '`bytes` is the size of all files in them, which counts towards the quota; `results` their number. `entries` of one includes those in the list.',
     query: paging,
@@ -52,7 +52,7 @@ export const trashRoutes = [
     url: '/:context/trash/:entry',
     chapter,
     summary: 'Move an entry to the trash, a list with everything in it, at most 10,000 entries.',
-    access: 'those who administer the entry, and everything in the list',
+    access: 'users who administer the entry, and everything in the list',
     details:
       'From then on no other operation finds it. Its files still count towards the quota. It is deleted permanently after `service.trash.days`.',
     answers: { 204: done },
@@ -107,7 +107,7 @@ export const trashRoutes = [
     url: '/:context/trash',
     chapter,
     summary: 'Delete permanently what is in the trash and the caller administers with everything in it.',
-    access: 'those who may read the context, or administer an entry in the trash',
+    access: 'callers who can read the context, or administer an entry in the trash',
     answers: { 200: json('How many entries were moved to the trash and are deleted now.', object({ deleted: count })) },
     refusals: { 401: [], 403: [], 404: [] },
     handle: async ({ trash }: Uses<'trash'>, { caller, params }) => ({

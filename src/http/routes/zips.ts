@@ -18,7 +18,7 @@ export const zipRoutes = [
     url: '/:context/zip',
     chapter: 'Resources',
     summary: 'Download files and folders as one zip, with the names that people see.',
-    access: 'those who may read the resource of each entry',
+    access: 'callers who can read the resource of each entry',
     details:
       'A list becomes a folder. What the caller may not read in it is left out, and so is what is neither file nor list. At most 10,000 entries, with all that is in the lists.',
     query: { entries: requiredText(`Ids of entries, separated by commas, at most ${MAX_IDS}.`, { example: 'one' }) },

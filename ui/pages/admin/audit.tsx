@@ -38,7 +38,7 @@ const PAGE = 50
 const noFilter = { user: '', event: '', since: '', until: '', from: '0' }
 type Filter = typeof noFilter
 
-/** The audit trail, the latest events first. */
+/** The audit log, the latest events first. */
 export function AdminAudit() {
   return (
     <AdminPage title={t('adminAudit')}>
