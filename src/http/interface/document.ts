@@ -1,5 +1,12 @@
 import { errorCodes, type ErrorCode } from '../../base/error-codes.ts'
-import { type Answer, type Parameter, chapters, type Description, type Refusals, type RouteDefinition } from './route.ts'
+import {
+  type Answer,
+  type Parameter,
+  chapters,
+  type Description,
+  type Refusals,
+  type RouteDefinition,
+} from './route.ts'
 import type { Content } from './bodies.ts'
 import { type JsonSchema, named, openObject, type Schema, text, integer } from './schema.ts'
 import type { ProblemStatus } from '../problem.ts'
