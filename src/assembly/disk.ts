@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { Log } from '../base/log.ts'
 import type { Settings } from '../config/settings.ts'
-import { DiskSpace } from '../stores/disk.ts'
+import { DiskSpace, releaseReserve } from '../stores/disk.ts'
 import { openToOthers } from '../stores/host-limits.ts'
 import { placeOf } from '../stores/postgres/postgres-pool.ts'
 
@@ -33,6 +33,13 @@ export async function openDisk(settings: Settings, log: Log): Promise<DiskSpace 
     reserve: settings['service.data.reserved-space'],
     log,
   })
+}
+
+/** Makes room on a full disk before the stores are opened. */
+export async function makeRoomForStart(settings: Settings, log: Log): Promise<void> {
+  if (!usesFolder(settings)) return
+  const freed = await releaseReserve(resolve(settings['service.data.folder']))
+  if (freed > 0) log.warn({ freed }, 'the disk is full: the reserve was released for the start')
 }
 
 /** A folder that other users cannot enter protects everything in it. */

@@ -33,7 +33,7 @@ import { type Accounts, createAccounts } from './accounts.ts'
 import { type EphemeralStores, openEphemeralStores } from './ephemeral-stores.ts'
 import { joinAsNode, type Node } from './node.ts'
 import { createSso } from './sso.ts'
-import { dataPlace, openDisk } from './disk.ts'
+import { dataPlace, makeRoomForStart, openDisk } from './disk.ts'
 import { createContent } from './content.ts'
 import { createContentOrigin } from './content-origin.ts'
 import { createProxy } from './proxy.ts'
@@ -72,6 +72,7 @@ export async function createServer(settings: Settings, machine: Machine): Promis
   let stores: Stores | undefined
   let ephemeralStores: EphemeralStores | undefined
   try {
+    await makeRoomForStart(settings, machine.log)
     stores = await openStores(settings, machine.system)
     await requireWhole(stores.database)
     await requireSound(stores.database)
@@ -258,7 +259,7 @@ async function prepareStore(
 
 /** What is done every minute. Two jobs that may take long do not delay the others. */
 function beginJobs({ log }: Machine, parts: Parts): readonly ScheduledJobs[] {
-  const { accounts, catchUp, content, ephemeralStores, garbage, history, node, scrubber, sso, stores } = parts
+  const { accounts, catchUp, content, disk, ephemeralStores, garbage, history, node, scrubber, sso, stores } = parts
   const warnOfExpiry = (): void => {
     for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
   }
@@ -266,6 +267,7 @@ function beginJobs({ log }: Machine, parts: Parts): readonly ScheduledJobs[] {
     new ScheduledJobs(log, [
       ['interrupted uploads', () => garbage.recover(false)],
       ['deleted files', () => garbage.collect()],
+      ['reserve on the disk', () => disk?.restoreReserve()],
       ['state of the node', () => node.watch()],
       ...accounts.expiries,
       ['trash', () => content.trash.expire()],

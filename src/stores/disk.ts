@@ -1,4 +1,5 @@
-import { access, constants, statfs } from 'node:fs/promises'
+import { access, constants, rm, stat, statfs, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import {
   Overloaded,
   ServiceError,
@@ -33,10 +34,16 @@ interface DiskSpaceOptions {
 }
 
 const INTERVAL: Milliseconds = 5000
+/**
+ * A file that occupies space. When the disk is full it is deleted, so that deletions and a start, which need some space first, can
+ * proceed.
+ */
+const RESERVE = 'reserve'
+const MAX_RESERVE_FILE: Bytes = 2 ** 24
 
 /**
  * Monitors the file system of the data folder. New data are rejected before the disk is full, because SQLite needs space to
- * delete rows.
+ * delete rows. If another program fills the disk, the reserve file is removed.
  */
 export class DiskSpace {
   readonly #options: DiskSpaceOptions
@@ -57,6 +64,7 @@ export class DiskSpace {
     const measure = options.measure ?? measureDisk
     const space = new DiskSpace(options, measure, await measure(options.folder))
     await space.check()
+    await space.restoreReserve()
     return space
   }
 
@@ -88,6 +96,19 @@ export class DiskSpace {
     return this.#checking
   }
 
+  /** Writes the reserve file if it is missing and there is enough space. Does not reject. */
+  async restoreReserve(): Promise<void> {
+    const size = this.#fileSize
+    if (this.#state !== 'ok' || size === 0) return
+    const path = join(this.#options.folder, RESERVE)
+    try {
+      const present = await stat(path).catch(() => undefined)
+      if (present?.size !== size) await writeFile(path, Buffer.alloc(size), { mode: 0o600 })
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'the reserve for a full disk could not be written')
+    }
+  }
+
   close(): void {
     clearInterval(this.#timer)
   }
@@ -96,9 +117,18 @@ export class DiskSpace {
     return Math.min(this.#options.reserve, this.#last.size / 20)
   }
 
+  get #fileSize(): Bytes {
+    return Math.floor(Math.min(MAX_RESERVE_FILE, this.#reserve / 4))
+  }
+
   async #check(): Promise<DiskState> {
     try {
       this.#last = await this.#measure(this.#options.folder)
+      const freed = await releaseReserve(this.#options.folder, this.#last.free)
+      if (freed > 0) {
+        this.#options.log.warn({ freed }, 'the reserve was released so that data can be deleted')
+        this.#last = await this.#measure(this.#options.folder)
+      }
     } catch (error) {
       this.#options.log.warn({ err: error }, 'the free space of the data folder could not be measured')
       return this.#state
@@ -124,6 +154,15 @@ export class DiskSpace {
     else if (this.#state === 'full') log.error(facts, 'the disk of the data folder is full: new data are refused')
     else log.error(facts, 'the data folder is read-only: changes are refused')
   }
+}
+
+/** Deletes the reserve file when less than half of its size is free; also before a start, which needs space. Returns what that freed. */
+export async function releaseReserve(folder: string, free?: Bytes): Promise<Bytes> {
+  const path = join(folder, RESERVE)
+  const present = await stat(path).catch(() => undefined)
+  if (!present || (free ?? (await measureDisk(folder)).free) >= present.size / 2) return 0
+  await rm(path, { force: true })
+  return present.size
 }
 
 /** Measures the file system that contains `folder`. */
@@ -153,6 +192,8 @@ const SQLITE_IOERR_FSYNC = 1034
 export function translateDiskError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ServiceError) return error
   if ('errcode' in error) return translateSqlite(error, Number(error.errcode))
+  // Errors during the reading of rows contain only the engine's message.
+  if ('code' in error && error.code === 'ERR_SQLITE_ERROR') return translateSqlite(error, codeOfMessage(error.message))
   switch ('code' in error ? error.code : undefined) {
     case 'ENOSPC':
     case 'EDQUOT':
@@ -168,6 +209,15 @@ export function translateDiskError(error: unknown): unknown {
       return error
   }
 }
+
+const messages: ReadonlyArray<readonly [RegExp, number]> = [
+  [/disk image is malformed/, SQLITE_CORRUPT],
+  [/file is not a database/, SQLITE_NOTADB],
+  [/database or disk is full/, SQLITE_FULL],
+  [/attempt to write a readonly database/, SQLITE_READONLY],
+]
+
+const codeOfMessage = (message: string): number => messages.find(([text]) => text.test(message))?.[1] ?? 0
 
 function translateSqlite(cause: Error, code: number): unknown {
   if (code === SQLITE_IOERR_SHMSIZE) return new StorageFull({ cause })

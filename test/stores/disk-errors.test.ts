@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Overloaded, StorageFull, StorageReadOnly, StoreDamaged, StoreUnavailable } from '../../src/base/errors.ts'
 import { DiskSpace, translateDiskError, withDiskErrors } from '../../src/stores/disk.ts'
@@ -24,6 +26,10 @@ test('errors of a disk become those that tell an operator what to do (D20.4)', (
     [errorWith({ errcode: 11 + 512 }), StoreDamaged],
     [errorWith({ errcode: 26 }), StoreDamaged],
     [errorWith({ errcode: 4874 }), StorageFull],
+    [errorWith({ code: 'ERR_SQLITE_ERROR' }, 'database disk image is malformed'), StoreDamaged],
+    [errorWith({ code: 'ERR_SQLITE_ERROR' }, 'file is not a database'), StoreDamaged],
+    [errorWith({ code: 'ERR_SQLITE_ERROR' }, 'database or disk is full'), StorageFull],
+    [errorWith({ code: 'ERR_SQLITE_ERROR' }, 'attempt to write a readonly database'), StorageReadOnly],
   ] as const) {
     const translated = translateDiskError(error)
     assert.ok(translated instanceof kind, JSON.stringify(error))
@@ -99,8 +105,39 @@ test('alarm and reserve are limited to a part of a small disk (D20.4)', async t 
   }
 })
 
-test('a disk that cannot be measured keeps its state', async t => {
-  const { disk, space, said, fail } = await openSpace(t)
+test('the reserve is a quarter of what is reserved, at most 16 MiB, and stays as it is when it is there (D20.4)', async t => {
+  const { folder, space } = await openSpace(t)
+  const file = join(folder, 'reserve')
+  assert.equal((await readFile(file)).length, 1_000_000)
+  await writeFile(file, 'x'.repeat(1_000_000))
+  await space.restoreReserve()
+  assert.equal((await readFile(file))[0], 120, 'a file of this size is not written again')
+  await writeFile(file, 'short')
+  await space.restoreReserve()
+  assert.equal((await readFile(file)).length, 1_000_000)
+  const large = await openSpace(t, { size: 1e12, reserve: 1e10 })
+  assert.equal((await readFile(join(large.folder, 'reserve'))).length, 2 ** 24)
+  const none = await openSpace(t, { reserve: 3 })
+  assert.deepEqual(await readdir(none.folder), [])
+})
+
+test('the reserve is released once less than half of its size is free, and not before (D20.4)', async t => {
+  const { folder, disk, space, said } = await openSpace(t)
+  disk.free = 500_000
+  await space.check()
+  assert.deepEqual(await readdir(folder), ['reserve'])
+  said()
+  disk.free = 499_999
+  await space.check()
+  assert.deepEqual(await readdir(folder), [])
+  const [[level, text, { freed }] = ['', '', {}]] = said() as ReadonlyArray<
+    readonly [unknown, unknown, Record<string, unknown>]
+  >
+  assert.deepEqual([level, text, freed], ['warn', 'the reserve was released so that data can be deleted', 1_000_000])
+})
+
+test('a disk that cannot be measured keeps its state, and one that cannot be written says so', async t => {
+  const { folder, disk, space, said, fail } = await openSpace(t)
   disk.free = 9_999_999
   await space.check()
   said()
@@ -110,4 +147,23 @@ test('a disk that cannot be measured keeps its state', async t => {
     said().map(([level, text]) => [level, text]),
     [['warn', 'the free space of the data folder could not be measured']],
   )
+  fail(undefined)
+  disk.free = disk.size
+  await space.check()
+  said()
+  const { log, said: saidOfBlocked } = keptLog()
+  const blocked = await DiskSpace.open({
+    folder: join(folder, 'not', 'there'),
+    alarm: 10,
+    reserve: 1_000_000,
+    log,
+    measure: async () => ({ ...disk }),
+  })
+  t.after(() => blocked.close())
+  const lines = saidOfBlocked()
+  assert.deepEqual(
+    lines.map(([level, text]) => [level, text]),
+    [['warn', 'the reserve for a full disk could not be written']],
+  )
+  assert.match(String(lines[0]?.[2]['err']), /ENOENT/)
 })

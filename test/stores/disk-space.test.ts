@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { access, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createLog } from '../../src/base/log.ts'
 import { StorageFull, StorageReadOnly } from '../../src/base/errors.ts'
-import { DiskSpace, measureDisk } from '../../src/stores/disk.ts'
+import { DiskSpace, measureDisk, releaseReserve } from '../../src/stores/disk.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const SIZE = 100_000_000
@@ -43,6 +45,26 @@ test('the state of a disk follows its free space, and what would use up the rese
   disk.isWritable = false
   assert.equal(await space.check(), 'read-only')
   assert.throws(() => space.requireSpace(), StorageReadOnly)
+})
+
+test('the reserve is written while there is space, and released once others have filled the disk (D20.4)', async t => {
+  const { folder, disk, space } = await openSpace(t)
+  await access(join(folder, 'reserve'))
+  disk.free = 100
+  await space.check()
+  assert.deepEqual(await readdir(folder), [])
+  await space.restoreReserve()
+  assert.deepEqual(await readdir(folder), [], 'not while the disk is full')
+})
+
+test('a start on a full disk releases the reserve that it left behind, and only there (D20.4)', async () => {
+  const folder = await temporaryFolder()
+  assert.equal(await releaseReserve(folder, 0), 0)
+  await writeFile(join(folder, 'reserve'), Buffer.alloc(1000))
+  assert.equal(await releaseReserve(folder), 0)
+  assert.equal(await releaseReserve(folder, 500), 0)
+  assert.equal(await releaseReserve(folder, 499), 1000)
+  assert.deepEqual(await readdir(folder), [])
 })
 
 test('a folder is measured by the file system that holds it', async () => {

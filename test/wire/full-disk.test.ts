@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { backUp } from '../support/backups.ts'
 import { newContext, newEntry, startProcess } from '../support/service.ts'
@@ -47,5 +49,22 @@ test('on a full disk new data are 507, reading and deleting go on, readiness say
   assert.doesNotMatch(inaccessible.stderr, /^ {4}at /m)
   assert.equal(await service.stop(), 0, service.output())
   assert.doesNotMatch(service.output(), /internal-error/)
+  return undefined
+})
+
+test('a service starts on a disk that another program has filled, and deletes (D20.4)', async t => {
+  if (onPostgres) return t.skip('the database is a file')
+  const folder = await smallDisk(t, 64 * MIB)
+  if (folder === undefined) return undefined
+  const settings = { 'service.data.store': 'folder' }
+  const first = await startProcess(t, { folder, settings })
+  await access(join(folder, 'reserve'))
+  const context = await newContext(await first.admin())
+  await first.stop()
+  await fillDisk(folder, 0)
+  const second = await startProcess(t, { folder, settings })
+  const admin = await second.admin()
+  assert.equal((await admin.post(`${context}?graphtype=none`)).status, 507)
+  assert.equal((await admin.delete(`_contexts/entry/${context}`)).status, 204)
   return undefined
 })
