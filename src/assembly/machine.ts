@@ -2,7 +2,7 @@ import type { Argon2Cost } from '../accounts/hash-thread.ts'
 import type { Hasher } from '../accounts/password-schemes.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
-import type { SettingsSources } from '../config/load.ts'
+import type { WrittenSources } from '../config/written.ts'
 
 /** The environment of the program, passed to the server. */
 export interface Machine {
@@ -14,7 +14,7 @@ export interface Machine {
   readonly tokenKey?: string | undefined
   readonly version: string
   /** The sources of the settings. They are read again to show where each value comes from. */
-  readonly sources?: SettingsSources | undefined
+  readonly sources?: WrittenSources | undefined
   /** Replaces the configured cost of a password hash and the threads for it. Only tests set it, when they do not test hashing. */
   readonly hashing?: { readonly cost: Argon2Cost; readonly hasher: Hasher } | undefined
 }

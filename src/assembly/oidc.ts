@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { StartupError } from '../base/errors.ts'
 import type { BaseAddress } from '../http/base-address.ts'
 import { OIDC_CALLBACK_PATH } from '../http/routes/oidc.ts'
 import type { Settings } from '../config/settings.ts'
@@ -21,7 +19,7 @@ import { oidcRules } from './mapping.ts'
 /** Age at which configuration and keys of a provider are read again, in seconds. An unknown key has them read at once. */
 const MAX_AGE = 3600
 
-/** The providers of OpenID Connect; none while it is off. @throws {StartupError} when the file of a secret cannot be read */
+/** The providers of OpenID Connect; none while it is off. */
 export function createOidcProviders(
   settings: Settings,
   machine: Pick<Machine, 'system' | 'log'>,
@@ -52,7 +50,7 @@ function createLogin(
     name,
     issuer,
     clientId: settings['service.auth.oidc.idp.<idp>.client-id'].get(name) ?? '',
-    clientSecret: readSecret(settings, name),
+    clientSecret: settings['service.auth.oidc.idp.<idp>.client-secret'].get(name),
     clientAuth: settings['service.auth.oidc.idp.<idp>.client-auth'].get(name),
     scopes: settings['service.auth.oidc.idp.<idp>.scopes'].get(name) ?? 'openid',
     acrValues: settings['service.auth.oidc.idp.<idp>.acr-values'].get(name),
@@ -100,16 +98,4 @@ function fixedEndpoints(settings: Settings, name: string): Endpoints | undefined
     userinfo: settings['service.auth.oidc.idp.<idp>.userinfo-endpoint'].get(name),
     endSession: settings['service.auth.oidc.idp.<idp>.end-session-endpoint'].get(name),
   }
-}
-
-function readSecret(settings: Settings, name: string): string | undefined {
-  const file = settings['service.auth.oidc.idp.<idp>.client-secret-file'].get(name)
-  if (file === undefined) return settings['service.auth.oidc.idp.<idp>.client-secret'].get(name)
-  try {
-    const secret = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '')
-    if (secret !== '') return secret
-  } catch (error) {
-    throw new StartupError(`${file}: ${(error as Error).message}`, { cause: error })
-  }
-  throw new StartupError(`${file} is empty: it should hold the client secret of ${name}.`)
 }

@@ -59,7 +59,7 @@ function readArguments(args: readonly string[]): { readonly file: string; readon
 /** @throws {StartupError} */
 function readFile(path: string): Array<readonly [string, string]> {
   const report = new Report()
-  const written = readWritten(readConfigFile(path, readEnvironment()), [], report)
+  const written = readWritten({ file: readConfigFile(path, readEnvironment()), overrides: [] }, report)
   if (report.problems.length > 0) throw new StartupError(report.problems.join('\n'))
   return [...written].map(([key, { text }]) => [key, text] as const)
 }

@@ -1,7 +1,8 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { type Environment, readEnvironment } from '../config/environment.ts'
 import { readConfigFile } from '../config/file.ts'
-import { type LoadedSettings, loadSettings, type SettingsSources } from '../config/load.ts'
+import { type LoadedSettings, loadSettings } from '../config/load.ts'
+import type { WrittenSources } from '../config/written.ts'
 import { UsageError } from './command.ts'
 
 export const settingsUsage = '[--config FILE] [--set KEY=VALUE]…'
@@ -17,7 +18,7 @@ interface ReadSettings {
   /** The path of the configuration file. */
   readonly file: string | undefined
   /** The sources of the settings, for reading them again. */
-  readonly sources: SettingsSources
+  readonly sources: WrittenSources
 }
 
 /** Reads `--config` and `--set`, and the command's own flags. @throws {UsageError} @throws {StartupError} */
@@ -44,7 +45,7 @@ export function settingsFrom({
 }): ReadSettings {
   const environment = readEnvironment()
   const file = readConfigFile(config, environment)
-  const sources = { ...(file ? { file } : {}), overrides: set }
+  const sources = { file, environment: environment.settings, overrides: set }
   const loaded = loadSettings(sources)
   return { loaded, environment, file: file?.path, sources }
 }

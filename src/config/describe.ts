@@ -17,8 +17,14 @@ const introduction = `# Configuration
 <!-- Generated from src/config/ by \`npm run docs\`. -->
 
 Settings are read from a Java .properties file in UTF-8: the one named by \`stowage serve --config FILE\`, else by the
-environment variable \`SERVICE_CONFIG\`, else \`./service.properties\` if it exists, else none. \`--set key=value\` wins over
-the file. \`stowage config show\` prints what is in effect and where it comes from.
+environment variable \`SERVICE_CONFIG\`, else \`./service.properties\` if it exists, else none. Environment variables win over the file,
+and \`--set key=value\` wins over both. \`stowage config show\` prints what is in effect and where it comes from.
+
+- **Environment:** the variable of a setting is its key in capitals, with \`_\` for every character that is no letter or digit:
+  \`SERVICE_AUTH_COOKIE_MAX_AGE=3600\`, \`SERVICE_AUTH_OIDC_IDPS_1=campus\`. A key that ends in a name of your choice needs a
+  variable with the key itself as its name, as containers allow.
+- **Secrets:** for each setting that is a secret, add \`-file\` to its key to read it from a file: \`service.smtp.password-file\`,
+  \`SERVICE_SMTP_PASSWORD_FILE\`. Line breaks at the end of the file do not count.
 
 Every mistake prevents the start, and all of them are reported together: a value that is not accepted, a key that occurs twice, a gap
 in a numbered list, settings that contradict each other. An unknown key causes a warning.
@@ -33,7 +39,7 @@ in a numbered list, settings that contradict each other. An unknown key causes a
   for, only the number is written.
 
 The environment variable \`SERVICE_ADMIN_PASSWORD\` gives admin a password of 8 to 2048 characters. It counts while admin has no
-password, in a new or an older store; afterwards it is ignored.`
+password, in a new or an older store; afterwards it is ignored. \`SERVICE_ADMIN_PASSWORD_FILE\` names a file with it instead.`
 
 function tableRows(keys: Readonly<Record<string, Setting>>): string[] {
   return Object.entries(keys).map(([key, setting]) => {

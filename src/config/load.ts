@@ -5,7 +5,7 @@ import { type Change, readSettings } from './reading.ts'
 import { Report } from './report.ts'
 import type { Setting } from './setting.ts'
 import type { Settings } from './settings.ts'
-import { type ConfigFile, type Origin, readWritten } from './written.ts'
+import { type Origin, readWritten, type WrittenSources } from './written.ts'
 
 export interface LoadedSettings {
   /** Frozen, its lists too; its maps are read-only by type. */
@@ -18,21 +18,15 @@ export interface LoadedSettings {
   readonly unknownKeys: readonly string[]
 }
 
-/** The sources of settings. */
-export interface SettingsSources {
-  readonly file?: ConfigFile | undefined
-  /** Each `key=value`. */
-  readonly overrides: readonly string[]
-}
-
 /**
- * Reads the settings: overrides (`key=value`) take precedence over the file, the file over the defaults (D10).
+ * Reads the settings: overrides (`key=value`) take precedence over the environment, the environment over the file, the file over
+ * the defaults (D10).
  *
  * @throws {StartupError} with all errors, one per line, each naming key and value.
  */
-export function loadSettings(sources: SettingsSources): LoadedSettings {
+export function loadSettings(sources: WrittenSources): LoadedSettings {
   const report = new Report()
-  const written = readWritten(sources.file, sources.overrides, report)
+  const written = readWritten(sources, report)
   const { settings, origins, changes, unknownKeys } = readSettings(written, report)
   for (const change of changes) checkChange(change, report)
   findContradictions(settings, origins, report)

@@ -88,14 +88,4 @@ export const oidcChecks: readonly Check[] = [
       }),
     message: 'a provider without discovery needs authorization-endpoint, token-endpoint and jwks-uri',
   },
-  {
-    keys: [`${idp}.client-secret`, `${idp}.client-secret-file`],
-    wrong: settings =>
-      settings[list].some(
-        name =>
-          settings[`${idp}.client-secret`].get(name) !== undefined &&
-          settings[`${idp}.client-secret-file`].get(name) !== undefined,
-      ),
-    message: 'a provider has both client-secret and client-secret-file',
-  },
 ]

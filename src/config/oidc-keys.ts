@@ -4,7 +4,6 @@ import { boolean, choice, seconds, secret, text } from './kinds.ts'
 import { oidcMappingKeys } from './mapping-keys.ts'
 import { label, labelByLanguage, nameOfIdp } from './sso-keys.ts'
 
-const path = { expects: 'the path of a file' }
 const claim = { expects: 'the name of a claim' }
 
 /** OpenID Connect, several providers (D26). */
@@ -50,10 +49,6 @@ export const oidcKeys = {
   'service.auth.oidc.idp.<idp>.client-id': text({ help: 'Name of this service at the provider.' }),
   'service.auth.oidc.idp.<idp>.client-secret': secret({
     help: 'Secret of this service at the provider. Without a secret it is a public client.',
-  }),
-  'service.auth.oidc.idp.<idp>.client-secret-file': text({
-    ...path,
-    help: 'File with the secret instead; line breaks at its end do not count.',
   }),
   'service.auth.oidc.idp.<idp>.client-auth': choice(['basic', 'post'], {
     defaultText: 'what the provider offers, `basic` first',

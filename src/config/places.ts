@@ -1,4 +1,4 @@
-import { type Key, rows } from './keys.ts'
+import { type Key, keys, rows } from './keys.ts'
 
 /** The meaning of a written key: its row, and the values of its placeholders. */
 export interface Place {
@@ -19,6 +19,13 @@ export function locate(written: string): Place | undefined {
     if (groups) return { key, idp: groups['idp'], number: groups['number'], name: groups['name'] }
   }
   return undefined
+}
+
+/** The key of the secret that the file named by `….password-file` holds; `undefined` for every other key. */
+export function secretOfFile(written: string): string | undefined {
+  const key = written.slice(0, -'-file'.length)
+  const place = written.endsWith('-file') && locate(written) === undefined ? locate(key) : undefined
+  return place !== undefined && keys[place.key].kind.secret ? key : undefined
 }
 
 /** The key as it is written for one identity provider and one number of a list or one name of a map. */

@@ -1,14 +1,26 @@
+import { readFileSync } from 'node:fs'
 import { Properties, type PropertyNode } from 'properties-file/parser'
+import { settingsOf } from './from-environment.ts'
+import { secretOfFile } from './places.ts'
 import type { Report } from './report.ts'
 
 /** The source of a value. */
-export type Origin = 'default' | 'file' | '--set'
+export type Origin = 'default' | 'file' | 'environment' | '--set' | 'secret file'
 
 export interface ConfigFile {
   /** For messages. */
   readonly path: string
   /** Java .properties; a byte order mark is ignored. */
   readonly text: string
+}
+
+/** The sources of settings. */
+export interface WrittenSources {
+  readonly file?: ConfigFile | undefined
+  /** Environment variables. */
+  readonly environment?: Readonly<Record<string, string | undefined>>
+  /** Each `key=value`. */
+  readonly overrides: readonly string[]
 }
 
 /** What was written for a key. */
@@ -18,12 +30,11 @@ export interface Written {
 }
 
 /**
- * All that is written, by key: `key=value` overrides before the file (D10.1). No value is quoted in the problems found,
- * as it may be a secret.
+ * All that is written, by key: `key=value` overrides before the environment, that before the file (D10.1). No value is quoted
+ * in the problems found, as it may be a secret.
  */
 export function readWritten(
-  file: ConfigFile | undefined,
-  overrides: readonly string[],
+  { file, environment = {}, overrides }: WrittenSources,
   report: Report,
 ): ReadonlyMap<string, Written> {
   const written = new Map<string, Written>()
@@ -36,6 +47,9 @@ export function readWritten(
     lines.set(node.key, node.startingLineNumber)
     written.set(node.key, { text: node.value, origin: 'file' })
   }
+  const { found, unknown } = settingsOf(environment, new Map([...written].map(([key, { text }]) => [key, text])))
+  for (const { key, text } of found) written.set(key, { text, origin: 'environment' })
+  for (const variable of unknown) report.warning(`${variable} is not the variable of a known setting`)
   for (const [index, override] of overrides.entries()) {
     const end = override.indexOf('=')
     const key = override.slice(0, end).trim()
@@ -43,8 +57,31 @@ export function readWritten(
     else if (written.get(key)?.origin === '--set') report.problem(`${key} is set twice by --set`)
     else written.set(key, { text: override.slice(end + 1), origin: '--set' })
   }
+  readSecretFiles(written, report)
   return written
 }
+
+/** Replaces each `….password-file` by what the file holds, without line breaks at its end. */
+function readSecretFiles(written: Map<string, Written>, report: Report): void {
+  for (const [fileKey, { text: path, origin }] of written) {
+    const key = secretOfFile(fileKey)
+    if (key === undefined) continue
+    written.delete(fileKey)
+    const other = written.get(key)
+    if (other?.origin === origin) report.problem(`${key} and ${fileKey} are both set: leave one of them out`)
+    if (other !== undefined && ORDER.indexOf(other.origin) >= ORDER.indexOf(origin)) continue
+    try {
+      const text = readFileSync(path.trim(), 'utf8').replace(/[\r\n]+$/, '')
+      if (text === '') report.problem(`${fileKey} names ${path}, but that file is empty`)
+      written.set(key, { text, origin: 'secret file' })
+    } catch (error) {
+      report.problem(`${fileKey} names ${path}, but that file cannot be read: ${(error as Error).message}`)
+    }
+  }
+}
+
+/** The later wins. */
+const ORDER: readonly Origin[] = ['file', 'environment', '--set']
 
 function parseProperties(file: ConfigFile, report: Report): readonly PropertyNode[] {
   try {

@@ -108,7 +108,7 @@ export interface Insight {
     readonly key: string
     readonly value: string
     readonly isSet: boolean
-    readonly origin: 'default' | 'file' | '--set'
+    readonly origin: 'default' | 'file' | 'environment' | '--set' | 'secret file'
   }>
   /** What `stowage doctor` finds. It takes seconds. */
   readonly examine: () => Promise<

@@ -364,7 +364,6 @@ test('an OpenID Connect provider has what it needs, and a name of its own (D26.1
   assert.match(problemOf('service.auth.oidc=on'), /needs at least one provider/)
   assert.match(problemOf(...oidc.slice(0, 3)), /every provider needs its client-id/)
   assert.match(problemOf(...oidc, 'service.auth.oidc.default-idp=other'), /default provider is not listed/)
-  assert.match(problemOf(...oidc, ofOp('client-secret=a'), ofOp('client-secret-file=b')), /has both client-secret/)
   assert.match(problemOf(...oidc, ...saml.map(line => line.replaceAll('one', 'op'))), /the name of another identity/)
 })
 

@@ -53,6 +53,14 @@ test('./service.properties that exists but cannot be read stops the start', t =>
 })
 
 test('an empty variable counts as absent', () => {
-  assert.deepEqual(readEnvironment({ SERVICE_CONFIG: '', SERVICE_ADMIN_PASSWORD: '' }), nothing)
+  const empty = { SERVICE_CONFIG: '', SERVICE_ADMIN_PASSWORD: '', SERVICE_ADMIN_PASSWORD_FILE: '' }
+  assert.deepEqual(readEnvironment(empty), { ...nothing, settings: empty })
   assert.equal(readEnvironment({ SERVICE_ADMIN_PASSWORD: 'secret' }).adminPassword, 'secret')
+})
+
+test('the first password of admin may be in a file', t => {
+  const path = join(inFolder(t), 'password')
+  writeFileSync(path, 'from-a-file\n')
+  assert.equal(readEnvironment({ SERVICE_ADMIN_PASSWORD_FILE: path }).adminPassword, 'from-a-file')
+  assert.throws(() => readEnvironment({ SERVICE_ADMIN_PASSWORD_FILE: `${path}s` }), /that file cannot be read/)
 })

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { StartupError } from '../../src/base/errors.ts'
+import { variableOf } from '../../src/config/from-environment.ts'
 import { keys } from '../../src/config/keys.ts'
 import { type LoadedSettings, loadSettings } from '../../src/config/load.ts'
 import { showSetting } from '../../src/config/show.ts'
@@ -283,4 +287,86 @@ test('no file makes the loader throw anything but a StartupError', () => {
       text => void problemsOf(text),
     ),
   )
+})
+
+test('a setting comes from the variable with its key in capitals, which wins over the file and loses to --set (D10.1)', () => {
+  const environment = {
+    SERVICE_HTTP_PORT: '1000',
+    SERVICE_AUTH_COOKIE_MAX_AGE: '60',
+    SERVICE_HTTP_HOST: '',
+    PATH: '/bin',
+    SERVICE_CONFIG: 'x',
+  }
+  const file = { path: 'x', text: 'service.http.port=2000\nservice.auth.cookie.max-age=1\nservice.http.host=::1' }
+  const { settings, origins, warnings } = loadSettings({ file, environment, overrides: ['service.http.port=3000'] })
+  assert.equal(settings['service.http.port'], 3000)
+  assert.equal(settings['service.auth.cookie.max-age'], 60)
+  assert.equal(settings['service.http.host'], '::1')
+  assert.equal(origins.get('service.auth.cookie.max-age'), 'environment')
+  assert.deepEqual(warnings, [])
+})
+
+test('variables reach lists, identity providers of every source, and under the key itself names of any spelling', () => {
+  const { settings, warnings } = loadSettings({
+    file: { path: 'x', text: 'service.auth.oidc=on\nservice.auth.oidc.idps.1=my-campus' },
+    environment: {
+      SERVICE_AUTH_OIDC_IDPS_2: 'Other',
+      SERVICE_AUTH_OIDC_IDP_MY_CAMPUS_ISSUER: 'https://one.example',
+      SERVICE_AUTH_OIDC_IDP_MY_CAMPUS_CLIENT_ID: 'one',
+      SERVICE_AUTH_OIDC_IDP_MY_CAMPUS_DOMAINS_1: 'one.example',
+      SERVICE_AUTH_OIDC_IDP_OTHER_ISSUER: 'https://two.example',
+      SERVICE_AUTH_OIDC_IDP_OTHER_CLIENT_ID: 'two',
+      SERVICE_AUTH_OIDC_IDP_OTHER_DOMAINS_1: 'two.example',
+      'service.auth.oidc.idp.Other.required.memberOf': 'staff',
+      SERVICE_HTTP_TRUSTED_PROXIES_1: '10.0.0.1',
+    },
+    overrides: ['service.baseurl.folder=https://store.example/'],
+  })
+  assert.deepEqual([...settings['service.auth.oidc.idp.<idp>.issuer'].keys()], ['my-campus', 'Other'])
+  assert.deepEqual(settings['service.auth.oidc.idp.<idp>.domains.<n>'].get('my-campus'), ['one.example'])
+  assert.deepEqual(
+    [...(settings['service.auth.oidc.idp.<idp>.required.<claim>'].get('Other')?.keys() ?? [])],
+    ['memberOf'],
+  )
+  assert.deepEqual(settings['service.http.trusted-proxies.<n>'], ['10.0.0.1/32'])
+  assert.deepEqual(warnings, [])
+})
+
+test('a variable that looks like a setting and is none is named in a warning, without its value', () => {
+  const { warnings } = loadSettings({ environment: { SERVICE_HTTP_PROT: 'hunter2' }, overrides: [] })
+  assert.deepEqual(warnings, ['SERVICE_HTTP_PROT is not the variable of a known setting'])
+})
+
+test('no two settings have the same variable', () => {
+  const names = Object.keys(keys).flatMap(key => [variableOf(key), variableOf(`${key}-file`)])
+  assert.equal(new Set(names).size, names.length)
+})
+
+test('a secret comes from a file, also by a variable; of two sources the stronger wins, and of one both are refused', async t => {
+  const folder = await mkdtemp(join(tmpdir(), 'stowage-secrets-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'token')
+  await writeFile(path, 'from-a-file\r\n')
+  const token = (sources: Parameters<typeof loadSettings>[0]): [unknown, unknown] => {
+    const { settings, origins } = loadSettings(sources)
+    return [settings['service.metrics.token'], origins.get('service.metrics.token')]
+  }
+  const file = { path: 'x', text: 'service.metrics.token=in-the-settings' }
+  const environment = { SERVICE_METRICS_TOKEN_FILE: path }
+  assert.deepEqual(token({ overrides: [`service.metrics.token-file=${path}`] }), ['from-a-file', 'secret file'])
+  assert.deepEqual(token({ file, environment, overrides: [] }), ['from-a-file', 'secret file'])
+  assert.deepEqual(token({ file, environment, overrides: ['service.metrics.token=typed-in-here'] }), [
+    'typed-in-here',
+    '--set',
+  ])
+  assert.match(
+    problemsOf(`service.metrics.token=a\nservice.metrics.token-file=${path}`).join(),
+    /both set: leave one of them out/,
+  )
+  assert.match(
+    problemsOf('service.metrics.token-file=/nowhere/token').join(),
+    /names \/nowhere\/token, but that file cannot be read/,
+  )
+  await writeFile(path, '\n')
+  assert.match(problemsOf(`service.metrics.token-file=${path}`).join(), /but that file is empty/)
 })

@@ -17,6 +17,6 @@ export function read(...lines: string[]): {
   report: Report
 } {
   const report = new Report()
-  const { settings, origins } = readSettings(readWritten(undefined, lines, report), report)
+  const { settings, origins } = readSettings(readWritten({ overrides: lines }, report), report)
   return { settings, origins, report }
 }

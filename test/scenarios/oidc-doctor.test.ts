@@ -68,12 +68,12 @@ test('the doctor prints where a sign-out goes on to, and warns of a provider tha
   assert.equal(fixed.status, 0)
 })
 
-test('the doctor finds a provider that cannot be reached, and a secret that cannot be read', async () => {
+test('the doctor finds a provider that cannot be reached; a secret that cannot be read is a mistake in the settings', async () => {
   const gone = await examine(`http://127.0.0.1:${await freePort()}`)
   assert.equal(gone.status, 1)
   assert.match(gone.stdout, /^problem: OpenID Connect op: the configuration cannot be used: /m)
   const file = '/nowhere/secret'
   const secret = await examine('https://op.example', { 'service.auth.oidc.idp.op.client-secret-file': file })
   assert.equal(secret.status, 1)
-  assert.match(secret.stdout, /^problem: OpenID Connect: \/nowhere\/secret/m)
+  assert.match(secret.stderr, /client-secret-file names \/nowhere\/secret, but that file cannot be read/)
 })

@@ -58,7 +58,7 @@ test('config check: good is 0, wrong is 1 naming key and value, unknown keys war
   assert.equal((await stowage(folder, ['config', 'check', '--config', join(folder, 'none')])).status, 1)
 })
 
-test('settings come from --set, then --config, then SERVICE_CONFIG, then ./service.properties (D10.1)', async () => {
+test('settings come from --set, then the environment, then --config, then SERVICE_CONFIG, then ./service.properties (D10.1)', async () => {
   const folder = await temporaryFolder()
   const files = { local: 'service.properties', env: 'env.properties', given: 'given.properties' }
   for (const [name, file] of Object.entries(files))
@@ -69,7 +69,9 @@ test('settings come from --set, then --config, then SERVICE_CONFIG, then ./servi
   assert.equal(await port([]), '1')
   assert.equal(await port([], env), '2')
   assert.equal(await port(['--config', 'given.properties'], env), '3')
-  assert.equal(await port(['--config', 'given.properties', '--set', 'service.http.port=4'], env), '4')
+  const variables = { ...env, SERVICE_HTTP_PORT: '4' }
+  assert.equal(await port(['--config', 'given.properties'], variables), '4')
+  assert.equal(await port(['--config', 'given.properties', '--set', 'service.http.port=5'], variables), '5')
 })
 
 test('config show prints value and origin, and never a secret (D10.2)', async () => {
@@ -84,6 +86,15 @@ test('config show prints value and origin, and never a secret (D10.2)', async ()
   const all = await stowage(folder, ['config', 'show', '--all', ...sets])
   assert.match(all.stdout, /^service\.http\.host=127\.0\.0\.1 {3}# default$/m)
   for (const { stdout, stderr } of [brief, all]) assert.ok(!(stdout + stderr).includes(secret))
+})
+
+test('config show says which values come from variables and from files of secrets', async () => {
+  const folder = await temporaryFolder()
+  await writeFile(join(folder, 'token'), 'Hush-Hush-99\n')
+  const env = { SERVICE_METRICS_TOKEN_FILE: join(folder, 'token'), SERVICE_DATA_QUOTA: 'on' }
+  const { stdout } = await stowage(folder, ['config', 'show'], env)
+  assert.match(stdout, /^service\.data\.quota=on {3}# environment$/m)
+  assert.match(stdout, /^service\.metrics\.token=\*+ {3}# secret file$/m)
 })
 
 test('a start with wrong settings is refused with 1 before anything is made (D10.3)', async () => {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { blobsOf } from '../support/blobs.ts'
 import { readEntry } from '../support/content.ts'
@@ -7,6 +9,7 @@ import { sendRaw } from '../support/raw-request.ts'
 import { ADMIN_PASSWORD, newContext, newEntry, startProcess } from '../support/service.ts'
 import { onPostgres } from '../support/store.ts'
 import { putFile } from '../support/uploads.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { eventually } from '../support/waiting.ts'
 
 const withExclusiveLock = { skip: onPostgres && 'nodes share a folder there' }
@@ -59,6 +62,36 @@ test('SERVICE_ADMIN_PASSWORD is ignored once admin has a password (D5.5)', async
   // Too short for a first password, but admin has one.
   const third = await startProcess(t, { folder: first.folder, env: { SERVICE_ADMIN_PASSWORD: 'short' } })
   assert.equal((await third.visitor().signIn('admin', 'eightchr')).status, 200)
+})
+
+test('settings and the first password come from the environment and from files that it names', async t => {
+  const secrets = await temporaryFolder()
+  await writeFile(join(secrets, 'admin'), 'from-a-file-1\n')
+  await writeFile(join(secrets, 'metrics'), 'scrape-with-this\n')
+  const service = await startProcess(t, {
+    env: {
+      SERVICE_ADMIN_PASSWORD: '',
+      SERVICE_ADMIN_PASSWORD_FILE: join(secrets, 'admin'),
+      SERVICE_METRICS_TOKEN_FILE: join(secrets, 'metrics'),
+      SERVICE_DATA_QUOTA: 'on',
+      SERVICE_DATA_QUOTA_DEFAULT: '5',
+    },
+  })
+  const admin = service.visitor()
+  assert.equal((await admin.signIn('admin', 'from-a-file-1')).status, 200)
+  const context = await newContext(admin)
+  assert.equal(
+    (
+      await admin.put(`${context}/resource/${await newEntry(admin, context)}`, 'more than five', {
+        'content-type': 'text/plain',
+      })
+    ).status,
+    413,
+  )
+  const scrape = (token: string): Promise<Response> =>
+    fetch(`${admin.base}management/metrics`, { headers: { authorization: `Bearer ${token}` } })
+  assert.equal((await scrape('scrape-with-this')).status, 200)
+  assert.equal((await scrape('another')).status, 401)
 })
 
 test('without a password admin cannot sign in, and the start prints how to set one (D5.5)', async t => {

@@ -10,7 +10,14 @@ const chapter = 'Status and administration'
 const Settings = named(
   'Settings',
   object({
-    settings: list(object({ key: text(), value: text(), isSet: flag, origin: oneOf('default', 'file', '--set') })),
+    settings: list(
+      object({
+        key: text(),
+        value: text(),
+        isSet: flag,
+        origin: oneOf('default', 'file', 'environment', '--set', 'secret file'),
+      }),
+    ),
   }),
 )
 
