@@ -80,14 +80,8 @@ test('settings and the first password come from the environment and from files t
   const admin = service.visitor()
   assert.equal((await admin.signIn('admin', 'from-a-file-1')).status, 200)
   const context = await newContext(admin)
-  assert.equal(
-    (
-      await admin.put(`${context}/resource/${await newEntry(admin, context)}`, 'more than five', {
-        'content-type': 'text/plain',
-      })
-    ).status,
-    413,
-  )
+  const path = `${context}/resource/${await newEntry(admin, context)}`
+  assert.equal((await putFile(admin, path, 'more than five')).status, 413)
   const scrape = (token: string): Promise<Response> =>
     fetch(`${admin.base}management/metrics`, { headers: { authorization: `Bearer ${token}` } })
   assert.equal((await scrape('scrape-with-this')).status, 200)
