@@ -198,6 +198,13 @@ export class Audit {
     }))
   }
 
+  /** When a user last signed in, as far as the trail reaches back. */
+  async lastSignIn(userId: string): Promise<Milliseconds | undefined> {
+    const row = await this.#database.get<{ time: number }>(sql`SELECT time FROM audit
+      WHERE user_id = ${userId} AND event = 'login' ORDER BY time DESC LIMIT 1`)
+    return row?.time
+  }
+
   /** Deletes the events that are older than the retention. */
   async expire(): Promise<void> {
     await this.#database.run(sql`DELETE FROM audit WHERE time < ${this.#system.now() - this.#retention}`)

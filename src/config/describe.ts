@@ -1,4 +1,5 @@
-import { groups, rows } from './keys.ts'
+import { escapeValue } from 'properties-file/escape'
+import { groups, type Key } from './keys.ts'
 import type { LoadedSettings } from './load.ts'
 import type { Setting } from './setting.ts'
 import { showValue, shownValues } from './show.ts'
@@ -63,10 +64,13 @@ const cell = (text: string): string => text.replaceAll('|', '\\|')
 interface EffectiveSetting {
   /** As written in a file: numbered in a list, with the name of the identity provider. */
   readonly key: string
-  /** As in a .properties file; a secret is masked; empty where there is no value. */
+  /** A secret is masked; empty where there is no value. */
   readonly value: string
   readonly isSet: boolean
   readonly origin: Origin
+  /** The heading in the reference, and the meaning there, in Markdown. */
+  readonly area: string
+  readonly meaning: string
 }
 
 /** All settings in effect, in the order of the reference; secrets are masked. */
@@ -74,14 +78,18 @@ export function effectiveSettings({
   settings,
   origins,
 }: Pick<LoadedSettings, 'settings' | 'origins'>): readonly EffectiveSetting[] {
-  return rows
-    .flatMap(([key]) => shownValues(settings, key))
-    .map(({ writtenKey, text, isSet }) => ({
-      key: writtenKey,
-      value: text,
-      isSet,
-      origin: origins.get(writtenKey) ?? 'default',
-    }))
+  return groups.flatMap(({ title, keys }) =>
+    Object.entries(keys).flatMap(([key, { help }]) =>
+      shownValues(settings, key as Key).map(({ writtenKey, text, isSet }) => ({
+        key: writtenKey,
+        value: text,
+        isSet,
+        origin: origins.get(writtenKey) ?? 'default',
+        area: title,
+        meaning: help,
+      })),
+    ),
+  )
 }
 
 /**
@@ -91,6 +99,6 @@ export function effectiveSettings({
 export function showSettings(loaded: LoadedSettings, options: { readonly all?: boolean } = {}): string {
   return effectiveSettings(loaded)
     .filter(({ origin }) => options.all || origin !== 'default')
-    .map(({ key, value, isSet, origin }) => `${key}=${value}   # ${isSet ? origin : 'not set'}\n`)
+    .map(({ key, value, isSet, origin }) => `${key}=${escapeValue(value)}   # ${isSet ? origin : 'not set'}\n`)
     .join('')
 }

@@ -7,7 +7,7 @@ import type { Settings } from './settings.ts'
 /** One value of a setting with its key as written. */
 export interface Shown {
   readonly writtenKey: string
-  /** As in a .properties file; a secret is masked; empty where there is no value. */
+  /** A secret is masked; empty where there is no value. */
   readonly text: string
   readonly isSet: boolean
 }
@@ -17,7 +17,7 @@ const MASK = '********'
 
 /** `key=value` for each value of one row. */
 export function showSetting(settings: Settings, key: Key): string[] {
-  return shownValues(settings, key).map(({ writtenKey, text }) => `${writtenKey}=${text}`)
+  return shownValues(settings, key).map(({ writtenKey, text }) => `${writtenKey}=${escapeValue(text)}`)
 }
 
 /** All values of one row as one text, for people; a secret is masked. */
@@ -36,15 +36,15 @@ export function shownValues(settings: Settings, key: Key): Shown[] {
 }
 
 /** A value as it may be written in a .properties file; a secret is masked. */
-export function showValue(setting: Setting, value: unknown): string {
-  return setting.kind.secret ? MASK : escapeValue(setting.kind.show(value))
-}
+export const showValue = (setting: Setting, value: unknown): string => escapeValue(plainValue(setting, value))
+
+const plainValue = ({ kind }: Setting, value: unknown): string => (kind.secret ? MASK : kind.show(value))
 
 function shownOfOne(key: Key, value: unknown, idp?: string): Shown[] {
   const setting: Setting = keys[key]
   const show = (value: unknown, last?: number | string): Shown => ({
     writtenKey: writeKey(key, idp, last),
-    text: value === undefined ? '' : showValue(setting, value),
+    text: value === undefined ? '' : plainValue(setting, value),
     isSet: value !== undefined,
   })
   if (isMap(key)) {

@@ -12,6 +12,7 @@ import { getContext } from './contexts.ts'
 import { deleteEntries } from './deletion.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { findEntryHead } from './entry-records.ts'
+import { displayName } from './file-description.ts'
 import type { EntrySummary } from './entry-summary.ts'
 import { applyHomeContext, readInfo, withInfo } from './info.ts'
 import { membersBelow } from './members-below.ts'
@@ -139,7 +140,8 @@ export class Entries {
         await deleteEntries(writer, all, this.#deps)
         // Users, groups and contexts have events of their own.
         if (present.context !== CONTEXTS && present.context !== PRINCIPALS) {
-          const detail = { context: present.context, entry: present.id, entries: all.length }
+          const { context, id } = present
+          const detail = { context, entry: id, name: displayName(present), entries: all.length }
           writer.record({ event: 'entry-deleted', detail })
         }
         return all

@@ -59,7 +59,7 @@ test('an entry that is deleted is in the audit log with its user, a list with th
   assert.equal((await owner.visitor.delete(`${context}/entry/${entry}`)).status, 204)
   assert.equal((await owner.visitor.delete(`${context}/entry/${list}?recursive=true`)).status, 204)
   assert.deepEqual(await latest(2), [
-    ['entry-deleted', owner.id, { context, entry, entries: 1 }],
-    ['entry-deleted', owner.id, { context, entry: list, entries: 3 }],
+    ['entry-deleted', owner.id, { context, entry, name: entry, entries: 1 }],
+    ['entry-deleted', owner.id, { context, entry: list, name: list, entries: 3 }],
   ])
 })

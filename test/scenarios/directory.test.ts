@@ -35,9 +35,58 @@ test('users are listed by name with the facts that administrators need', async (
   assert.ok(typeof lockedUntil === 'string' && Date.parse(lockedUntil) > service.system.now())
   assert.deepEqual(items, [
     { id, name: 'lina@list.example', disabled: false, hasPassword: true, lockedUntil },
-    { id: bare.id, name: 'mona@list.example', disabled: true, hasPassword: false, homecontext: context },
+    {
+      id: bare.id,
+      name: 'mona@list.example',
+      disabled: true,
+      hasPassword: false,
+      homecontext: context,
+      quota: { quota: -1, fillLevel: 0, hasDefaultQuota: true },
+    },
   ])
   assert.equal(results, 2)
+})
+
+test('the list of users has full name, e-mail address and last sign-in; full names are as they were typed', async () => {
+  const { id, visitor } = await newUser(service, admin)
+  const signedIn = new Date(service.system.now()).toISOString()
+  service.system.pass(5000)
+  await visitor.signIn('nobody', 'Wrong-Password-99')
+  const about = `${service.base}_principals/resource/${id}`
+  const metadata = {
+    [about]: {
+      'http://xmlns.com/foaf/0.1/name': [{ type: 'literal', value: 'Karin Ström' }],
+      'http://xmlns.com/foaf/0.1/mbox': [{ type: 'uri', value: 'mailto:karin@list.example' }],
+    },
+  }
+  assert.equal((await admin.put(`_principals/metadata/${id}`, metadata)).status, 204)
+  const { items } = await list('users', search(id))
+  const user = items.find(item => item.id === id)
+  assert.deepEqual(
+    [user?.['fullName'], user?.['email'], user?.['lastSignIn']],
+    ['Karin Ström', 'karin@list.example', signedIn],
+  )
+  const created = await admin.post('_principals?graphtype=group', {
+    resource: { name: 'Divers' },
+    metadata: {
+      [`${service.base}_principals/resource/_newId`]: {
+        'http://xmlns.com/foaf/0.1/name': [{ type: 'literal', value: 'Divers' }],
+      },
+    },
+  })
+  const { entryId } = created.json<{ entryId: string }>()
+  assert.deepEqual((await list('groups', search('divers'))).items, [
+    { id: entryId, name: 'divers', members: 0, fullName: 'Divers' },
+  ])
+})
+
+test('the list of users is unharmed by a home context that was deleted', async () => {
+  const { id, name } = await newUser(service, admin)
+  const context = await newContext(admin)
+  await admin.put(`_principals/resource/${id}`, { homecontext: context })
+  assert.equal((await admin.delete(`_contexts/entry/${context}`)).status, 204)
+  const { items } = await list('users', search(name))
+  assert.equal(items.find(item => item.id === id)?.['quota'], undefined)
 })
 
 test('groups are listed with the number of their members; the lists of users and groups are separate', async () => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
 import { after } from '../support/after.ts'
-import { startInProcess } from '../support/service.ts'
+import { repository, startInProcess } from '../support/service.ts'
 
 const SECRET = 'a-very-secret-token'
 const service = await startInProcess({ after }, { settings: { 'service.metrics.token': SECRET } })
@@ -14,6 +16,8 @@ interface Setting {
   readonly value: string
   readonly isSet: boolean
   readonly origin: string
+  readonly area: string
+  readonly meaning: string
 }
 
 test('administrators read the settings in effect, with their secrets masked (D14.18)', async () => {
@@ -26,6 +30,13 @@ test('administrators read the settings in effect, with their secrets masked (D14
   assert.ok(!answer.text.includes(SECRET))
   assert.deepEqual(named('service.repository.store.url')?.isSet ?? false, process.env['STORE'] === 'postgres')
   assert.ok(settings.length > 50)
+  assert.equal(named('service.baseurl.folder')?.value.startsWith('http\\'), false, 'values have no escapes')
+  // The same text as in the reference.
+  const reference = await readFile(join(repository, 'docs/configuration.md'), 'utf8')
+  for (const { key, area, meaning } of settings) {
+    assert.ok(reference.includes(`\n## ${area}\n`), key)
+    assert.ok(reference.includes(meaning.replaceAll('|', '\\|')), key)
+  }
 })
 
 test('administrators read what doctor finds, and many who ask at once share one examination', async () => {

@@ -120,7 +120,10 @@ export class Trash {
         for (const one of all) await writer.moveToTrash(one, id)
         await leaveList(writer.tx, entry)
         for (const one of all) if (isList(one)) await forgetList(writer.tx, one)
-        writer.record({ event: 'entry-trashed', detail: { context, entry: id, entries: all.length } })
+        writer.record({
+          event: 'entry-trashed',
+          detail: { context, entry: id, name: displayName(entry), entries: all.length },
+        })
       },
       isList(target.entry) ? { ownCommit: true } : {},
     )
@@ -174,14 +177,16 @@ export class Trash {
       async writer => {
         const { tx } = writer
         const { entry, list, all } = await requireTrashed(tx, writer.caller, { contextKey, id, verb: 'restore' })
+        let name = id
         for (const { entry: head } of all) {
           const one = await findTrashedEntry(tx, head)
+          if (one?.id === id) name = displayName(one)
           if (one) await writer.restore(one)
         }
         for (const { entry: one, membership } of all) {
           if (one.id !== id && membership) await insertMembership(tx, one, membership)
         }
-        const detail = { context: entry.context, entry: id, entries: all.length }
+        const detail = { context: entry.context, entry: id, name, entries: all.length }
         writer.record({ event: 'entry-restored', detail })
         const holding = list === undefined ? undefined : await findEntryHead(tx, { context: entry.context, id: list })
         const address = entryUri(entry)
@@ -271,11 +276,13 @@ export class Trash {
 
   /** @param all with everything in it */
   async #purge(writer: EntryWriter, { context, id }: EntryAddress, all: readonly TrashedMember[]): Promise<void> {
+    const root = await findTrashedEntry(writer.tx, { context, id })
     for (const { entry } of all) {
       await this.#deps.files.remove(writer.tx, entry)
       await writer.deleteFromTrash(entry)
     }
-    writer.record({ event: 'trash-deleted', detail: { context, entry: id, entries: all.length } })
+    const name = root ? displayName(root) : id
+    writer.record({ event: 'trash-deleted', detail: { context, entry: id, name, entries: all.length } })
   }
 }
 

@@ -1,7 +1,9 @@
 import { listGroups, listUsers } from '../../accounts/directory.ts'
 import { countedUser } from '../../accounts/lockout.ts'
 import type { User } from '../../accounts/users.ts'
+import { NotFound } from '../../base/errors.ts'
 import { contextOrders, listContexts } from '../../content/context-list.ts'
+import { personalDataOf } from '../../content/provisioning.ts'
 import { describeEntry } from '../describe.ts'
 import { json, choice, paging, textParameter, route } from '../interface/route.ts'
 import { flag, named, object, optional, text } from '../interface/schema.ts'
@@ -23,6 +25,8 @@ export const directoryRoutes = [
     url: '/management/users',
     chapter,
     summary: 'List the users by name.',
+    details:
+      '`fullName` and `email` come from their metadata, `lastSignIn` from the audit trail. `quota` is that of the home context.',
     requires: { role: 'admin', to: 'list the users' },
     query: portion,
     answers: {
@@ -39,15 +43,20 @@ export const directoryRoutes = [
               name: optional(text()),
               homecontext: optional(text()),
               lockedUntil: optional(time),
+              fullName: optional(text()),
+              email: optional(text()),
+              lastSignIn: optional(time),
+              quota: optional(Quota),
             }),
           ),
         ),
       ),
     },
-    handle: async ({ database, lockout }: Uses<'database' | 'lockout'>, { query }) => {
+    handle: async (deps: Uses<'audit' | 'database' | 'ledger' | 'lockout'>, { query }) => {
+      const { database } = deps
       const { total, items } = await listUsers(database, query)
       const users = []
-      for (const user of items) users.push(await describeUser({ lockout }, user))
+      for (const user of items) users.push(await describeUser(deps, user))
       return { users, results: total, limit: query.limit, offset: query.offset }
     },
   }),
@@ -57,17 +66,23 @@ export const directoryRoutes = [
     url: '/management/groups',
     chapter,
     summary: 'List the groups by name, with the number of their members.',
+    details: '`fullName` comes from their metadata.',
     requires: { role: 'admin', to: 'list the groups' },
     query: portion,
     answers: {
       200: json(
         'A part of the list.',
-        named('GroupList', partOf('groups', object({ id: text(), members: count, name: optional(text()) }))),
+        named(
+          'GroupList',
+          partOf('groups', object({ id: text(), members: count, name: optional(text()), fullName: optional(text()) })),
+        ),
       ),
     },
     handle: async ({ database }: Uses<'database'>, { query }) => {
       const { total, items } = await listGroups(database, query)
-      return { groups: items, results: total, limit: query.limit, offset: query.offset }
+      const groups = []
+      for (const group of items) groups.push({ ...group, fullName: (await personalDataOf(database, group.id)).name })
+      return { groups, results: total, limit: query.limit, offset: query.offset }
     },
   }),
   route({
@@ -112,8 +127,20 @@ export const directoryRoutes = [
   }),
 ]
 
-async function describeUser({ lockout }: Uses<'lockout'>, user: User) {
+const unlessDeleted = (error: unknown): undefined => {
+  if (!(error instanceof NotFound)) throw error
+}
+
+async function describeUser(
+  { audit, database, ledger, lockout }: Uses<'audit' | 'database' | 'ledger' | 'lockout'>,
+  user: User,
+) {
   const lockedUntil = await lockout.lockedUntil(countedUser(user))
+  const { name: fullName, email } = await personalDataOf(database, user.id)
+  const home = user.homeContext
+  // The home context may have been deleted.
+  const quota =
+    home !== undefined && ledger.enforced ? await ledger.quotaOf(database, home).catch(unlessDeleted) : undefined
   return {
     id: user.id,
     name: user.name,
@@ -121,5 +148,9 @@ async function describeUser({ lockout }: Uses<'lockout'>, user: User) {
     hasPassword: user.password !== undefined,
     homecontext: user.homeContext,
     lockedUntil: isoTime(lockedUntil),
+    fullName,
+    email,
+    lastSignIn: isoTime(await audit.lastSignIn(user.id)),
+    quota,
   }
 }

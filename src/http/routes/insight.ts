@@ -15,7 +15,13 @@ const Settings = named(
         key: text(),
         value: text(),
         isSet: flag,
+<<<<<<< HEAD
         origin: oneOf('default', 'file', 'environment', '--set', 'secret file'),
+=======
+        origin: oneOf('default', 'file', '--set'),
+        area: text(),
+        meaning: text(),
+>>>>>>> 57145464 (List users with full name, address, last sign-in and storage)
       }),
     ),
   }),
@@ -51,8 +57,8 @@ export const insightRoutes = [
     method: 'GET',
     url: '/management/settings',
     chapter,
-    summary: 'List the settings in effect, and where each comes from.',
-    details: 'Secrets are masked. It is what `stowage config show --all` prints.',
+    summary: 'List the settings in effect, where each comes from, and what it means.',
+    details: 'Secrets are masked. `area` and `meaning` are heading and meaning in docs/configuration.md.',
     requires: { role: 'admin', to: 'see the settings' },
     answers: { 200: json('The settings.', Settings) },
     handle: async ({ insight }: Uses<'insight'>) => ({ settings: [...insight.settings()] }),
