@@ -108,14 +108,10 @@ export interface Insight {
     readonly key: string
     readonly value: string
     readonly isSet: boolean
-<<<<<<< HEAD
     readonly origin: 'default' | 'file' | 'environment' | '--set' | 'secret file'
-=======
-    readonly origin: 'default' | 'file' | '--set'
     /** The heading and the meaning in docs/configuration.md. */
     readonly area: string
     readonly meaning: string
->>>>>>> 57145464 (List users with full name, address, last sign-in and storage)
   }>
   /** What `stowage doctor` finds. It takes seconds. */
   readonly examine: () => Promise<

@@ -15,13 +15,9 @@ const Settings = named(
         key: text(),
         value: text(),
         isSet: flag,
-<<<<<<< HEAD
         origin: oneOf('default', 'file', 'environment', '--set', 'secret file'),
-=======
-        origin: oneOf('default', 'file', '--set'),
         area: text(),
         meaning: text(),
->>>>>>> 57145464 (List users with full name, address, last sign-in and storage)
       }),
     ),
   }),
