@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { repository } from './support/service.ts'
 import { en } from '../ui/messages/en.ts'
 
-const MAX_WORDS = 50_000
+const MAX_WORDS = 48_000
 
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8')
 
