@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { repository } from './support/service.ts'
 import { en } from '../ui/messages/en.ts'
 
-const MAX_WORDS = 48_000
+const MAX_WORDS = 45_000
 
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8')
 
@@ -27,15 +27,15 @@ const CODE_BLOCK = /^ *```[^]*?^ *```$/gm
 
 const prose = (page: string): string => read(page).replaceAll(GENERATED_PART, '').replaceAll(CODE_BLOCK, '')
 
-test(`the pages that people write have at most ${MAX_WORDS} words`, () => {
+test(`the documents that people write have at most ${MAX_WORDS} words`, () => {
   // A word is a run of characters between blanks with a letter or a digit in it. Code blocks, generated pages, generated parts of pages
-  // and the quoted titles of tests (“…” after a link to a test) are not counted.
+  // and the quoted titles of tests (“…” after a link to a test) are not counted, nor the README of each module, which has ten lines.
   const counted = pages
-    .filter(page => !generated.has(page))
+    .filter(page => !generated.has(page) && !page.startsWith('src/'))
     .map(page => prose(page).replaceAll(/(\.test\.ts\)) “[^”]+”/g, '$1'))
   const words = counted.flatMap(text => text.split(/\s+/)).filter(word => /[\p{Letter}\p{Number}]/u.test(word))
   assert.ok(words.length > 20_000, 'the pages were not found')
-  assert.ok(words.length <= MAX_WORDS, `the pages must have at most ${MAX_WORDS} words, but have ${words.length}`)
+  assert.ok(words.length <= MAX_WORDS, `the documents must have at most ${MAX_WORDS} words, but have ${words.length}`)
 })
 
 test('names of code stand in backticks', () => {
