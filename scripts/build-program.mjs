@@ -13,7 +13,6 @@ const workers = [
   'src/assembly/reader-thread.ts',
   'src/accounts/hash-thread.ts',
   'src/graph/read-worker.ts',
-  'src/sso/cas/reply-worker.ts',
   'src/sso/saml/federation-worker.ts',
   'src/sso/saml/verify-worker.ts',
 ]

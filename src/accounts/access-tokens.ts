@@ -9,10 +9,9 @@ import type { DependencyCache } from '../stores/dependency-cache.ts'
 import { sql } from '../stores/sql.ts'
 import type { Audit } from './audit.ts'
 import { type Caller, isAdmin, type TokenGrant, type TokenScope } from './caller.ts'
-import { presentCaller } from './present-caller.ts'
+import { presentCaller, type UserCache } from './known-users.ts'
 import type { Client } from './sessions.ts'
 import { digestOf } from './token-digest.ts'
-import type { UserCache } from './user-cache.ts'
 
 /** The choices of a user who creates a token. */
 export interface TokenWish {

@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto'
 import { InvalidInput, Unauthenticated } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { EphemeralStore } from '../stores/ephemeral-store.ts'
-import type { KnownUser, UserCache } from './user-cache.ts'
-import type { Login } from './login.ts'
 import { normaliseName } from './users.ts'
+import type { KnownUser, UserCache } from './known-users.ts'
+import type { Login } from './login.ts'
 import type { Client } from './sessions.ts'
 
 /** How long verified credentials are accepted without another hash. */

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { FairQueue } from '../base/fair-queue.ts'
+import { FairQueue } from '../base/semaphore.ts'
 import type { Log } from '../base/log.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { type Mail, MailFailure, type Mailer } from '../stores/mailer.ts'

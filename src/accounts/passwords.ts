@@ -1,15 +1,166 @@
+import { pbkdf2, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+import type { Milliseconds } from '../base/units.ts'
+import { ThreadPool, threadModule } from '../workers/thread-pool.ts'
+import type { Argon2Cost, HashTask } from './hash-thread.ts'
 import { InvalidInput } from '../base/errors.ts'
 import type { Semaphore, Share } from '../base/semaphore.ts'
 import type { System } from '../base/system.ts'
-import type { Argon2Cost } from './hash-thread.ts'
-import {
-  Argon2id,
-  type Hasher,
-  HashThreads,
-  legacyPbkdf2,
-  type PasswordScheme,
-  WrappedPbkdf2,
-} from './password-schemes.ts'
+
+/** A way to store passwords so that they can be checked but not read. Each scheme recognises its own stored form. */
+export interface PasswordScheme {
+  understands(stored: string): boolean
+  /** Returns false for a wrong password and for stored parameters outside the scheme's limits. Runs off the event loop. */
+  verify(password: string, stored: string): Promise<boolean>
+  /** True when the next login should store the password in the current form (D5.1). */
+  outdated(stored: string): boolean
+}
+
+/** A stored hash with a higher cost is rejected without computing it: it could exhaust the machine. */
+const MAX_COST: Argon2Cost = { memory: 1_048_576, iterations: 64, parallelism: 64 }
+
+/**
+ * argon2id in PHC string format, `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. Every password is stored in this scheme sooner or
+ * later.
+ */
+export class Argon2id implements PasswordScheme {
+  readonly #cost: Argon2Cost
+  readonly #hasher: Hasher
+
+  constructor(cost: Argon2Cost, hasher: Hasher) {
+    this.#cost = cost
+    this.#hasher = hasher
+  }
+
+  understands(stored: string): boolean {
+    return stored.startsWith('$argon2id$')
+  }
+
+  async verify(password: string, stored: string): Promise<boolean> {
+    const cost = costOf(stored)
+    if (!cost || exceeds(cost, MAX_COST)) return false
+    return await this.#hasher.verify(password, stored)
+  }
+
+  outdated(stored: string): boolean {
+    const cost = costOf(stored)
+    return !cost || exceeds(this.#cost, cost)
+  }
+
+  hash(password: string): Promise<string> {
+    return this.#hasher.hash(password, this.#cost)
+  }
+}
+
+function costOf(stored: string): Argon2Cost | undefined {
+  const match = /^\$argon2id\$v=19\$m=(\d{1,10}),t=(\d{1,10}),p=(\d{1,10})\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]+$/.exec(
+    stored,
+  )
+  return match ? { memory: Number(match[1]), iterations: Number(match[2]), parallelism: Number(match[3]) } : undefined
+}
+
+/** True when any cost of `a` is above the same cost of `b`. */
+const exceeds = (a: Argon2Cost, b: Argon2Cost): boolean =>
+  a.memory > b.memory || a.iterations > b.iterations || a.parallelism > b.parallelism
+
+const ITERATIONS = 10_240
+const KEY_BYTES = 24
+const derive = promisify(pbkdf2)
+
+/** Returns salt and key, both in Base64, or `undefined` for any other text. */
+function parsePbkdf2(stored: string): { readonly salt: string; readonly key: string } | undefined {
+  const [, salt, key] = /^([A-Za-z0-9+/]+={0,2})\$([A-Za-z0-9+/]+={0,2})$/.exec(stored) ?? []
+  return salt === undefined || key === undefined ? undefined : { salt, key }
+}
+
+/** @param salt in Base64 */
+const derivePbkdf2 = (password: string, salt: string): Promise<Buffer> =>
+  derive(password, Buffer.from(salt, 'base64'), ITERATIONS, KEY_BYTES, 'sha1')
+
+/**
+ * The password format of the earlier server: `base64(salt)$base64(key)`, PBKDF2-HMAC-SHA1 (D5.1). Verified so that migrated
+ * users can sign in. Always outdated: the first login stores the password in the current scheme.
+ */
+export const legacyPbkdf2: PasswordScheme = {
+  understands: stored => parsePbkdf2(stored) !== undefined,
+  outdated: () => true,
+  async verify(password, stored) {
+    const { salt, key } = parsePbkdf2(stored) ?? { salt: '', key: '' }
+    const expected = Buffer.from(key, 'base64')
+    if (expected.length !== KEY_BYTES) return false
+    return timingSafeEqual(await derivePbkdf2(password, salt), expected)
+  },
+}
+
+const PREFIX = '$argon2id-of-pbkdf2-sha1$'
+
+/**
+ * argon2id over the key of an old PBKDF2 hash: `$argon2id-of-pbkdf2-sha1$salt` followed by the PHC string of argon2id.
+ * Created from an old hash without the password (`stowage import entrystore --wrap-hashes`), so that a stolen database is
+ * harder to crack than the old one. Always outdated: the first login stores plain argon2id.
+ */
+export class WrappedPbkdf2 implements PasswordScheme {
+  readonly #argon2id: Argon2id
+
+  constructor(argon2id: Argon2id) {
+    this.#argon2id = argon2id
+  }
+
+  understands(stored: string): boolean {
+    return stored.startsWith(PREFIX)
+  }
+
+  outdated(): boolean {
+    return true
+  }
+
+  async verify(password: string, stored: string): Promise<boolean> {
+    const [, salt, inner] = /^([A-Za-z0-9+/]{22}==)(\$argon2id\$.+)$/.exec(stored.slice(PREFIX.length)) ?? []
+    if (salt === undefined || inner === undefined) return false
+    const key = await derivePbkdf2(password, salt)
+    return await this.#argon2id.verify(key.toString('base64'), inner)
+  }
+
+  /** @param stored `base64salt$base64key` @throws {TypeError} for anything else, without repeating it */
+  async wrap(stored: string): Promise<string> {
+    const parsed = parsePbkdf2(stored)
+    if (!parsed) throw new TypeError('this is not a PBKDF2 hash in the old format')
+    return PREFIX + parsed.salt + (await this.#argon2id.hash(parsed.key))
+  }
+}
+
+/** Computes argon2id outside the thread that answers requests. */
+export interface Hasher {
+  hash(password: string, cost: Argon2Cost): Promise<string>
+  /** Also returns false for a stored hash that the library cannot parse. */
+  verify(password: string, stored: string): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** The largest cost that is accepted takes some tens of seconds. */
+const TIMEOUT: Milliseconds = 120_000
+
+/** Computes argon2id on threads of their own: on Node's thread pool, hashes would delay file reads. */
+export class HashThreads implements Hasher {
+  readonly #pool: ThreadPool<HashTask, string | boolean>
+
+  /** @param threads each starts when it is needed */
+  constructor(threads: number) {
+    this.#pool = new ThreadPool({ module: threadModule('hash-thread', import.meta.url), threads, timeout: TIMEOUT })
+  }
+
+  async hash(password: string, cost: Argon2Cost): Promise<string> {
+    return String(await this.#pool.run({ password, cost }))
+  }
+
+  async verify(password: string, stored: string): Promise<boolean> {
+    return (await this.#pool.run({ password, stored })) === true
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close()
+  }
+}
 
 /** Characters are Unicode code points, here and in the rules (D2.3, D5.2). */
 export const MAX_PASSWORD_CHARACTERS = 2048

@@ -7,7 +7,7 @@ export interface User {
   readonly id: string
   /** Normalised; a user without a name cannot sign in. */
   readonly name: string | undefined
-  /** A password in one of the schemes of `password-schemes.ts`; a user without one cannot sign in with a password. */
+  /** A password in one of the schemes of `passwords.ts`; a user without one cannot sign in with a password. */
   readonly password: string | undefined
   /** Rises whenever all earlier sessions and cached credentials of the user must end. */
   readonly epoch: number

@@ -46,7 +46,6 @@ async function examineCas(settings: Settings, base: BaseAddress): Promise<Diagno
   const title = `CAS: ${version} at ${server ?? ''}`
   const rules = examineRules('CAS', cas.policy.rules)
   const probed = await probeCas(title, cas)
-  await cas.provider.close()
   return [ok(`${title}, service URL ${base.at('auth/cas')}`), ...rules, probed]
 }
 

@@ -1,6 +1,6 @@
 import type { Settings } from '../config/settings.ts'
 import { BaseAddress } from '../http/base-address.ts'
-import { AuthCookie } from '../http/protocol/cookies.ts'
+import { AuthCookie } from '../http/protocol/request-values.ts'
 import { relyingPartyOfSettings } from './factors.ts'
 import { type Diagnosis, ok, warning } from './diagnosis.ts'
 import { examineContentOrigin } from './examine-content-origin.ts'

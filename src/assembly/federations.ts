@@ -4,7 +4,7 @@ import { StartupError } from '../base/errors.ts'
 import type { Settings } from '../config/settings.ts'
 import type { BaseAddress } from '../http/base-address.ts'
 import type { Metadata } from '../sso/metadata-source.ts'
-import { SsoRefused } from '../sso/refusal.ts'
+import { refused } from '../sso/refusal.ts'
 import {
   type Federation,
   type FederationLogin,
@@ -78,7 +78,7 @@ export function createFederation(
 
 /** What a federation has in place of the metadata of one provider. */
 export const metadataOfFederation = (url: string, members: Federation): Metadata<IdpMetadata> => ({
-  current: () => Promise.reject(new SsoRefused({ check: 'metadata', expected: url, received: 'a federation' })),
+  current: () => Promise.reject(refused('metadata', url, 'a federation')),
   reloadForUnknownKey: async () => false,
   status: async () => {
     const { loadedAt, problem } = await members.status()

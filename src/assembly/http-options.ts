@@ -1,7 +1,7 @@
 import type { Bytes } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
-import type { BaseAddress } from '../http/base-address.ts'
-import type { CookieOptions } from '../http/protocol/cookies.ts'
+import type { ServiceAddress } from '../http/base-address.ts'
+import type { CookieOptions } from '../http/protocol/request-values.ts'
 import type { HttpOptions } from '../http/services.ts'
 import type { Machine } from './machine.ts'
 
@@ -21,18 +21,13 @@ export function cookieOptions(settings: Settings, basePath: string): CookieOptio
 const BODY_MEMORY: Bytes = 128 * 2 ** 20
 
 /** The settings of `http/`. */
-export function httpOptions(
-  settings: Settings,
-  machine: Machine,
-  base: () => BaseAddress,
-  basePath: string,
-): HttpOptions {
+export function httpOptions(settings: Settings, machine: Machine, address: ServiceAddress): HttpOptions {
   const maxJson = settings['service.http.json.max-size']
   return {
-    base,
+    address,
     trustedProxies: settings['service.http.trusted-proxies.<n>'],
     clientAddressHeader: settings['service.http.client-address-header'],
-    cookie: cookieOptions(settings, basePath),
+    cookie: cookieOptions(settings, address.path),
     cspReportUrl: settings['service.http.csp-report-url'],
     clearSiteData: settings['service.auth.clear-site-data'],
     invalidTokenIsError: settings['service.auth.cookie.invalid-token-error'],

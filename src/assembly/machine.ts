@@ -1,5 +1,5 @@
 import type { Argon2Cost } from '../accounts/hash-thread.ts'
-import type { Hasher } from '../accounts/password-schemes.ts'
+import type { Hasher } from '../accounts/passwords.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { WrittenSources } from '../config/written.ts'

@@ -2,8 +2,7 @@ import type { BaseAddress } from '../http/base-address.ts'
 import { OIDC_CALLBACK_PATH } from '../http/routes/oidc.ts'
 import type { Settings } from '../config/settings.ts'
 import { attributesUsed } from '../sso/attributes.ts'
-import type { MetadataCopies } from '../sso/metadata-copies.ts'
-import { MetadataSource } from '../sso/metadata-source.ts'
+import { type MetadataCopies, MetadataSource } from '../sso/metadata-source.ts'
 import {
   discoveryUrl,
   type Endpoints,

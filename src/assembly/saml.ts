@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs'
 import { StartupError } from '../base/errors.ts'
 import type { Milliseconds, Seconds } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
-import { MetadataSource } from '../sso/metadata-source.ts'
-import { MetadataCopies } from '../sso/metadata-copies.ts'
+import { MetadataSource, MetadataCopies } from '../sso/metadata-source.ts'
 import type { ProviderFace, ProviderPolicy } from '../sso/identity-provider.ts'
 import {
   FederationStore,

@@ -118,7 +118,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
     system,
     audit,
     revisions,
-    requireFresh: caller => stepUp.requireFresh(caller),
+    requireFresh: stepUp.requireFresh.bind(stepUp),
   })
   // If no other process uses the store, a crash has interrupted every upload on record. What cannot be deleted now is tried again.
   await garbage.recover(stores.isExclusive).catch((err: unknown) => log.error({ err }, 'deleting old files failed'))
@@ -175,7 +175,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
       insight: createInsight(settings, machine),
       readiness,
       // Rows on a database server take no space on this disk.
-      requireSpace: () => (settings['service.repository.store.url'] === undefined ? disk?.requireSpace() : undefined),
+      requireSpace: settings['service.repository.store.url'] === undefined ? disk?.requireSpace.bind(disk) : undefined,
       checkDisk: () => void disk?.check(),
       ui: await loadUi(),
       proxy: createProxy(settings, machine),
@@ -183,7 +183,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
       system,
       log,
     },
-    httpOptions(settings, machine, () => address.base, address.path),
+    httpOptions(settings, machine, address),
   )
   const admin = await findUser(database, ADMIN)
   const adminHasPassword = settings['service.auth.adminpw'] !== undefined || admin?.password !== undefined
@@ -217,7 +217,7 @@ function createFiles(
     maxFileSize: settings['service.data.max-file-size'],
     verifyOnRead: settings['service.data.verify-on-read'],
     // Files in a bucket take no space on the disk.
-    requireSpace: bytes => (settings['service.data.store'] === 'folder' ? disk?.requireSpace(bytes) : undefined),
+    requireSpace: settings['service.data.store'] === 'folder' ? disk?.requireSpace.bind(disk) : undefined,
     virusScan,
     onThreshold: reached => audit.record({ event: 'quota-threshold', detail: { ...reached } }),
   }
@@ -291,7 +291,7 @@ function serverOf(settings: Settings, machine: Machine, parts: Parts): Server {
   return {
     adminHasPassword: parts.adminHasPassword,
     dataPlace: dataPlace(settings, stores.folder),
-    drain: () => readiness.drain(),
+    drain: () => void (readiness.isDraining = true),
     async listen() {
       closeSecondListener = await listen(app, settings['service.http.host'], settings['service.http.port'])
       address.listensOn((app.server.address() as AddressInfo).port)
@@ -301,7 +301,7 @@ function serverOf(settings: Settings, machine: Machine, parts: Parts): Server {
       return href
     },
     async close() {
-      readiness.drain()
+      readiness.isDraining = true
       await setTimeout(settings['service.http.drain-time'])
       const lastJobs = Promise.all(jobs.map(each => each.close()))
       scrubber.close()
@@ -311,7 +311,6 @@ function serverOf(settings: Settings, machine: Machine, parts: Parts): Server {
       await lastJobs
       await accounts.mails?.close()
       await sso.saml?.close()
-      await sso.cas?.close()
       await parts.graphs.close()
       await parts.readers.close()
       await files.settled()

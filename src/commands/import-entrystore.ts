@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { Argon2id, HashThreads, WrappedPbkdf2 } from '../accounts/password-schemes.ts'
+import { Argon2id, HashThreads, WrappedPbkdf2 } from '../accounts/passwords.ts'
 import { schema } from '../assembly/schema.ts'
 import { openStores } from '../assembly/stores.ts'
 import { fillStore, requireFillable, type Source } from '../backup/store-copy.ts'

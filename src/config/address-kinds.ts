@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
-import { parseMediaType } from '../base/media-type.ts'
+import { parseMediaType } from '../base/text.ts'
 import { type Kind, type Setting, type SettingOptions, setting, trimmed } from './setting.ts'
 
 interface UrlOptions {

@@ -1,5 +1,5 @@
 import { InvalidInput, WrongMethod } from '../base/errors.ts'
-import { parseMediaType } from '../base/media-type.ts'
+import { parseMediaType } from '../base/text.ts'
 import { type Graph, literal, objectsOf, parseGraph } from '../graph/graph.ts'
 import { dct, rdfs, xsd } from '../graph/vocabulary.ts'
 import { type Entry, holdsFile, resourceOf } from '../model/entry.ts'

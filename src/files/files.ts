@@ -34,7 +34,7 @@ export interface FilesOptions {
   /** Whole files are compared with their digest while they are read. */
   readonly verifyOnRead?: boolean
   /** Rejects bytes for which the disk has no space. @throws {StorageFull} @throws {StorageReadOnly} */
-  readonly requireSpace?: (bytes: Bytes) => void
+  readonly requireSpace?: ((bytes: Bytes) => void) | undefined
   /** Rejects files with malicious software before they become visible; absent: nothing is scanned. */
   readonly virusScan?: Pick<VirusScan, 'require'> | undefined
   /** Called after the commit when a context reaches a threshold of its quota ({@link reachedThreshold}). Must not reject. */

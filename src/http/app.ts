@@ -1,22 +1,28 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { guestFrom, isGuest } from '../accounts/caller.ts'
 import type { Client } from '../accounts/sessions.ts'
 import { InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
-import { announcesBody, Bodies, dropUnreadBody, holdForLateListener, isLateListener } from './protocol/body.ts'
+import {
+  announcesBody,
+  Bodies,
+  dropUnreadBody,
+  holdForLateListener,
+  isLateListener,
+  onResponseEnd,
+} from './protocol/body.ts'
 import { allowedMethods, KnownAddresses } from './allowed-methods.ts'
 import { noteAccess, recogniseCaller, requireTokenScope } from './caller.ts'
 import { originConstraint, onlyAt } from './content-origin.ts'
-import { ClientAddresses } from './protocol/client-address.ts'
-import { AuthCookie, RequestCookies } from './protocol/cookies.ts'
+import { ClientAddresses, asScript, callbackOf, Cors, refuseCrossSite } from './protocol/sender.ts'
+import { AuthCookie, RequestCookies, Parameters } from './protocol/request-values.ts'
 import { compress, isCompressible, prefersHtml, removeCodingFromTags } from './protocol/negotiate.ts'
-import { asScript, callbackOf, Cors, refuseCrossSite } from './protocol/cross-site.ts'
 import { answerMalformed } from './malformed.ts'
 import { Outages } from './outages.ts'
 import { sendProblem } from './problem.ts'
 import { noSchemas } from './protocol/no-schemas.ts'
-import { answerInOrder, beginInOrder, isAnswering } from './protocol/pipelines.ts'
-import { Parameters } from './protocol/query.ts'
 import { withReaders } from './readers/readers.ts'
 import type { Route } from './route.ts'
 import { bindRoutes } from './routes/routes.ts'
@@ -41,7 +47,7 @@ export function createApp(services: AppServices, options: HttpOptions): FastifyI
     ...services,
     options,
     get base() {
-      return options.base()
+      return options.address.base
     },
     startedAt: services.system.now(),
     bodies: new Bodies(services.system, options.body),
@@ -81,13 +87,9 @@ export function createApp(services: AppServices, options: HttpOptions): FastifyI
     if (isKnown) request.caller = await recogniseCaller(deps, request, reply)
     await admit(deps, cors, request)
   })
-  let closing = false
-  app.addHook('preClose', async () => {
-    closing = true
-  })
   app.addHook('onSend', async (request, reply, payload) => {
     // An idle kept-alive connection would delay the end of the service, or be cut off by it.
-    if (closing || deps.readiness.isDraining) reply.header('connection', 'close')
+    if (deps.readiness.isDraining) reply.header('connection', 'close')
     setCacheHeaders(request, reply)
     if (options.cspReportUrl !== undefined) addReports(reply, options.cspReportUrl)
     await noteAccess(deps, request, reply)
@@ -226,7 +228,7 @@ async function admit(deps: Services, cors: Cors, request: FastifyRequest): Promi
   const matters = csrfExempt !== true && (skipAuth === true || !isGuest(caller))
   const isAllowed = (origin: string): boolean => origin === deps.base.origin || cors.trusts(origin)
   if (matters) refuseCrossSite(request.method, request.headers, isAllowed)
-  if (addsData(request)) deps.requireSpace()
+  if (addsData(request)) deps.requireSpace?.()
 }
 
 function clientOf(request: FastifyRequest, addresses: ClientAddresses): Client {
@@ -310,4 +312,48 @@ function noteAnswer(deps: Services, request: FastifyRequest, reply: FastifyReply
     },
     'request',
   )
+}
+
+/** Maximum number of waiting requests per connection. Few clients pipeline, and proxies do not. */
+const MAX_WAITING = 100
+
+/** The latest request of a connection, its response and the one before, and how many requests of the connection wait. */
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly earlier: ServerResponse | undefined
+  readonly waiting: number
+}
+
+const latest = new WeakMap<Socket, Exchange>()
+const refused = new WeakSet<Socket>()
+
+/**
+ * Begins a request when the response before it on its connection has ended (RFC 9112 9.3.2), unless the connection has ended with that.
+ * Closes a connection on which too many requests wait.
+ */
+function beginInOrder(request: IncomingMessage, response: ServerResponse, begin: () => void): void {
+  const { socket } = request
+  const before = latest.get(socket)
+  const waiting = before && !before.response.closed ? before.waiting + 1 : 0
+  latest.set(socket, { request, response, earlier: before?.response, waiting })
+  if (waiting > MAX_WAITING) socket.destroy()
+  else if (waiting === 0) begin()
+  else onResponseEnd(before?.response, () => socket.writable && begin())
+}
+
+/** Whether a request of the connection waits for its response. */
+const isAnswering = (socket: Socket): boolean => latest.get(socket)?.response.closed === false
+
+/**
+ * Answers what is not a valid request once, after the requests before it.
+ * @param answer is told whether the message has been answered already, if the rest of its body is what is not valid
+ */
+function answerInOrder(socket: Socket, answer: (hasAnswer: boolean) => void): void {
+  if (refused.has(socket)) return
+  refused.add(socket)
+  const exchange = latest.get(socket)
+  const isBody = exchange?.request.complete === false
+  const before = isBody ? exchange.earlier : exchange?.response
+  onResponseEnd(socket.writable ? before : undefined, () => answer(isBody && exchange.response.headersSent))
 }

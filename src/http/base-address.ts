@@ -4,8 +4,8 @@ import {
   absoluteText,
   type Graph,
   type GraphText,
+  RELATIVE,
   relativeGraph,
-  toAbsolute,
   toRelative,
 } from '../graph/graph.ts'
 
@@ -42,7 +42,7 @@ export class BaseAddress {
 
   /** The absolute form of an IRI as the modules below know it. */
   toAbsolute(iri: string): string {
-    return toAbsolute(this.href, iri)
+    return iri.startsWith(RELATIVE) ? this.href + iri.slice(RELATIVE.length) : iri
   }
 
   toRelative(iri: string): string {

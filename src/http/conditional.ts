@@ -1,8 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { PreconditionFailed } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
+import { entryUri } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 import type { FileRecord } from '../files/file-records.ts'
+import type { Representation } from './rdf.ts'
+import type { Uses } from './services.ts'
 
 /** Identifies a state of a resource. */
 export interface Validators {
@@ -103,3 +107,33 @@ function matches(list: string, etag: string | undefined, comparison: 'strong' | 
 
 const failed = (header: string): PreconditionFailed =>
   new PreconditionFailed('precondition-failed', `${header} does not hold: the resource has changed.`)
+
+/** The conditions of the request. They are checked against the entry inside the transaction that changes it. */
+export const preconditionOf =
+  (request: FastifyRequest) =>
+  (entry: Entry): void =>
+    requirePreconditions(withoutVariants(request.headers), entryValidators(entry))
+
+/** Sets the validators of the entry; true when the client has the current state. */
+export function isFresh(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  entry: Pick<Entry, 'modified'>,
+  representation?: Representation,
+): boolean {
+  const state = entryValidators(entry, representation?.syntax.name)
+  reply.headers(validatorHeaders(state))
+  return isUnchanged(request.headers, state)
+}
+
+export const sendChanged = (reply: FastifyReply, entry: Entry): FastifyReply =>
+  reply
+    .status(204)
+    .headers(validatorHeaders(entryValidators(entry)))
+    .send()
+
+export const sendCreated = ({ base }: Uses<'base'>, reply: FastifyReply, entry: Entry): FastifyReply =>
+  reply
+    .status(201)
+    .headers({ ...validatorHeaders(entryValidators(entry)), location: base.toAbsolute(entryUri(entry)) })
+    .send({ entryId: entry.id })

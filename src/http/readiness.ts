@@ -11,26 +11,18 @@ const TIME_LIMIT: Milliseconds = 2000
 /** Decides whether this process should get requests: its stores work, and it is not about to stop. */
 export class Readiness {
   readonly #probes: Readonly<Record<string, Probe>>
-  #isDraining = false
+  /** Set before the end: not ready, so that a balancer turns elsewhere while requests are still served. */
+  isDraining = false
 
   constructor(probes: Readonly<Record<string, Probe>>) {
     this.#probes = probes
-  }
-
-  /** From now on not ready, so that a balancer turns elsewhere while requests are still served. */
-  drain(): void {
-    this.#isDraining = true
-  }
-
-  get isDraining(): boolean {
-    return this.#isDraining
   }
 
   async check(): Promise<{ readonly isReady: boolean; readonly checks: Readonly<Record<string, State>> }> {
     const names = Object.keys(this.#probes)
     const states = await Promise.all(Object.values(this.#probes).map(look))
     const checks = Object.fromEntries(names.map((name, index) => [name, states[index] ?? 'down']))
-    return { isReady: !this.#isDraining && !states.includes('down'), checks }
+    return { isReady: !this.isDraining && !states.includes('down'), checks }
   }
 }
 

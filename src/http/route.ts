@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller, TokenScope } from '../accounts/caller.ts'
-import type { RequestCookies } from './protocol/cookies.ts'
-import type { Parameters } from './protocol/query.ts'
+import type { RequestCookies, Parameters } from './protocol/request-values.ts'
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof methods)[number]
@@ -48,7 +47,7 @@ declare module 'fastify' {
     /** Parsed once. */
     cookies: RequestCookies
     parameters: Parameters
-    /** The function that the answer is handed to, as a script (`cross-site.ts`). */
+    /** The function that the answer is handed to, as a script (`sender.ts`). */
     callback: string | undefined
   }
 }

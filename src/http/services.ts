@@ -1,13 +1,13 @@
 import type { AccessTokens } from '../accounts/access-tokens.ts'
 import type { Audit } from '../accounts/audit.ts'
 import type { BasicCredentials } from '../accounts/basic-credentials.ts'
-import type { FactorPolicy } from '../accounts/factors/sign-in.ts'
+import type { FactorPolicy } from '../accounts/caller.ts'
 import type { PasskeySignIn } from '../accounts/factors/passkey-sign-in.ts'
 import type { Passkeys } from '../accounts/factors/passkeys.ts'
 import type { SecondFactors } from '../accounts/factors/second-factors.ts'
 import type { SignIn } from '../accounts/factors/sign-in.ts'
 import type { StepUp } from '../accounts/factors/step-up.ts'
-import type { UserCache } from '../accounts/user-cache.ts'
+import type { UserCache } from '../accounts/known-users.ts'
 import type { Lockout } from '../accounts/lockout.ts'
 import type { Login } from '../accounts/login.ts'
 import type { PasswordReset } from '../accounts/password-reset.ts'
@@ -44,12 +44,11 @@ import type { SignOnPreview } from '../sso/sign-on-preview.ts'
 import type { Database } from '../stores/database.ts'
 import type { DependencyCache } from '../stores/dependency-cache.ts'
 import type { Outages } from './outages.ts'
-import type { ForwardingHeader } from './protocol/client-address.ts'
+import type { ForwardingHeader, CorsOptions } from './protocol/sender.ts'
 import type { BaseAddress } from './base-address.ts'
 import type { ContentOrigin } from './content-origin.ts'
 import type { Bodies, BodyLimits } from './protocol/body.ts'
-import type { AuthCookie, CookieOptions } from './protocol/cookies.ts'
-import type { CorsOptions } from './protocol/cross-site.ts'
+import type { AuthCookie, CookieOptions } from './protocol/request-values.ts'
 import type { UiAssets } from './page.ts'
 import type { History } from './history.ts'
 import type { Metrics } from './metrics.ts'
@@ -58,8 +57,8 @@ import type { Readers } from './readers/read-task.ts'
 
 /** The settings of `http/`. */
 export interface HttpOptions {
-  /** The base address, read at each request, because a port that the system chooses is known only after the start. */
-  readonly base: () => BaseAddress
+  /** Read at each request, because a port that the system chooses is known only after the start. */
+  readonly address: { readonly base: BaseAddress }
   readonly trustedProxies: readonly string[]
   /** Where trusted proxies write the address of the client. */
   readonly clientAddressHeader: ForwardingHeader
@@ -178,8 +177,11 @@ export interface AppServices {
   readonly history: History
   readonly insight: Insight
   readonly readiness: Readiness
-  /** Refuses changes that add rows while the disk has no space for them. @throws {StorageFull} @throws {StorageReadOnly} */
-  readonly requireSpace: () => void
+  /**
+   * Refuses changes that add rows while the disk has no space for them; absent where rows take none of it.
+   * @throws {StorageFull} @throws {StorageReadOnly}
+   */
+  readonly requireSpace: (() => void) | undefined
   /** The disk has refused a write: measure it now. */
   readonly checkDisk: () => void
   readonly system: System

@@ -10,7 +10,7 @@ import { FlowCookie } from './browser-cookies.ts'
 import { pageContext, sendPage } from './page.ts'
 import { signedInPage } from './pages/login-page.ts'
 import { onwardPage } from './pages/sso-pages.ts'
-import { setCookie } from './protocol/cookies.ts'
+import { setCookie } from './protocol/request-values.ts'
 import { prefersHtml } from './protocol/negotiate.ts'
 import type { Uses } from './services.ts'
 

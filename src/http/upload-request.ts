@@ -1,7 +1,7 @@
 import { parse as parseDisposition } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput, UnsupportedType } from '../base/errors.ts'
-import { parseMediaType } from '../base/media-type.ts'
+import { parseMediaType } from '../base/text.ts'
 import { UNTYPED } from '../content/file-description.ts'
 import { isGuest } from '../accounts/caller.ts'
 import type { Upload } from '../content/resource-kind.ts'

@@ -1,4 +1,3 @@
-import type { SsoCheck } from './checks.ts'
 import { findGroupByName, giveMemberships, takeMemberships } from '../accounts/groups.ts'
 import { ADMIN, systemNames } from '../accounts/principals.ts'
 import type { Client } from '../accounts/sessions.ts'
@@ -7,10 +6,9 @@ import { Conflict, InvalidInput } from '../base/errors.ts'
 import type { Provisioner, Provisioning } from '../content/provisioning.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import { type GroupRules, requireValues } from './attributes.ts'
+import { type GroupRules, requireValues, plainNameOf, showName } from './attributes.ts'
 import type { ProviderPolicy, VerifiedIdentity } from './identity-provider.ts'
-import { SsoRefused } from './refusal.ts'
-import { plainNameOf, showName } from './stated-name.ts'
+import { refused } from './refusal.ts'
 import { type GroupPlan, keepsGroups, planGroups, planProfile, type ProfilePlan } from './sign-on-plan.ts'
 
 /** The identifier that an identity provider uses for one of its users. */
@@ -236,9 +234,6 @@ function requireNameOf({ name: stated }: VerifiedIdentity): string {
 /** Domains are compared in their ASCII form, as the settings hold them. */
 export const asciiDomain = (domain: string): string =>
   URL.canParse(`http://${domain}/`) ? new URL(`http://${domain}/`).hostname : domain
-
-const refused = (check: SsoCheck, expected: string, received: string): SsoRefused =>
-  new SsoRefused({ check, expected, received })
 
 /** The user linked to the provider's subject (D1.7). The link remains when the user is renamed. */
 async function findLinkedUser(queries: Queries, { issuer, subject }: SsoSubject): Promise<User | undefined> {

@@ -1,9 +1,8 @@
-import { requireName } from '../accounts/users.ts'
+import { requireName, normaliseName } from '../accounts/users.ts'
 import { InvalidInput } from '../base/errors.ts'
 import { compilePattern, type Pattern } from '../base/patterns.ts'
 import { isLanguageTag } from '../base/text.ts'
-import { SsoRefused } from './refusal.ts'
-import { plainNameOf } from './stated-name.ts'
+import { SsoRefused, refused } from './refusal.ts'
 
 /**
  * What a provider states about a user beside the name: claims of OpenID Connect, attributes of SAML and CAS. A member is a value or a
@@ -226,5 +225,24 @@ function requireNoReference(attributes: Attributes, attribute: string): void {
   const references = valueAt(attributes, '_claim_names')
   const isReference = typeof references === 'object' && references !== null && Object.hasOwn(references, attribute)
   if (!isReference || valueAt(attributes, attribute) !== undefined) return
-  throw new SsoRefused({ check: 'groups-overage', expected: `the claim ${attribute}`, received: 'a reference to it' })
+  throw refused('groups-overage', `the claim ${attribute}`, 'a reference to it')
 }
+
+/**
+ * The normal form (D1.7) of the name of a user or group that a provider states; `undefined` if the name differs from it in more than
+ * case. A provider can have a user with an invisible or a wide letter beside the user whose name looks the same, so the one must not be
+ * taken for the other. Protocols whose messages are indented remove the blanks around a name before.
+ */
+export function plainNameOf(stated: string): string | undefined {
+  const name = normaliseName(stated)
+  // The first comparison: the lower case of some signs, such as that of Kelvin, is a letter.
+  return stated.normalize('NFKC') === stated && stated.toLowerCase() === name ? name : undefined
+}
+
+const MAX_SHOWN = 300
+
+/** A name for administrators, who could not see how it differs from another one. */
+export const showName = (name: string): string =>
+  Array.from(name.slice(0, MAX_SHOWN))
+    .map(sign => (/[\x20-\x7e]/.test(sign) ? sign : `<U+${sign.codePointAt(0)?.toString(16).toUpperCase()}>`))
+    .join('')

@@ -5,7 +5,7 @@ import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { EphemeralStore } from '../stores/ephemeral-store.ts'
 import type { LoginFlow } from './identity-provider.ts'
-import { SsoRefused } from './refusal.ts'
+import { refused } from './refusal.ts'
 
 /** Long enough for a second factor and a password change at the provider (D8.2). */
 export const FLOW_TTL: Milliseconds = 900_000
@@ -92,7 +92,7 @@ export class LoginFlows {
   async consumeAssertionId(provider: string, assertionId: string, until: Milliseconds): Promise<void> {
     const ttl = Math.max(1, until - this.#system.now())
     if (await this.#store.add(`sso-used:${digestOf(provider, assertionId)}`, true, ttl)) return
-    throw new SsoRefused({ check: 'replay', expected: 'an assertion that has not been used', received: assertionId })
+    throw refused('replay', 'an assertion that has not been used', assertionId)
   }
 
   /** Remembers that a provider has ended one of its sessions, while assertions of it could still arrive. */

@@ -1,11 +1,77 @@
-import type { Log } from '../base/log.ts'
-import type { System } from '../base/system.ts'
 import type { Milliseconds, Seconds } from '../base/units.ts'
-import { Backoff } from './backoff.ts'
+import type { Database } from '../stores/database.ts'
+import { sql } from '../stores/sql.ts'
+import type { System } from '../base/system.ts'
+import type { Log } from '../base/log.ts'
 import { readDocument } from './fetch.ts'
-import type { MetadataCopies } from './metadata-copies.ts'
-import { MetadataRefused, SsoRefused } from './refusal.ts'
+import { MetadataRefused, refused } from './refusal.ts'
 import { metadataLimits } from './xml.ts'
+
+interface MetadataCopy<Metadata> {
+  readonly metadata: Metadata
+  /** Wall clock. */
+  readonly loadedAt: Milliseconds
+}
+
+/** The last valid metadata of each provider, stored in parsed form (D8.6). */
+export class MetadataCopies<Metadata> {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** `undefined` also when the copy came from another address. */
+  async find(provider: string, url: string): Promise<MetadataCopy<Metadata> | undefined> {
+    const row = await this.#database.get<{ metadata: string; loaded: number }>(
+      sql`SELECT metadata, loaded FROM sso_metadata WHERE provider = ${provider} AND url = ${url}`,
+    )
+    return row && { metadata: JSON.parse(row.metadata) as Metadata, loadedAt: row.loaded }
+  }
+
+  async store(provider: string, url: string, { metadata, loadedAt }: MetadataCopy<Metadata>): Promise<void> {
+    await this.#database.run(sql`INSERT INTO sso_metadata (provider, url, metadata, loaded)
+      VALUES (${provider}, ${url}, ${JSON.stringify(metadata)}, ${loadedAt})
+      ON CONFLICT (provider) DO UPDATE SET url = excluded.url, metadata = excluded.metadata, loaded = excluded.loaded`)
+  }
+}
+
+const FIRST_PAUSE: Milliseconds = 1_000
+
+/** Pauses between attempts: a second, then each time twice as long, up to a limit. After a long quiet time they begin anew. */
+class Backoff {
+  readonly #system: System
+  readonly #longest: Milliseconds
+  /** Monotonic. */
+  #last: Milliseconds = -Infinity
+  #pause: Milliseconds = 0
+
+  constructor(system: System, longest: Milliseconds) {
+    this.#system = system
+    this.#longest = longest
+  }
+
+  /** Whether the next attempt may be made. */
+  get isOver(): boolean {
+    return this.#quiet() >= this.#pause
+  }
+
+  /** Notes an attempt. */
+  extend(): void {
+    const isNew = this.#pause === 0 || this.#quiet() >= 2 * this.#longest
+    this.#pause = isNew ? FIRST_PAUSE : Math.min(2 * this.#pause, this.#longest)
+    this.#last = this.#system.monotonic()
+  }
+
+  /** Forgets all attempts. */
+  end(): void {
+    this.#pause = 0
+  }
+
+  #quiet(): Milliseconds {
+    return this.#system.monotonic() - this.#last
+  }
+}
 
 /** What the metadata of every protocol have in common. */
 export interface ProviderMetadata {
@@ -119,7 +185,7 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
     const [metadata, problem] = [this.#metadata, this.#problem]
     if (metadata && this.#isValid()) return metadata
     const received = problem?.message ?? (metadata ? 'a copy that is no longer valid' : 'nothing')
-    throw new SsoRefused({ check: problem?.check ?? 'metadata', expected: this.#options.url, received })
+    throw refused(problem?.check ?? 'metadata', this.#options.url, received)
   }
 
   async reloadForUnknownKey(used: Known): Promise<boolean> {

@@ -1,6 +1,6 @@
 import type { SsoCheck } from './checks.ts'
 import { type ErrorOptions, Unauthenticated } from '../base/errors.ts'
-import { TaskLimitExceeded } from '../workers/task-thread.ts'
+import { TaskLimitExceeded } from '../workers/thread-pool.ts'
 
 /** The check that a sign-on failed: for the log and for administrators, not for the user (D8.5). */
 export interface FailedCheck {
@@ -37,6 +37,10 @@ export class SsoRefused extends Unauthenticated {
     return new SsoRefused(this.failed, { extra: { check, correlation, ...lacking }, failureUrl, cause: this })
   }
 }
+
+/** The refusal of a sign-on by a check. @param cause for the log */
+export const refused = (check: SsoCheck, expected: string, received?: string | null, cause?: unknown): SsoRefused =>
+  new SsoRefused({ check, expected, received: received ?? 'nothing' }, { cause })
 
 /** For the error of a task on a thread: `time` if it took too much time or memory, else the error itself. */
 export function afterLimit(error: unknown): unknown {

@@ -1,4 +1,6 @@
 import type { SaxesAttributeNS, SaxesTagNS } from 'saxes'
+import { parseTime } from '../base/times.ts'
+import type { Milliseconds } from '../base/units.ts'
 
 /** What the strict parser reports when an element opens. */
 export type OpenedTag = Pick<SaxesTagNS, 'name' | 'prefix' | 'local' | 'uri' | 'attributes' | 'ns'>
@@ -84,3 +86,7 @@ export function trimBlanks(text: string): string {
   while (end > start && BLANKS.includes(text.charAt(end - 1))) end--
   return text.slice(start, end)
 }
+
+/** A point in time of XML Schema (`dateTime`) with seconds and its zone, which SAML requires; `undefined` for any other text. */
+export const parseXmlTime = (text: string): Milliseconds | undefined =>
+  /T\d{2}:\d{2}:\d{2}/.test(text) ? parseTime(text) : undefined

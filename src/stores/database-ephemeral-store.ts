@@ -1,4 +1,4 @@
-import { KeyedMutex } from '../base/mutex.ts'
+import { KeyedMutex } from '../base/semaphore.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Database, Queries } from './database.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { HashThreads } from '../../src/accounts/password-schemes.ts'
+import { HashThreads } from '../../src/accounts/passwords.ts'
 import { after } from '../support/after.ts'
 
 const cost = { memory: 19_456, iterations: 2, parallelism: 1 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { pbkdf2Sync } from 'node:crypto'
 import { test } from 'node:test'
-import { Argon2id, type Hasher, legacyPbkdf2, WrappedPbkdf2 } from '../../src/accounts/password-schemes.ts'
+import { Argon2id, type Hasher, legacyPbkdf2, WrappedPbkdf2 } from '../../src/accounts/passwords.ts'
 
 const cost = { memory: 1024, iterations: 2, parallelism: 1 }
 const phc = ({ memory, iterations, parallelism }: typeof cost, rest = '$c2FsdA$aGFzaA'): string =>

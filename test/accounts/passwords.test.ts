@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { Argon2id, type Hasher, HashThreads, legacyPbkdf2 } from '../../src/accounts/password-schemes.ts'
-import { Passwords, requirePasswordShape } from '../../src/accounts/passwords.ts'
+import {
+  Argon2id,
+  type Hasher,
+  HashThreads,
+  legacyPbkdf2,
+  Passwords,
+  requirePasswordShape,
+} from '../../src/accounts/passwords.ts'
 import { InvalidInput, Overloaded } from '../../src/base/errors.ts'
 import { Semaphore } from '../../src/base/semaphore.ts'
 import { after } from '../support/after.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { FairQueue } from '../../src/base/fair-queue.ts'
+import { FairQueue } from '../../src/base/semaphore.ts'
 
 /** All items in the order in which they are served. */
 function served(queue: FairQueue<string>): string[] {

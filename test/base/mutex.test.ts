@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { Mutex } from '../../src/base/mutex.ts'
+import { Mutex } from '../../src/base/semaphore.ts'
 
 test('work runs one at a time, in the order of the calls', async () => {
   const mutex = new Mutex()

@@ -48,7 +48,7 @@ function newApp(options: Partial<HttpOptions> = {}, base = 'https://store.exampl
     },
   } as unknown as AppServices
   const app = createApp(services, {
-    base: () => new BaseAddress(base),
+    address: { base: new BaseAddress(base) },
     trustedProxies: ['127.0.0.1'],
     clientAddressHeader: 'x-forwarded-for',
     cookie: { path: '/', httpOnly: true, secure: true, sameSite: 'lax', hostPrefix: false },

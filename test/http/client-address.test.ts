@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { ClientAddresses } from '../../src/http/protocol/client-address.ts'
+import { ClientAddresses } from '../../src/http/protocol/sender.ts'
 
 const PROXIES = ['10.0.0.0/8', '2001:db8:f::/48', '127.0.0.1']
 const byXForwardedFor = new ClientAddresses(PROXIES, 'x-forwarded-for')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { validationRequest } from '../../src/sso/cas/validation.ts'
+import { validationRequest } from '../../src/sso/cas/ticket.ts'
 import { startWithCas } from '../support/cas-service.ts'
 import { TICK } from '../support/token-store.ts'
 

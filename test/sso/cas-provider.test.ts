@@ -34,11 +34,8 @@ test('the browser is redirected to the login of the CAS server with the address 
 })
 
 const cas = await startFakeCas({ after }, { now: () => system.now() })
-const atFake = (changes: Partial<CasOptions> = {}): CasProvider => {
-  const provider = new CasProvider({ ...options, serverUrl: cas.url, timeout: 60_000, ...changes }, deps)
-  after(() => provider.close())
-  return provider
-}
+const atFake = (changes: Partial<CasOptions> = {}): CasProvider =>
+  new CasProvider({ ...options, serverUrl: cas.url, timeout: 60_000, ...changes }, deps)
 const flow: LoginFlow = {
   id: 'id',
   provider: 'cas',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { afterLimit, MetadataRefused, SsoRefused } from '../../src/sso/refusal.ts'
-import { TaskLimitExceeded } from '../../src/workers/task-thread.ts'
+import { TaskLimitExceeded } from '../../src/workers/thread-pool.ts'
 
 test('a refusal names its check, and what to quote once it has been reported (D8.5)', () => {
   const failed = { check: 'audience', expected: 'us', received: 'them' } as const

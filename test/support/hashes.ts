@@ -1,6 +1,6 @@
 import { hash, verify } from '@node-rs/argon2'
 import type { Argon2Cost } from '../../src/accounts/hash-thread.ts'
-import { type Hasher, HashThreads } from '../../src/accounts/password-schemes.ts'
+import { type Hasher, HashThreads } from '../../src/accounts/passwords.ts'
 
 /** Parameters of argon2id hashes that would exhaust the machine, each beyond one limit. */
 export const absurdParameters = [

@@ -1,15 +1,16 @@
-import { Forbidden, Unauthenticated } from '../../base/errors.ts'
-import type { Database } from '../../stores/database.ts'
-import type { Audit } from '../audit.ts'
-import { type Caller, isGuest } from '../caller.ts'
-import { ADMIN, ADMINS } from '../principals.ts'
+import { Forbidden, Unauthenticated, InvalidInput } from '../../base/errors.ts'
+import type { Audit, AuditEntry } from '../audit.ts'
 import type { Client, Session, Sessions } from '../sessions.ts'
-import { findPrincipalNamed, normaliseName } from '../users.ts'
 import type { FirstFactor, NextStep, PendingLogin, PendingLogins } from './pending-logins.ts'
 import type { FactorAnswer, ProofKind, SecondFactors } from './second-factors.ts'
-import type { TemporaryPasswords } from './temporary-passwords.ts'
+import type { Database } from '../../stores/database.ts'
+import type { Login } from '../login.ts'
+import type { PasswordRules } from '../password-rules.ts'
+import type { Passwords } from '../passwords.ts'
+import { forgetDevices } from '../trusted-devices.ts'
+import { changeUser, findUser, type User } from '../users.ts'
 
-interface Dependencies {
+interface SignInDependencies {
   readonly sessions: Sessions
   readonly factors: SecondFactors
   readonly pending: PendingLogins
@@ -40,9 +41,9 @@ export type WaitingSignIn = {
  * factor of a user who has one (D28.2), and none before a temporary password has been replaced (D33).
  */
 export class SignIn {
-  readonly #deps: Dependencies
+  readonly #deps: SignInDependencies
 
-  constructor(deps: Dependencies) {
+  constructor(deps: SignInDependencies) {
     this.#deps = deps
   }
 
@@ -150,58 +151,63 @@ export const isWaiting = (result: SignedIn | WaitingSignIn): result is WaitingSi
 
 const expired = (): Unauthenticated => new Unauthenticated('sign-in-expired', 'This sign-in has ended. Sign in again.')
 
-/** Who must have a second factor. `off`: no user can add one, and those who have one are still asked for it. */
-export type FactorRequirement = 'off' | 'optional' | 'admins' | 'all'
-
-interface FactorPolicyOptions {
-  readonly requirement: FactorRequirement
-  /** Names of groups whose members must have a second factor, as written in the settings. */
-  readonly groups: readonly string[]
+interface PasswordDependencies {
+  readonly database: Database
+  readonly login: Pick<Login, 'usesTemporaryPassword'>
+  readonly passwords: Passwords
+  readonly passwordRules: PasswordRules
+  readonly sessions: Pick<Sessions, 'clearAway'>
+  readonly audit: Audit
 }
 
-/** Decides who must have a second factor (D28.9). */
-export class FactorPolicy {
-  readonly #database: Database
-  readonly #requirement: FactorRequirement
-  readonly #groups: readonly string[]
+/** Passwords that an administrator has set, and that their users replace at the next sign-in (D33). */
+export class TemporaryPasswords {
+  readonly #deps: PasswordDependencies
 
-  constructor(database: Database, { requirement, groups }: FactorPolicyOptions) {
-    this.#database = database
-    this.#requirement = requirement
-    this.#groups = groups.map(normaliseName)
+  constructor(deps: PasswordDependencies) {
+    this.#deps = deps
   }
 
-  /** Whether users can add second factors. */
-  get isOffered(): boolean {
-    return this.#requirement !== 'off'
+  /** Whether the user has to choose a new password before a sign-in with the present one is complete. */
+  isUsedBy(user: User): boolean {
+    return this.#deps.login.usesTemporaryPassword(user)
   }
 
-  /** Whether the caller must add a second factor before anything else. */
-  async isMissing(caller: Pick<Caller, 'user' | 'groups' | 'session'>): Promise<boolean> {
-    const { user, session } = caller
-    // Not `hasSecondFactor` of the session: the user may have removed the factor since.
-    if (isGuest(caller) || user.hasSecondFactor || session?.hasProviderFactor === true) return false
-    return await this.#isRequired(caller)
+  /** @throws {InvalidInput} `password-rules`, and for what cannot be a password; without any hashing */
+  requireAcceptable({ name }: User, password: string): void {
+    this.#deps.passwordRules.require(password, [name])
   }
 
-  /** @throws {Forbidden} `second-factor-missing` */
-  async requirePresent(caller: Caller): Promise<void> {
-    if (await this.isMissing(caller))
-      throw new Forbidden('second-factor-missing', 'This account must have a second factor. Add one first.')
-  }
-
-  async #isRequired({ user, groups }: Pick<Caller, 'user' | 'groups'>): Promise<boolean> {
-    if (this.#requirement === 'off') return false
-    if (this.#requirement === 'all') return true
-    if (this.#requirement === 'admins' && (user.id === ADMIN || groups.has(ADMINS))) return true
-    return await this.#isInNamedGroup(groups)
-  }
-
-  async #isInNamedGroup(groups: ReadonlySet<string>): Promise<boolean> {
-    for (const name of this.#groups) {
-      const id = await findPrincipalNamed(this.#database, name)
-      if (id !== undefined && groups.has(id)) return true
+  /**
+   * Sets the password that the user has chosen. The user has proven the temporary one, and the second factor if there is one.
+   * @returns `undefined` if the account or its password has changed meanwhile
+   * @throws {InvalidInput} `password-unchanged` @throws {Overloaded}
+   */
+  async replace(user: User, password: string, { address }: Client): Promise<User | undefined> {
+    const { database, passwords, sessions, audit } = this.#deps
+    if (await passwords.verify(password, user.password)) {
+      throw new InvalidInput('password-unchanged', 'This is the temporary password. Choose another one.')
     }
-    return false
+    const hash = await passwords.hash(password)
+    const entry: AuditEntry = {
+      event: 'password-changed',
+      userId: user.id,
+      userName: user.name,
+      actorId: user.id,
+      address,
+      detail: { why: 'temporary-password' },
+    }
+    const changed = await database.transaction(async tx => {
+      const now = await findUser(tx, user.id)
+      if (!now || now.disabled || now.epoch !== user.epoch) return undefined
+      await forgetDevices(tx, now.id)
+      await audit.insert(tx, entry)
+      return await changeUser(tx, now, { password: hash })
+    })
+    if (!changed) return undefined
+    audit.announce(entry)
+    // The new epoch has already ended the other sessions; this deletes them from the store.
+    await sessions.clearAway(user.id)
+    return changed
   }
 }

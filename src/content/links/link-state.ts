@@ -1,6 +1,6 @@
 import type { Caller } from '../../accounts/caller.ts'
 import type { Client } from '../../accounts/sessions.ts'
-import type { UserCache } from '../../accounts/user-cache.ts'
+import type { UserCache } from '../../accounts/known-users.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { NotFound } from '../../base/errors.ts'
 import { type Entry, holdsFile, isList } from '../../model/entry.ts'

@@ -4,7 +4,7 @@ import { type Counted, LINK_PREFIX, type Lockout } from '../../accounts/lockout.
 import { type Passwords, requirePasswordShape } from '../../accounts/passwords.ts'
 import type { Client } from '../../accounts/sessions.ts'
 import { digestOf } from '../../accounts/token-digest.ts'
-import type { UserCache } from '../../accounts/user-cache.ts'
+import type { UserCache } from '../../accounts/known-users.ts'
 import { Forbidden, NotFound } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes } from '../../base/units.ts'

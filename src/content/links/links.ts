@@ -2,7 +2,7 @@ import { type Caller, denied, isAdmin, requireSignedIn } from '../../accounts/ca
 import type { PasswordRules } from '../../accounts/password-rules.ts'
 import type { Passwords } from '../../accounts/passwords.ts'
 import { digestOf } from '../../accounts/token-digest.ts'
-import type { UserCache } from '../../accounts/user-cache.ts'
+import type { UserCache } from '../../accounts/known-users.ts'
 import { Conflict, InvalidInput, NotFound } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'

@@ -1,7 +1,7 @@
 import type { Content, RequestBody } from './bodies.ts'
 import { type Schema, text, type JsonSchema } from './schema.ts'
 import { InvalidInput } from '../../base/errors.ts'
-import { isFlagSet, type Parameters } from '../protocol/query.ts'
+import { isFlagSet, type Parameters } from '../protocol/request-values.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Caller, requireAdmin, requireSignedIn } from '../../accounts/caller.ts'
 import type { ErrorCode } from '../../base/error-codes.ts'

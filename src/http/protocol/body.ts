@@ -2,13 +2,11 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { PassThrough } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { InvalidInput, Overloaded, TooLarge, TooSlow, UnsupportedType } from '../../base/errors.ts'
-import { parseMediaType } from '../../base/media-type.ts'
+import { parseMediaType, decodeUtf8 } from '../../base/text.ts'
 import { MAX_JSON_COST, parseJson } from '../../base/json.ts'
-import { decodeUtf8 } from '../../base/text.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
-import { Parameters } from './query.ts'
-import { onResponseEnd } from './pipelines.ts'
+import { Parameters } from './request-values.ts'
 
 export interface BodyLimits {
   /** The longest pause in a body. */
@@ -224,6 +222,12 @@ export const isLateListener = ({ headers }: IncomingMessage): boolean =>
 function isSuperagent({ 'user-agent': name, 'accept-encoding': encodings, connection }: IncomingHttpHeaders): boolean {
   if (name !== undefined) return name.startsWith('node-superagent')
   return encodings === 'gzip, deflate' && connection?.toLowerCase() === 'close'
+}
+
+/** Calls `done` when the response has been handed on as a whole or its client has left; at once if there is none or that is over. */
+export function onResponseEnd(response: ServerResponse | undefined, done: () => void): void {
+  if (!response || response.closed) done()
+  else response.once('close', done)
 }
 
 /** A signal that aborts when the client has disconnected before it has the response. */

@@ -8,7 +8,7 @@ import { content, json, custom, flagParameter, invalid, textParameter, route } f
 import { streamedBody } from '../interface/bodies.ts'
 import { anyOf, anything, flag, list, object, oneOf, optional, text } from '../interface/schema.ts'
 import { count } from '../interface/schemas.ts'
-import type { Parameters } from '../protocol/query.ts'
+import type { Parameters } from '../protocol/request-values.ts'
 import type { Uses } from '../services.ts'
 import { formUpload, senderOf } from '../upload-request.ts'
 

@@ -1,13 +1,5 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { entryUri } from '../../model/addresses.ts'
-import type { Entry } from '../../model/entry.ts'
-import {
-  entryValidators,
-  isUnchanged,
-  requirePreconditions,
-  validatorHeaders,
-  withoutVariants,
-} from '../conditional.ts'
+import { isFresh, preconditionOf, sendChanged } from '../conditional.ts'
 import { describeEntry } from '../describe.ts'
 import { content, done, json, unchanged, flagParameter, route } from '../interface/route.ts'
 import { jsonBody, streamedBody } from '../interface/bodies.ts'
@@ -20,7 +12,6 @@ import {
   graphReader,
   isPlainJson,
   mediaTypes,
-  type Representation,
   representationFor,
   sendStoredGraph,
 } from '../rdf.ts'
@@ -146,33 +137,3 @@ export const entryRoutes = [
       sendChanged(reply, await entries.rename(caller, params, async () => (await body()).name)),
   }),
 ]
-
-/** The conditions of the request. They are checked against the entry inside the transaction that changes it. */
-export const preconditionOf =
-  (request: FastifyRequest) =>
-  (entry: Entry): void =>
-    requirePreconditions(withoutVariants(request.headers), entryValidators(entry))
-
-/** Sets the validators of the entry; true when the client has the current state. */
-export function isFresh(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  entry: Pick<Entry, 'modified'>,
-  representation?: Representation,
-): boolean {
-  const state = entryValidators(entry, representation?.syntax.name)
-  reply.headers(validatorHeaders(state))
-  return isUnchanged(request.headers, state)
-}
-
-export const sendChanged = (reply: FastifyReply, entry: Entry): FastifyReply =>
-  reply
-    .status(204)
-    .headers(validatorHeaders(entryValidators(entry)))
-    .send()
-
-export const sendCreated = ({ base }: Uses<'base'>, reply: FastifyReply, entry: Entry): FastifyReply =>
-  reply
-    .status(201)
-    .headers({ ...validatorHeaders(entryValidators(entry)), location: base.toAbsolute(entryUri(entry)) })
-    .send({ entryId: entry.id })

@@ -20,7 +20,7 @@ import { anything, list, named, object, oneOf, optional, text } from '../interfa
 import { count, time } from '../interface/schemas.ts'
 import { LinkCookie } from '../browser-cookies.ts'
 import { parseRange } from '../protocol/range.ts'
-import { setCookie } from '../protocol/cookies.ts'
+import { setCookie } from '../protocol/request-values.ts'
 import type { Uses } from '../services.ts'
 import { isoTime } from '../times.ts'
 import { sendZip } from './zips.ts'

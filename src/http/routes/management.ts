@@ -35,7 +35,7 @@ import {
 } from '../interface/schema.ts'
 import { count, time, uri } from '../interface/schemas.ts'
 import { preferenceAmong, prefersHtml } from '../protocol/negotiate.ts'
-import type { Parameters } from '../protocol/query.ts'
+import type { Parameters } from '../protocol/request-values.ts'
 import type { Uses } from '../services.ts'
 import { isoTime } from '../times.ts'
 import { OIDC_CALLBACK_PATH } from './oidc.ts'

@@ -11,14 +11,17 @@ import {
   type Validators,
   validatorHeaders,
   withoutVariants,
+  isFresh,
+  preconditionOf,
+  sendChanged,
 } from '../conditional.ts'
 import { contentDisposition } from '../protocol/content-disposition.ts'
 import { done, unchanged, custom, flagParameter, invalid, route } from '../interface/route.ts'
 import { linkQuery, readLinkTraversal } from '../link-traversal.ts'
-import type { Parameters } from '../protocol/query.ts'
+import type { Parameters } from '../protocol/request-values.ts'
 import { answerFormat, graphReader, type Representation, representationFor, sendStoredGraph } from '../rdf.ts'
 import type { Uses } from '../services.ts'
-import { graphAnswer, graphBody, isFresh, preconditionOf, sendChanged } from './entries.ts'
+import { graphAnswer, graphBody } from './entries.ts'
 
 const chapter = 'Entries'
 const readers = 'callers who can read the metadata'

@@ -7,7 +7,14 @@ import { type Graph, uri } from '../../graph/graph.ts'
 import { rdf } from '../../graph/vocabulary.ts'
 import { type EntryKey, entryUri, metadataUri, resourceUri } from '../../model/addresses.ts'
 import type { Entry } from '../../model/entry.ts'
-import { fileValidators, requirePreconditions, validatorHeaders } from '../conditional.ts'
+import {
+  fileValidators,
+  requirePreconditions,
+  validatorHeaders,
+  isFresh,
+  preconditionOf,
+  sendChanged,
+} from '../conditional.ts'
 import { describeResource } from '../describe.ts'
 import { contentAddress } from '../content-redirect.ts'
 import { sendFile } from '../download.ts'
@@ -28,7 +35,7 @@ import { streamedBody } from '../interface/bodies.ts'
 import { anything } from '../interface/schema.ts'
 import { StoredFile } from '../interface/schemas.ts'
 import { orderOf, orderQuery } from '../list-paging.ts'
-import { refuseFeed } from '../protocol/query.ts'
+import { refuseFeed } from '../protocol/request-values.ts'
 import {
   answerFormat,
   embeddedFormat,
@@ -41,7 +48,6 @@ import {
 import type { Uses } from '../services.ts'
 import { readUpload } from '../upload-request.ts'
 import { ContextState, describeContext } from '../context-state.ts'
-import { isFresh, preconditionOf, sendChanged } from './entries.ts'
 
 /** Any bytes: a file, a text, a graph, a list of ids, the data of a user. */
 export const resourceBody = streamedBody(['*/*'])

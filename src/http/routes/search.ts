@@ -11,7 +11,7 @@ import { describeEntry, type GraphForm } from '../describe.ts'
 import { json, custom, invalid, requiredText, textParameter, route } from '../interface/route.ts'
 import { anyOf, list, named, nothing, object, text } from '../interface/schema.ts'
 import { count, Hit } from '../interface/schemas.ts'
-import { type Parameters, refuseFeed } from '../protocol/query.ts'
+import { type Parameters, refuseFeed } from '../protocol/request-values.ts'
 import { embeddedFormat, embeddedGraphs } from '../rdf.ts'
 import type { Uses } from '../services.ts'
 

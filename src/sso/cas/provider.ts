@@ -1,16 +1,12 @@
-import type { SsoCheck } from '../checks.ts'
-import { SsoRefused } from '../refusal.ts'
+import { SsoRefused, refused } from '../refusal.ts'
 import { Semaphore } from '../../base/semaphore.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { type Fetch, FetchFailed, fetchText } from '../fetch.ts'
 import type { VerifiedIdentity, AuthRedirect, LoginFlow } from '../identity-provider.ts'
 import { withQuery } from '../with-query.ts'
-import type { CasUser } from './cas-user.ts'
-import type { CasVersion } from './reply.ts'
-import { ReplyReader } from './reply-reader.ts'
-import { isTicket } from './ticket.ts'
-import { validationRequest } from './validation.ts'
+import { type CasUser, type CasVersion, verifyReply } from './reply.ts'
+import { isTicket, validationRequest } from './ticket.ts'
 
 export interface CasOptions {
   readonly name: string
@@ -45,7 +41,6 @@ export class CasProvider {
   readonly name: string
   readonly #options: CasOptions
   readonly #deps: Dependencies
-  readonly #replies = new ReplyReader()
   readonly #validations = new Semaphore(MAX_VALIDATIONS)
 
   constructor(options: CasOptions, deps: Dependencies) {
@@ -118,14 +113,10 @@ export class CasProvider {
     return await this.#validations.run(
       async () => {
         const text = await fetchReply({ ...validationRequest(asked), ...limits })
-        return await this.#replies.read({ version, text, expected: { serviceUrl, now: system.now(), clockSkew } })
+        return verifyReply(version, text, { serviceUrl, now: system.now(), clockSkew })
       },
       { of: network },
     )
-  }
-
-  async close(): Promise<void> {
-    await this.#replies.close()
   }
 }
 
@@ -147,9 +138,6 @@ async function fetchReply(fetch: Fetch): Promise<string> {
       : 'an answer of the CAS server with status 200'
     // The ticket may still be valid, so it is not logged.
     const received = error.message.replace(fetch.url, fetch.url.replace(/\?.*/s, ''))
-    throw new SsoRefused({ check: error.isTooLarge ? 'cas-reply-size' : 'cas-unreachable', expected, received })
+    throw refused(error.isTooLarge ? 'cas-reply-size' : 'cas-unreachable', expected, received)
   }
 }
-
-const refused = (check: SsoCheck, expected: string, received: string): SsoRefused =>
-  new SsoRefused({ check, expected, received })

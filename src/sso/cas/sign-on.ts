@@ -2,10 +2,10 @@ import { networkOf } from '../../accounts/caller.ts'
 import type { Client, Session } from '../../accounts/sessions.ts'
 import type { LoginFlow, ProviderFace, ProviderPolicy } from '../identity-provider.ts'
 import type { LoginFlows } from '../login-flows.ts'
-import { SsoRefused } from '../refusal.ts'
+import { refused } from '../refusal.ts'
 import type { CompletedSignOn, LoginTarget, SignOn } from '../sign-on.ts'
 import { withQuery } from '../with-query.ts'
-import { ticketInLogoutRequest } from './logout-request.ts'
+import { ticketInLogoutRequest } from './ticket.ts'
 import type { CasProvider } from './provider.ts'
 
 interface Dependencies {
@@ -96,28 +96,20 @@ export class CasSignOn {
     return withQuery(face.logoutUrl, { service: returnTo, url: returnTo })
   }
 
-  async close(): Promise<void> {
-    await this.#options.provider.close()
-  }
-
   get isGateway(): boolean {
     return this.#options.provider.isGateway
   }
 
   /** The refusal of a browser that the CAS server sent back without asking for a login (`gateway=true`); reported. */
   async withoutSession(client: Client): Promise<unknown> {
-    const error = new SsoRefused({
-      check: 'cas-gateway',
-      expected: 'a session at the CAS server',
-      received: 'no ticket',
-    })
+    const error = refused('cas-gateway', 'a session at the CAS server', 'no ticket')
     return await this.#deps.signOn.reported(error, this.name, this.#options.failureUrl, client)
   }
 
   /** The refusal of a browser that returned without its flow; reported. */
   async withoutFlow(client: Client): Promise<unknown> {
     const expected = 'the cookie that was set a moment ago'
-    const error = new SsoRefused({ check: 'login-flow', expected, received: 'none that is valid' })
+    const error = refused('login-flow', expected, 'none that is valid')
     return await this.#deps.signOn.reported(error, this.name, this.#options.failureUrl, client)
   }
 }

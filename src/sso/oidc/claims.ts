@@ -1,6 +1,6 @@
 import { type Attributes, valueAt } from '../attributes.ts'
 import { normaliseName } from '../../accounts/users.ts'
-import { SsoRefused } from '../refusal.ts'
+import { refused } from '../refusal.ts'
 import { showClaim } from './token.ts'
 
 export type Claims = Attributes
@@ -32,7 +32,7 @@ export function readName(
 ): { readonly name: string; readonly nameIsUnverified: boolean } {
   const value = valueAt(claims, nameClaim)
   if (typeof value !== 'string' || value === '') {
-    throw new SsoRefused({ check: 'name-claim', expected: `the claim ${nameClaim}`, received: showClaim(value) })
+    throw refused('name-claim', `the claim ${nameClaim}`, showClaim(value))
   }
   const { email, email_verified: verified } = claims
   // Some providers send the string "true" instead of the boolean.

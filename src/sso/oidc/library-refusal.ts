@@ -2,8 +2,8 @@ import { isObject } from '../../base/json.ts'
 import * as client from 'openid-client'
 import { Overloaded } from '../../base/errors.ts'
 import { FetchFailed } from '../fetch.ts'
-import { isSsoCheck, type SsoCheck } from '../checks.ts'
-import { SsoRefused } from '../refusal.ts'
+import { isSsoCheck } from '../checks.ts'
+import { SsoRefused, refused } from '../refusal.ts'
 import { checkOf, showClaim } from './token.ts'
 
 /**
@@ -76,6 +76,3 @@ function causesOf(error: unknown): unknown[] {
 
 const describe = (code: string, description: string | undefined): string =>
   description === undefined ? code : `${code}: ${description}`
-
-const refused = (check: SsoCheck, expected: string, received: string, cause: unknown): SsoRefused =>
-  new SsoRefused({ check, expected, received }, { cause })

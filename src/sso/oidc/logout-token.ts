@@ -1,8 +1,7 @@
 import { isObject } from '../../base/json.ts'
 import { decodeJwt, type JWTPayload } from 'jose'
 import type { Milliseconds } from '../../base/units.ts'
-import type { SsoCheck } from '../checks.ts'
-import { SsoRefused } from '../refusal.ts'
+import { refused } from '../refusal.ts'
 import { isCostlyToken, showClaim } from './token.ts'
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
@@ -51,6 +50,3 @@ export function issuerOf(
     return undefined
   }
 }
-
-const refused = (check: SsoCheck, expected: string, received: string): SsoRefused =>
-  new SsoRefused({ check, expected, received })

@@ -7,7 +7,7 @@ import type { Bytes, Milliseconds, Seconds } from '../../base/units.ts'
 import { type FetchedResponse, type Fetch, FetchFailed, fetchResponse } from '../fetch.ts'
 import type { AuthRedirect, LoginFlow, VerifiedIdentity } from '../identity-provider.ts'
 import type { Metadata } from '../metadata-source.ts'
-import { SsoRefused } from '../refusal.ts'
+import { SsoRefused, refused } from '../refusal.ts'
 import { type ClaimRules, type Claims, lacksClaims, mergeClaims, readName } from './claims.ts'
 import { asRefusal } from './library-refusal.ts'
 import { type LogoutRequest, readLogoutToken } from './logout-token.ts'
@@ -242,13 +242,13 @@ export class OidcProvider {
   /** The library checks `azp` only for tokens with several audiences. */
   #requireAuthorizedParty({ azp }: JWTPayload): void {
     if (azp === undefined || azp === this.clientId) return
-    throw new SsoRefused({ check: 'token-azp', expected: this.clientId, received: showClaim(azp) })
+    throw refused('token-azp', this.clientId, showClaim(azp))
   }
 
   #requireClass({ acr }: JWTPayload): void {
     const { acrValues } = this.#options
     if (acrValues === undefined || (typeof acr === 'string' && acrValues.split(' ').includes(acr))) return
-    throw new SsoRefused({ check: 'token-acr', expected: acrValues, received: showClaim(acr) })
+    throw refused('token-acr', acrValues, showClaim(acr))
   }
 
   /**

@@ -6,7 +6,7 @@ import type { System } from '../../base/system.ts'
 import type { ProviderFace, ProviderPolicy } from '../identity-provider.ts'
 import type { LoginFlows } from '../login-flows.ts'
 import type { RedirectTargets } from '../redirect-targets.ts'
-import { SsoRefused } from '../refusal.ts'
+import { SsoRefused, refused } from '../refusal.ts'
 import { chooseProvider, type CompletedSignOn, type LoginRequest, type LoginTarget, type SignOn } from '../sign-on.ts'
 import { issuerOf, type OidcProvider } from './provider.ts'
 
@@ -98,11 +98,7 @@ export class OidcSignOn {
     const flow = state === undefined ? undefined : await flows.consume(state)
     const login = flow && this.find(flow.provider)
     if (!flow || !login) {
-      const error = new SsoRefused({
-        check: 'state',
-        expected: 'a login begun here',
-        received: 'none, or one that is over',
-      })
+      const error = refused('state', 'a login begun here', 'none, or one that is over')
       throw await signOn.reported(error, 'oidc', failureUrl, client)
     }
     return await signOn.complete({
@@ -113,11 +109,11 @@ export class OidcSignOn {
       failureUrl: flow.failureUrl ?? failureUrl,
       verify: async () => {
         if (browser === undefined || digestOf(browser) !== flow.browser) {
-          throw new SsoRefused({
-            check: 'browser',
-            expected: 'the browser that began the login',
-            received: browser === undefined ? 'no cookie of a login' : 'the cookie of another one',
-          })
+          throw refused(
+            'browser',
+            'the browser that began the login',
+            browser === undefined ? 'no cookie of a login' : 'the cookie of another one',
+          )
         }
         return await login.provider.finish(flow, query, networkOf(client.address))
       },

@@ -3,7 +3,7 @@ import { createLocalJWKSet, errors, type JWK, type JWTPayload, jwtVerify, type K
 import { isTooCostly } from '../../base/json.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { isSsoCheck, type SsoCheck } from '../checks.ts'
-import { SsoRefused } from '../refusal.ts'
+import { refused } from '../refusal.ts'
 
 export interface VerifiedToken {
   readonly claims: JWTPayload
@@ -140,6 +140,3 @@ const showTime = (time: Milliseconds): string => {
   const date = new Date(time)
   return Number.isNaN(date.getTime()) ? String(time) : date.toISOString()
 }
-
-const refused = (check: SsoCheck, expected: string, received: string, cause?: unknown): SsoRefused =>
-  new SsoRefused({ check, expected, received }, { cause })

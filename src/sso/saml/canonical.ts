@@ -1,5 +1,5 @@
+import { refused } from '../refusal.ts'
 import type { SaxesAttributeNS } from 'saxes'
-import { refused } from './message.ts'
 import { messageLimits } from '../xml.ts'
 import type { OpenedTag, XmlElement } from '../xml-element.ts'
 

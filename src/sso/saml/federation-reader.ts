@@ -1,6 +1,5 @@
 import type { Milliseconds } from '../../base/units.ts'
-import { TaskLimitExceeded } from '../../workers/task-thread.ts'
-import { ThreadPool, threadModule } from '../../workers/thread-pool.ts'
+import { TaskLimitExceeded, ThreadPool, threadModule } from '../../workers/thread-pool.ts'
 import type { FederationOutcome, FederationTask } from './federation-worker.ts'
 
 /** The largest federations take some minutes to arrive. */

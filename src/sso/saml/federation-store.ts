@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Milliseconds } from '../../base/units.ts'
 import type { Database, Queries } from '../../stores/database.ts'
 import { sql } from '../../stores/sql.ts'
-import { MetadataCopies } from '../metadata-copies.ts'
+import { MetadataCopies } from '../metadata-source.ts'
 import type { ListedEntity } from './federation-directory.ts'
 import type { FederationEntity } from './federation-entity.ts'
 

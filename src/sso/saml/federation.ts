@@ -2,7 +2,7 @@ import type { Log } from '../../base/log.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds, Seconds } from '../../base/units.ts'
 import { withinTimeout } from '../metadata-source.ts'
-import { SsoRefused } from '../refusal.ts'
+import { refused } from '../refusal.ts'
 import {
   type DirectoryHits,
   type DirectoryQuestion,
@@ -113,11 +113,7 @@ export class FederationSource implements Federation {
     const missing = this.#options.requiredCategories.filter(category => !entity.categories.includes(category))
     if (missing.length === 0) return entity
     const received = entity.categories.join(', ') || 'none'
-    throw new SsoRefused({
-      check: 'entity-category',
-      expected: missing.join(', '),
-      received: `${received} of ${entityId}`,
-    })
+    throw refused('entity-category', missing.join(', '), `${received} of ${entityId}`)
   }
 
   async findStored(entityId: string): Promise<FederationEntity> {
@@ -185,14 +181,14 @@ export class FederationSource implements Federation {
     const { url, name } = this.#options
     if (!this.#isValid()) {
       const received = this.#problem ?? (this.#head ? 'a copy that is no longer valid' : 'nothing yet')
-      throw new SsoRefused({ check: 'metadata', expected: url, received })
+      throw refused('metadata', url, received)
     }
     const stored = await this.#deps.store.find(name, entityId)
     if (!stored) throw unknownEntity(name, entityId)
     const end = stored.entity.idp.validUntil
     if (end === undefined || this.#deps.system.now() < end) return stored.entity
     const received = `metadata that were valid until ${new Date(end).toISOString()}`
-    throw new SsoRefused({ check: 'metadata', expected: entityId, received })
+    throw refused('metadata', entityId, received)
   }
 
   /** Waits for the first copy, not for later ones. */
@@ -306,7 +302,7 @@ const MAX_ENTITY_ID = 1024
 function requireEntityId(text: string): void {
   if (text.length <= MAX_ENTITY_ID && /^[!-~\u00A0-\uFFFF]+$/.test(text)) return
   const received = text.slice(0, MAX_ENTITY_ID)
-  throw new SsoRefused({ check: 'unknown-entity', expected: 'an entity id', received })
+  throw refused('unknown-entity', 'an entity id', received)
 }
 
 const MAX_REASONS = 10

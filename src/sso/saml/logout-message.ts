@@ -1,3 +1,4 @@
+import { refused } from '../refusal.ts'
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { inflateRawSync } from 'node:zlib'
 import type { Milliseconds } from '../../base/units.ts'
@@ -9,7 +10,6 @@ import {
   expired,
   parseMessage,
   readNameId,
-  refused,
   requireIssuer,
   requireNameId,
   requireOne,

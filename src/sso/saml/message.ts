@@ -1,9 +1,16 @@
 import type { SsoCheck } from '../checks.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import { SsoRefused } from '../refusal.ts'
-import { parseXmlTime } from '../xml-time.ts'
+import { SsoRefused, refused } from '../refusal.ts'
+import {
+  parseXmlTime,
+  attributeOf,
+  childElements,
+  childrenNamed,
+  textOf,
+  trimBlanks,
+  type XmlElement,
+} from '../xml-element.ts'
 import { messageLimits, parseXml, type XmlLimits, XmlRefused } from '../xml.ts'
-import { attributeOf, childElements, childrenNamed, textOf, trimBlanks, type XmlElement } from '../xml-element.ts'
 import { decryptElement } from './decryption.ts'
 import { ENTITY_FORMAT, SAML } from './names.ts'
 
@@ -21,7 +28,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (error) {
-    throw new SsoRefused({ check: 'utf-8', expected: 'UTF-8', received: 'other bytes' }, { cause: error })
+    throw refused('utf-8', 'UTF-8', 'other bytes', error)
   }
 }
 
@@ -112,6 +119,3 @@ export function requireNameId(parent: XmlElement, decryptionKeys: readonly strin
   if (!one || count > 1) throw refused('name-id', 'exactly one NameID', count === 0 ? 'none' : `${count}`)
   return plain.length > 0 ? one : parseMessage(decryptElement(one, 'NameID', decryptionKeys))
 }
-
-export const refused = (check: SsoCheck, expected: string, received: string | null | undefined): SsoRefused =>
-  new SsoRefused({ check, expected, received: received ?? 'nothing' })

@@ -6,7 +6,7 @@ import type { Log } from '../../base/log.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds, Seconds } from '../../base/units.ts'
 import { withinTimeout } from '../metadata-source.ts'
-import { SsoRefused } from '../refusal.ts'
+import { type SsoRefused, refused } from '../refusal.ts'
 import type { FederationEntity } from './federation-entity.ts'
 import type { FederationReader } from './federation-reader.ts'
 import type { EntityRow, FederationStore, StoredEntity } from './federation-store.ts'
@@ -87,11 +87,7 @@ export class MetadataQueries {
     const { problem } = this.#paused.get(entityId) ?? {}
     const { name } = this.#options
     if (problem === undefined) throw unknownEntity(name, entityId)
-    throw new SsoRefused({
-      check: 'metadata',
-      expected: queryAddress(this.#options, entityId),
-      received: problem,
-    })
+    throw refused('metadata', queryAddress(this.#options, entityId), problem)
   }
 
   /** Asks for an entity whose signature does not fit, at most once a minute: anyone can send a wrong signature. @throws {Overloaded} */
@@ -157,7 +153,7 @@ export class MetadataQueries {
 }
 
 export const unknownEntity = (federation: string, entityId: string): SsoRefused =>
-  new SsoRefused({ check: 'unknown-entity', expected: `an identity provider of ${federation}`, received: entityId })
+  refused('unknown-entity', `an identity provider of ${federation}`, entityId)
 
 /** Where a query service has the metadata of an entity: by its id, or by the SHA-1 of that. */
 export function queryAddress({ kind, url }: Pick<QueryOptions, 'kind' | 'url'>, entityId: string): string {

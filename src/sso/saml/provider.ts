@@ -1,25 +1,23 @@
-import { SsoRefused } from '../refusal.ts'
+import { SsoRefused, refused } from '../refusal.ts'
 import type { System } from '../../base/system.ts'
 import type { Seconds } from '../../base/units.ts'
 import type { AuthRedirect, LoginFlow, VerifiedIdentity } from '../identity-provider.ts'
 import { FLOW_TTL } from '../login-flows.ts'
 import { authnRequestXml, type RequestedAuthnContext } from './authn-request.ts'
 import type { ExpectedLogout, LogoutRequest, ReceivedLogout, VerifiedLogout } from './logout-message.ts'
-import { logoutRequestXml, logoutResponseXml } from './logout-xml.ts'
+import { logoutRequestXml, logoutResponseXml, logoutDataOf, type NotedSession } from './provider-session.ts'
 import type { Federation } from './federation.ts'
 import type { IdpMetadata } from './metadata.ts'
 import type { Metadata } from '../metadata-source.ts'
 import { byForm, byRedirect, type KeyPair } from './outgoing.ts'
-import { logoutDataOf, type NotedSession } from './provider-session.ts'
 import type { ExpectedResponse, VerifiedAssertion } from './response.ts'
 import { requireScopes } from './scopes.ts'
 import { serviceProviderMetadata } from './sp-metadata.ts'
 import type { Verifier } from './verifier.ts'
 
 export type { RequestedAuthnContext } from './authn-request.ts'
-export type { KeyPair } from './outgoing.ts'
+export { type KeyPair, requestScheme } from './outgoing.ts'
 export type { IdpMetadata, SigningCertificate } from './metadata.ts'
-export { requestScheme } from './request-signature.ts'
 export { MessageChecks, Verifier } from './verifier.ts'
 export { FederationSource, type Federation, type FederationOptions, type FederationStatus } from './federation.ts'
 export { FederationReader } from './federation-reader.ts'
@@ -126,7 +124,7 @@ export class SamlProvider {
     const byPost = postUrl !== undefined && (method === 'post' || redirectUrl === undefined)
     const destination = byPost ? postUrl : redirectUrl
     if (destination === undefined) {
-      throw new SsoRefused({ check: 'metadata', expected: 'an address for redirect or POST', received: 'none' })
+      throw refused('metadata', 'an address for redirect or POST', 'none')
     }
     const issued = this.#system.now()
     const sent = { id: flow.requestId, issued, destination, acsUrl, issuer: relyingPartyId }
@@ -143,11 +141,7 @@ export class SamlProvider {
    */
   async finish(encoded: string, flow: LoginFlow | undefined, network?: string): Promise<VerifiedIdentity> {
     if (!flow && !this.#options.allowsUnsolicited) {
-      throw new SsoRefused({
-        check: 'relay-state',
-        expected: 'a login begun here',
-        received: 'none, or one that is over',
-      })
+      throw refused('relay-state', 'a login begun here', 'none, or one that is over')
     }
     const assertion = await this.#verify(encoded, flow, network)
     const { id, issuer, name, attributes, until, sessionEnds, authenticated, authnContext } = assertion

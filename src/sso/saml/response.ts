@@ -1,9 +1,9 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { type Attributes, attributesOf, valuesOf } from '../attributes.ts'
-import { SsoRefused } from '../refusal.ts'
+import { SsoRefused, refused } from '../refusal.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import { parseXmlTime } from '../xml-time.ts'
 import {
+  parseXmlTime,
   attributeOf,
   childElements,
   childrenNamed,
@@ -19,7 +19,6 @@ import {
   type NameId,
   parseMessage,
   readNameId,
-  refused,
   requireIssuer,
   requireName,
   requireNameId,

@@ -1,7 +1,6 @@
 import { compilePattern } from '../../base/patterns.ts'
-import type { Attributes } from '../attributes.ts'
-import { valuesOf } from '../attributes.ts'
-import { SsoRefused } from '../refusal.ts'
+import { type Attributes, valuesOf } from '../attributes.ts'
+import { refused } from '../refusal.ts'
 import type { FederationEntity } from './federation-entity.ts'
 
 /** Attributes whose values end with the scope of the organisation that vouches for them, under all names in use (eduPerson, SAML subject ids). */
@@ -37,11 +36,7 @@ function requireScope(what: string, value: string, { entityId, scopes, scopePatt
   const isPlain = at > 0 && value.indexOf('@') === at && scope !== ''
   if (isPlain && (scopes.includes(scope) || scopePatterns.some(pattern => matches(pattern, scope)))) return
   const published = [...scopes, ...scopePatterns].slice(0, 10).join(', ')
-  throw new SsoRefused({
-    check: 'scope',
-    expected: `a scope of ${entityId}: ${published || 'it publishes none'}`,
-    received: `${value} in ${what}`,
-  })
+  throw refused('scope', `a scope of ${entityId}: ${published || 'it publishes none'}`, `${value} in ${what}`)
 }
 
 /** Whole, in time that grows with the length only. A pattern that cannot be read matches nothing. */

@@ -1,3 +1,4 @@
+import { refused } from '../refusal.ts'
 import { networkOf } from '../../accounts/caller.ts'
 import type { Client, Session } from '../../accounts/sessions.ts'
 import { InvalidInput, NotFound } from '../../base/errors.ts'
@@ -5,7 +6,6 @@ import type { System } from '../../base/system.ts'
 import type { AuthRedirect, LoginFlow, ProviderFace, ProviderPolicy } from '../identity-provider.ts'
 import type { LoginFlows } from '../login-flows.ts'
 import type { RedirectTargets } from '../redirect-targets.ts'
-import { SsoRefused } from '../refusal.ts'
 import { chooseProvider, type CompletedSignOn, type LoginRequest, type LoginTarget, type SignOn } from '../sign-on.ts'
 import { discoveryRequest } from './discovery.ts'
 import type { DirectoryHits, DirectoryQuestion, FederationLogin, SamlProvider } from './provider.ts'
@@ -130,12 +130,8 @@ export class SamlSignOn {
     }
     if (!request.isDiscovered) return { kind: 'redirect', url: discoveryRequest(provider, federation, request) }
     // Without this, a discovery service that returns no choice would get the browser back for ever.
-    const refused = new SsoRefused({
-      check: 'discovery',
-      expected: 'the choice of an identity provider',
-      received: 'none',
-    })
-    throw await signOn.reported(refused, provider.name, request.failureUrl ?? request.fallbackFailureUrl, client)
+    const error = refused('discovery', 'the choice of an identity provider', 'none')
+    throw await signOn.reported(error, provider.name, request.failureUrl ?? request.fallbackFailureUrl, client)
   }
 
   /**
@@ -206,5 +202,5 @@ async function onlyProviderOf({ members }: FederationLogin, username: string | u
 /** A login that began with one provider cannot be completed at the address of another. */
 function requireSameProvider(provider: string, flow: LoginFlow | undefined, idp: string | undefined): void {
   if (flow === undefined || idp === undefined || idp === provider) return
-  throw new SsoRefused({ check: 'idp', expected: provider, received: idp })
+  throw refused('idp', provider, idp)
 }

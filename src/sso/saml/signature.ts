@@ -1,5 +1,5 @@
 import { constants, createHash, type KeyObject, verify } from 'node:crypto'
-import { SsoRefused } from '../refusal.ts'
+import { type SsoRefused, refused } from '../refusal.ts'
 import { attributeOf, childElements, childrenNamed, textOf, type XmlElement } from '../xml-element.ts'
 import { canonicalForm } from './canonical.ts'
 import { parseMessage } from './message.ts'
@@ -62,7 +62,7 @@ export function requireSignedText(text: string, { algorithm, value }: TextSignat
   const scheme = schemes.get(algorithm)
   if (!scheme) {
     const expected = [...schemes.keys()].join(' ')
-    throw new SsoRefused({ check: 'signature-algorithm', expected, received: algorithm })
+    throw refused('signature-algorithm', expected, algorithm)
   }
   const usable = keys.filter(key => key.asymmetricKeyType === scheme.key)
   const material = Buffer.from(text)
@@ -71,7 +71,7 @@ export function requireSignedText(text: string, { algorithm, value }: TextSignat
   if (usable.some(key => isSignedBy(key, scheme, material, value) || isDer(key))) return
   const check = usable.length === 0 ? 'signature-key' : 'signature'
   const received = `a signature by another key, or over another text; ${algorithm}`
-  throw new SsoRefused({ check, expected: `one of ${keys.length} keys of the provider`, received })
+  throw refused(check, `one of ${keys.length} keys of the provider`, received)
 }
 
 /** What a key has signed: the digest that the canonical form of the element must have. */
@@ -136,11 +136,7 @@ function requireSoundInfo(element: XmlElement, signedInfo: XmlElement): SoundInf
   const transforms = childrenNamed(requireOne(reference, 'Transforms'), DS, 'Transform')
   const algorithms = transforms.map(transform => attributeOf(transform, 'Algorithm'))
   if (algorithms.length !== 2 || algorithms[0] !== ENVELOPED || algorithms[1] !== EXCLUSIVE_C14N) {
-    throw new SsoRefused({
-      check: 'signature-transform',
-      expected: `${ENVELOPED} ${EXCLUSIVE_C14N}`,
-      received: algorithms.join(' '),
-    })
+    throw refused('signature-transform', `${ENVELOPED} ${EXCLUSIVE_C14N}`, algorithms.join(' '))
   }
   const digest = digests.get(requireAlgorithm(requireOne(reference, 'DigestMethod'), [...digests.keys()]))
   requireText(requireOne(reference, 'DigestValue'))
@@ -177,11 +173,7 @@ const base64Of = (element: XmlElement): Buffer => Buffer.from(textOf(element) ??
 
 function unknownKey(signature: XmlElement, keys: readonly KeyObject[], usable: readonly KeyObject[]): SsoRefused {
   const check = usable.length === 0 ? 'signature-key' : 'signature'
-  return new SsoRefused({
-    check,
-    expected: `one of ${keys.length} keys of the provider`,
-    received: describeKey(signature),
-  })
+  return refused(check, `one of ${keys.length} keys of the provider`, describeKey(signature))
 }
 
 function requireOne(parent: XmlElement, name: string): XmlElement {
@@ -202,11 +194,11 @@ function requireText(element: XmlElement): void {
 function requireAlgorithm(element: XmlElement, accepted: readonly string[]): string {
   const algorithm = attributeOf(element, 'Algorithm') ?? ''
   if (accepted.includes(algorithm)) return algorithm
-  throw new SsoRefused({ check: 'signature-algorithm', expected: accepted.join(' '), received: algorithm })
+  throw refused('signature-algorithm', accepted.join(' '), algorithm)
 }
 
 const malformed = (expected: string, received: string | undefined): SsoRefused =>
-  new SsoRefused({ check: 'signature-shape', expected, received })
+  refused('signature-shape', expected, received)
 
 /** The certificate that the message claims to be signed with, for administrators; it is never used to verify. */
 function describeKey(signature: XmlElement): string {

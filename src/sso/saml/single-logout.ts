@@ -4,7 +4,7 @@ import { InvalidInput, Overloaded } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { AuthRedirect, LoginFlow, VerifiedIdentity } from '../identity-provider.ts'
 import type { LoginFlows } from '../login-flows.ts'
-import { SsoRefused } from '../refusal.ts'
+import { SsoRefused, refused } from '../refusal.ts'
 import type { SignOn } from '../sign-on.ts'
 import type { LogoutRequest, LogoutResponse, ReceivedLogout, VerifiedLogout } from './logout-message.ts'
 import { SUCCESS } from './names.ts'
@@ -86,11 +86,7 @@ export class SingleLogout {
   async requireOpen(provider: SamlProvider, { logoutKeys = [] }: VerifiedIdentity): Promise<void> {
     for (const key of logoutKeys) {
       if (!(await this.#deps.flows.isSignedOut(provider.name, key))) continue
-      throw new SsoRefused({
-        check: 'session-ended',
-        expected: 'a session that goes on at the provider',
-        received: 'one that the provider has ended',
-      })
+      throw refused('session-ended', 'a session that goes on at the provider', 'one that the provider has ended')
     }
   }
 
@@ -102,12 +98,12 @@ export class SingleLogout {
   ): Promise<VerifiedLogout> {
     const { received, relayState } = message
     if (provider.logout === 'off') {
-      throw new SsoRefused({ check: 'single-logout', expected: 'single-logout=accept or on', received: 'off' })
+      throw refused('single-logout', 'single-logout=accept or on', 'off')
     }
     const length = Buffer.byteLength(relayState ?? '')
     if (length > MAX_RELAY_STATE) {
       const expected = `at most ${MAX_RELAY_STATE} bytes`
-      throw new SsoRefused({ check: 'relay-state', expected, received: `${length} bytes` })
+      throw refused('relay-state', expected, `${length} bytes`)
     }
     return await provider.readLogout(received, flow, network)
   }
@@ -141,6 +137,6 @@ export class SingleLogout {
 
   #conclude({ outcome, status }: LogoutResponse): LogoutStep {
     if (outcome === 'complete') return { kind: 'done', isComplete: true }
-    throw new SsoRefused({ check: 'logout-status', expected: SUCCESS, received: status })
+    throw refused('logout-status', SUCCESS, status)
   }
 }

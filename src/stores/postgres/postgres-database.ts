@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
 import { Overloaded, StartupError, StoreUnavailable } from '../../base/errors.ts'
-import { Mutex } from '../../base/mutex.ts'
+import { Mutex } from '../../base/semaphore.ts'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { Database, Queries, TransactionOptions } from '../database.ts'

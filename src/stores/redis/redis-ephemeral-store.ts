@@ -1,4 +1,4 @@
-import { KeyedMutex } from '../../base/mutex.ts'
+import { KeyedMutex } from '../../base/semaphore.ts'
 import type { Log } from '../../base/log.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { Overloaded } from '../../base/errors.ts'

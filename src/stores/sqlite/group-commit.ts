@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { StorageReadOnly, StoreDamaged, StoreUnavailable } from '../../base/errors.ts'
-import type { Mutex } from '../../base/mutex.ts'
+import type { Mutex } from '../../base/semaphore.ts'
 import type { Queries, TransactionOptions } from '../database.ts'
 import { isSyncFailure } from '../disk.ts'
 import { type SqliteConnection, SqliteTransaction } from './sqlite-connection.ts'
