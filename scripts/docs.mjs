@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { root } from './prepare.mjs'
 
 // Imported here, where the release of Node.js is right: an older one could not even link these.
-const { configurationReference } = await import('../src/config/describe.ts')
 const { describePaths, openApiDocument } = await import('../src/http/interface/document.ts')
 const { describedRoutes } = await import('../src/http/routes/routes.ts')
 const { withTests } = await import('../test/support/citations.ts')
+const { configurationReference } = await import('./reference/configuration.mjs')
 const { errorReference } = await import('./reference/errors.mjs')
 const { withOperations } = await import('./reference/interface.mjs')
 

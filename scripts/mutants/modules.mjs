@@ -105,7 +105,7 @@ export const modules = {
       'src/http/caller.ts',
       'src/http/conditional.ts',
       'src/http/browser-cookies.ts',
-      'src/http/malformed.ts',
+      'src/http/problem.ts',
       'src/http/protocol/body.ts',
       'src/http/protocol/request-values.ts',
       'src/http/protocol/sender.ts',

@@ -11,7 +11,7 @@ import type { Audit } from './audit.ts'
 import { type Caller, isAdmin, type TokenGrant, type TokenScope } from './caller.ts'
 import { presentCaller, type UserCache } from './known-users.ts'
 import type { Client } from './sessions.ts'
-import { digestOf } from './token-digest.ts'
+import { digestOf } from './tokens.ts'
 
 /** The choices of a user who creates a token. */
 export interface TokenWish {

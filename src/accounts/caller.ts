@@ -1,9 +1,8 @@
 import { isIPv6 } from 'node:net'
 import { Forbidden, type ServiceError, Unauthenticated } from '../base/errors.ts'
-import { ADMIN, ADMINS, GUEST, systemNames } from './principals.ts'
+import { ADMIN, ADMINS, GUEST, systemNames, findPrincipalNamed, normaliseName, type User } from './users.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import type { Client, Session } from './sessions.ts'
-import { findPrincipalNamed, normaliseName, type User } from './users.ts'
 
 /** What an access token permits, from the weakest on. Each but `quota` includes those before it; `admin` includes all. */
 export const tokenScopes = ['read', 'write', 'quota', 'admin'] as const

@@ -2,8 +2,7 @@ import { StartupError } from '../base/errors.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { MAX_PASSWORD_CHARACTERS, type Passwords } from './passwords.ts'
-import { ADMIN } from './principals.ts'
-import { findUser } from './users.ts'
+import { ADMIN, findUser } from './users.ts'
 
 const MIN_CHARACTERS = 8
 

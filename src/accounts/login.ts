@@ -3,7 +3,7 @@ import type { Database } from '../stores/database.ts'
 import type { Audit } from './audit.ts'
 import { networkOf } from './caller.ts'
 import { groupsOf } from './groups.ts'
-import { findUserByName, normaliseName, replaceHash, type User } from './users.ts'
+import { findUserByName, normaliseName, replaceHash, type User, ADMIN, ADMINS } from './users.ts'
 import {
   type Counted,
   countedCodes,
@@ -14,7 +14,6 @@ import {
   type Lockout,
 } from './lockout.ts'
 import { type Passwords, requirePasswordShape } from './passwords.ts'
-import { ADMIN, ADMINS } from './principals.ts'
 import type { Client } from './sessions.ts'
 import type { TrustedDevices } from './trusted-devices.ts'
 

@@ -10,9 +10,8 @@ import type { MailQueue } from './mail-queue.ts'
 import type { PasswordLoginPolicy } from './login.ts'
 import type { PasswordRules } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
-import { resetMail } from './reset-mail.ts'
 import type { Client, Sessions } from './sessions.ts'
-import { digestOf } from './token-digest.ts'
+import { digestOf } from './tokens.ts'
 import { forgetDevices } from './trusted-devices.ts'
 import {
   changeUser,
@@ -23,6 +22,8 @@ import {
   normaliseName,
   type User,
 } from './users.ts'
+import { escapeHtml } from '../base/text.ts'
+import type { Mail } from '../stores/mailer.ts'
 
 interface Dependencies {
   readonly database: Database
@@ -152,3 +153,24 @@ const badToken = (): InvalidInput =>
     'invalid-reset-token',
     'This link has been used, has run out, or is not complete. Ask for a new one.',
   )
+
+/** Builds the mail with the link to set a new password, as text and as HTML. */
+export function resetMail(to: string, link: string, hours: number): Mail {
+  const why = 'Somebody, probably you, asked to set a new password for your account.'
+  const how = `Open this link within ${hours} hours to choose one. It works once.`
+  const otherwise = 'If it was not you, do nothing: your password stays as it is.'
+  return {
+    to,
+    subject: 'Set a new password',
+    text: `${why}\n\n${how}\n\n${link}\n\n${otherwise}\n`,
+    html: `<!doctype html>
+<html lang="en"><body style="font: 16px/1.5 sans-serif">
+<p>${escapeHtml(why)}</p>
+<p>${escapeHtml(how)}</p>
+<p><a href="${escapeHtml(link)}">Set a new password</a></p>
+<p style="font-size: 13px">${escapeHtml(link)}</p>
+<p>${escapeHtml(otherwise)}</p>
+</body></html>
+`,
+  }
+}

@@ -145,3 +145,9 @@ function unit(text: string): string {
   const period = `${text}${text}`.indexOf(text, 1)
   return text.slice(0, period)
 }
+
+/** About 50 000 of the passwords found most often in leaks, in lower case. Loaded on first use. */
+export async function loadCommonPasswords(): Promise<ReadonlySet<string>> {
+  const { dictionary } = await import('@zxcvbn-ts/language-common')
+  return new Set(dictionary['passwords-common'])
+}

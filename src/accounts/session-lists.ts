@@ -1,5 +1,7 @@
 import type { Milliseconds } from '../base/units.ts'
 import type { EphemeralStore } from '../stores/ephemeral-store.ts'
+import { createHash } from 'node:crypto'
+import type { System } from '../base/system.ts'
 
 const listKey = (userId: string): string => `sessions-of:${userId}`
 
@@ -35,5 +37,74 @@ export class SessionLists {
       return value.length === 0 ? undefined : { value, ttl: this.#maxTtl }
     })
     return kept ?? []
+  }
+}
+
+/** A session as the entry of a logout key names it. */
+export interface SessionRef {
+  readonly id: string
+  readonly userId: string
+}
+
+/** How long a single logout can end the sessions of a sign-on. CAS servers end their own sessions much earlier. */
+const MAX_AGE: Milliseconds = 30 * 86_400_000
+/** Maximum number of sessions for one key. A CAS ticket has one. */
+const MAX_SESSIONS = 100
+
+const shortened = (logoutKey: string): string => createHash('sha256').update(logoutKey).digest('base64url')
+const keyOf = (logoutKey: string): string => `sessions-by-key:${shortened(logoutKey)}`
+const pendingKeyOf = (logoutKey: string): string => `pending-by-key:${shortened(logoutKey)}`
+const MARK_BYTES = 16
+
+/** The logout key by which a provider ends all sign-ins of a user that wait for a second factor. */
+export const userLogoutKey = (provider: string, userId: string): string => `${provider}\nuser:${userId}`
+
+/**
+ * The sessions that an identity provider can end, by the logout key of their sign-on (D19.11). Stored beside
+ * the sessions, so that a logout sent to one node works for all. The key is a secret between the provider and
+ * this service: only its digest is stored.
+ */
+export class LogoutKeys {
+  readonly #store: EphemeralStore
+  readonly #system: Pick<System, 'randomBytes'>
+
+  constructor(store: EphemeralStore, system: Pick<System, 'randomBytes'>) {
+    this.#store = store
+    this.#system = system
+  }
+
+  async add(logoutKey: string, session: SessionRef, ttl: Milliseconds): Promise<void> {
+    const life = Math.min(ttl, MAX_AGE)
+    await this.#store.update<readonly SessionRef[]>(keyOf(logoutKey), (old = []) => ({
+      value: [...old, session].slice(-MAX_SESSIONS),
+      ttl: life,
+    }))
+  }
+
+  /**
+   * Leaves a mark under each key for a sign-in that waits, and returns the marks. A logout removes them, so a message with an unknown key
+   * stores nothing.
+   */
+  async addPending(logoutKeys: readonly string[], ttl: Milliseconds): Promise<readonly string[]> {
+    const marks: string[] = []
+    for (const key of logoutKeys) {
+      const fresh = Buffer.from(this.#system.randomBytes(MARK_BYTES)).toString('base64url')
+      marks.push((await this.#store.update<string>(pendingKeyOf(key), (old = fresh) => ({ value: old, ttl }))) ?? fresh)
+    }
+    return marks
+  }
+
+  /** Whether no logout with one of these keys has come since their marks were left. */
+  async arePending(logoutKeys: readonly string[], marks: readonly string[]): Promise<boolean> {
+    for (const [at, key] of logoutKeys.entries()) {
+      if ((await this.#store.get<string>(pendingKeyOf(key))) !== marks[at]) return false
+    }
+    return true
+  }
+
+  /** Removes the key and returns its sessions: a second logout with the key finds none. Sign-ins that wait end first. */
+  async take(logoutKey: string): Promise<readonly SessionRef[]> {
+    await this.#store.take(pendingKeyOf(logoutKey))
+    return (await this.#store.take<readonly SessionRef[]>(keyOf(logoutKey))) ?? []
   }
 }

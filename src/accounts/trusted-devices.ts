@@ -2,7 +2,7 @@ import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import { digestOf } from './token-digest.ts'
+import { digestOf } from './tokens.ts'
 import type { User } from './users.ts'
 
 const TOKEN_BYTES = 32

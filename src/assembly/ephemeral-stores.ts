@@ -1,7 +1,7 @@
 import { BASIC_PREFIX, MAX_BASIC } from '../accounts/basic-credentials.ts'
 import { LINK_PREFIX, UNKNOWN_NAME_PREFIX } from '../accounts/lockout.ts'
 import { PENDING_PREFIX } from '../accounts/factors/pending-logins.ts'
-import { KeyedTokenSealer, type TokenSealer } from '../accounts/token-sealer.ts'
+import { KeyedTokenSealer, type TokenSealer } from '../accounts/tokens.ts'
 import { StartupError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { Milliseconds } from '../base/units.ts'

@@ -2,14 +2,15 @@ import type { Settings } from '../config/settings.ts'
 import { BaseAddress } from '../http/base-address.ts'
 import { AuthCookie } from '../http/protocol/request-values.ts'
 import { relyingPartyOfSettings } from './factors.ts'
-import { type Diagnosis, ok, warning } from './diagnosis.ts'
-import { examineContentOrigin } from './examine-content-origin.ts'
+import { type Diagnosis, ok, warning, problem } from './diagnosis.ts'
 import { describeFactors, examineFactors } from './examine-factors.ts'
 import { examineSso } from './examine-sso.ts'
 import { examineStorage } from './examine-storage.ts'
 import { examineBreachedPasswords } from './breached-passwords.ts'
-import { cookieOptions } from './http-options.ts'
+import { cookieOptions } from './http.ts'
 import { examineVirusScan } from './virus-scan.ts'
+import type { Milliseconds } from '../base/units.ts'
+import { FetchFailed, fetchResponse } from '../sso/fetch.ts'
 
 /** What `examine` looks at. */
 export interface Subject {
@@ -56,3 +57,29 @@ function describePasskeys(settings: Settings): string {
 }
 
 const defaultBase = (settings: Settings): string => `http://127.0.0.1:${settings['service.http.port']}/`
+
+const TIMEOUT: Milliseconds = 5000
+/** Any route of the base address, and none of the content origin. */
+const PROBE = 'management/health'
+
+/** Whether requests to the content origin reach the service as such. The service may be stopped, which is no problem. */
+export async function examineContentOrigin(settings: Settings): Promise<Diagnosis[]> {
+  const href = settings['service.content.base-url']
+  if (href === undefined) return []
+  const title = `content origin: ${href}`
+  try {
+    const url = new BaseAddress(href).at(PROBE)
+    const { status, text } = await fetchResponse({ url, timeout: TIMEOUT, maxBytes: 65_536, verifyTls: true })
+    if (status === 404 && text.includes('urn:stowage:problem:not-found')) return [ok(title)]
+    if (status !== 200) return [warning(`${title} does not lead to this service: ${PROBE} returns ${status}`)]
+    return [
+      problem(
+        `${title} answers like the base address, so files would come back to it without end: ` +
+          'its proxy must pass on the Host header',
+      ),
+    ]
+  } catch (error) {
+    if (!(error instanceof FetchFailed)) throw error
+    return [warning(`${title} cannot be checked now: ${error.message}`)]
+  }
+}

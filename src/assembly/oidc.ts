@@ -2,7 +2,8 @@ import type { BaseAddress } from '../http/base-address.ts'
 import { OIDC_CALLBACK_PATH } from '../http/routes/oidc.ts'
 import type { Settings } from '../config/settings.ts'
 import { attributesUsed } from '../sso/attributes.ts'
-import { type MetadataCopies, MetadataSource } from '../sso/metadata-source.ts'
+import { MetadataCopies, MetadataSource } from '../sso/metadata-source.ts'
+import type { Database } from '../stores/database.ts'
 import {
   discoveryUrl,
   type Endpoints,
@@ -23,9 +24,10 @@ export function createOidcProviders(
   settings: Settings,
   machine: Pick<Machine, 'system' | 'log'>,
   base: () => BaseAddress,
-  copies?: MetadataCopies<OidcServer>,
+  database?: Database,
 ): readonly OidcLogin[] {
   if (!settings['service.auth.oidc']) return []
+  const copies = database && new MetadataCopies<OidcServer>(database)
   return settings['service.auth.oidc.idps.<n>'].map(name => createLogin(name, settings, machine, base, copies))
 }
 

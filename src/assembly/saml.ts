@@ -10,7 +10,6 @@ import {
   type IdpMetadata,
   type KeyPair,
   type LogoutMode,
-  MessageChecks,
   type RequestedAuthnContext,
   requestScheme,
   SamlProvider,
@@ -78,7 +77,7 @@ export function createSamlProviders(
 ): SamlProviders | undefined {
   const all = samlSettings(settings)
   if (all.length === 0) return undefined
-  const verifier = new Verifier(new MessageChecks())
+  const verifier = new Verifier()
   const copies = deps && new MetadataCopies<IdpMetadata>(deps.database)
   const clockSkew = settings['service.auth.saml.clock-skew']
   const signing = readKeyPair(

@@ -9,11 +9,9 @@ import type { BaseAddress } from '../http/base-address.ts'
 import type { Sso } from '../http/services.ts'
 import type { Machine } from './machine.ts'
 import { AccountMatcher } from '../sso/account-matcher.ts'
-import { MetadataCopies } from '../sso/metadata-source.ts'
 import { SsoFailures } from '../sso/failures.ts'
 import { LoginFlows } from '../sso/login-flows.ts'
 import { RedirectTargets } from '../sso/redirect-targets.ts'
-import type { OidcServer } from '../sso/oidc/provider.ts'
 import { LatestSignOns, SignOn } from '../sso/sign-on.ts'
 import { SignOnPreview } from '../sso/sign-on-preview.ts'
 import type { Database } from '../stores/database.ts'
@@ -47,7 +45,7 @@ export async function createSso(
       ? undefined
       : (await import('./saml.ts')).createSamlProviders(settings, machine, { database, base })
   const oidc = settings['service.auth.oidc']
-    ? (await import('./oidc.ts')).createOidcProviders(settings, machine, base, new MetadataCopies<OidcServer>(database))
+    ? (await import('./oidc.ts')).createOidcProviders(settings, machine, base, database)
     : []
   const logins = [...(cas ? [cas] : []), ...(saml?.providers ?? []), ...oidc]
   const provisioning = new Provisioning(changes)

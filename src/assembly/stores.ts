@@ -1,3 +1,11 @@
+import { factorSteps } from '../accounts/factors/schema-steps.ts'
+import { accountSteps } from '../accounts/schema-steps.ts'
+import { linkSteps } from '../content/links/schema-steps.ts'
+import { ssoSteps } from '../sso/schema-steps.ts'
+import { searchSteps } from '../search/tables.ts'
+import { changeLogSteps } from '../stores/change-log.ts'
+import { commonSteps } from '../stores/schema.ts'
+import { type Migration, migrate } from '../stores/migrations.ts'
 import { accessSync, constants } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -10,13 +18,26 @@ import type { BlobStore } from '../stores/blob-store.ts'
 import type { Database } from '../stores/database.ts'
 import { FolderBlobStore } from '../stores/folder-blob-store.ts'
 import { lockFolder } from '../stores/sqlite/folder-lock.ts'
-import { migrate } from '../stores/migrations.ts'
 import { applicationOf, requireNoOlderNodes } from '../stores/postgres/node-registry.ts'
 import { placeOf } from '../stores/postgres/postgres-pool.ts'
 import { holdsStore, serverVersion } from '../stores/postgres/postgres-server.ts'
-import { schema } from './schema.ts'
 import { openSqliteDatabase, openSqliteReader } from '../stores/sqlite/sqlite-database.ts'
 import { syncFolder } from '../stores/sync-folder.ts'
+import type { DiskSpace } from '../stores/disk.ts'
+
+/**
+ * All steps of the schema, in the order in which a store takes them. Each module with tables exports its own
+ * steps.
+ */
+export const schema: readonly Migration[] = [
+  ...commonSteps,
+  ...accountSteps,
+  ...factorSteps,
+  ...linkSteps,
+  ...ssoSteps,
+  ...searchSteps,
+  ...changeLogSteps,
+].sort((a, b) => a.id - b.id)
 
 const DATABASE_FILE = 'store.sqlite'
 const READ_CACHE: Bytes = 64 * 2 ** 20
@@ -180,4 +201,25 @@ export async function openBlobs(settings: Settings): Promise<BlobStore> {
   // Amazon's client is loaded only where it is used.
   const { S3BlobStore } = await import('../stores/s3/s3-blob-store.ts')
   return await S3BlobStore.open(place, readEnvironment().s3)
+}
+
+/** @throws {Error} while the disk accepts no new data */
+export async function requireHealthy(disk: DiskSpace): Promise<void> {
+  const state = await disk.check()
+  if (state === 'full' || state === 'read-only') throw new Error(`the disk of the data folder is ${state}`)
+}
+
+/**
+ * Checking takes about a second per 100 MB, so a larger database would delay the start. `fsck` checks all of
+ * it.
+ */
+const MAX_CHECKED_AT_START = 64 * 2 ** 20
+
+/** @throws {StartupError} when the engine finds its own data structures damaged */
+export async function requireSound(database: Database): Promise<void> {
+  const [damage] = await database.findDamage({ maxBytes: MAX_CHECKED_AT_START })
+  if (damage === undefined) return
+  throw new StartupError(
+    `The database is damaged: ${damage}. Run \`stowage fsck\`; docs/how-to/troubleshooting.md says how to recover.`,
+  )
 }

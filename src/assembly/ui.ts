@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import type { Bytes } from '../base/units.ts'
 import { StartupError } from '../base/errors.ts'
-import { type Asset, readWords, type UiAssets } from '../http/page.ts'
+import type { Asset, UiAssets } from '../http/page.ts'
 import type { Coding } from '../http/protocol/negotiate.ts'
 
 /** dist/ui: beside the bundle of the program in dist/program, or seen from the sources, which tests run. */
@@ -27,7 +27,11 @@ export async function loadUi(): Promise<UiAssets> {
       const mediaType = mediaTypes[extname(name)]
       if (mediaType !== undefined) files.set(name, assetOf(name, mediaType, present))
     }
-    return { names, files, words: readWords(await readFile(new URL('words.json', folder), 'utf8')) }
+    return {
+      names,
+      files,
+      words: JSON.parse(await readFile(new URL('words.json', folder), 'utf8')) as UiAssets['words'],
+    }
   } catch (error) {
     throw new StartupError('The pages of the user interface are missing. Run `npm run build`.', { cause: error })
   }

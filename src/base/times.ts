@@ -1,4 +1,5 @@
 import type { Milliseconds } from './units.ts'
+import { InvalidInput } from './errors.ts'
 
 const SHAPE = /^((?:\d{4}|-\d{6})-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
 
@@ -12,4 +13,18 @@ export function parseTime(text: string): Milliseconds | undefined {
   if (day === undefined || Number.isNaN(time)) return undefined
   // The engine reads 30 February as 2 March.
   return new Date(`${day}T00:00Z`).toISOString().startsWith(day) ? time : undefined
+}
+
+/** A point in time as responses show it; `undefined` stays absent. */
+export function isoTime(time: Milliseconds): string
+export function isoTime(time: Milliseconds | undefined): string | undefined
+export function isoTime(time: Milliseconds | undefined): string | undefined {
+  return time === undefined ? undefined : new Date(time).toISOString()
+}
+
+/** Reads the `expires` of a request. @throws {InvalidInput} `invalid-value` */
+export function readExpiry(text: string): Milliseconds {
+  const time = parseTime(text)
+  if (time !== undefined) return time
+  throw new InvalidInput('invalid-value', '`expires` must be a date such as 2027-01-31, or a time with a zone.')
 }

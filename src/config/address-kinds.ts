@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { parseMediaType } from '../base/text.ts'
-import { type Kind, type Setting, type SettingOptions, setting, trimmed } from './setting.ts'
+import { type Setting, type SettingOptions, setting, settingsOf, trimmed } from './setting.ts'
 
 interface UrlOptions {
   /** Default: http and https. */
@@ -22,16 +22,12 @@ export function absoluteUrl<D extends string | undefined = undefined>(
     folder ? 'without query or fragment' : '',
     credentials ? '' : 'without user name',
   ]
-  const kind = trimmed(
-    expects.filter(Boolean).join(', '),
-    text => {
-      const url = readUrl(text, protocols)
-      if (!url || (url.hasCredentials && !credentials)) return undefined
-      if (!folder) return text
-      return /[?#]/.test(text) ? undefined : url.href.replace(/\/?$/, '/')
-    },
-    value => value,
-  )
+  const kind = trimmed(expects.filter(Boolean).join(', '), text => {
+    const url = readUrl(text, protocols)
+    if (!url || (url.hasCredentials && !credentials)) return undefined
+    if (!folder) return text
+    return /[?#]/.test(text) ? undefined : url.href.replace(/\/?$/, '/')
+  })
   return setting({ ...kind, secret: credentials }, options)
 }
 
@@ -47,93 +43,60 @@ function readUrl(text: string, protocols: readonly string[]): { href: string; ha
 }
 
 /** Scheme, host and port of a site, in the form of the `Origin` header. */
-export function origin<D extends string | undefined = undefined>(options: SettingOptions<D>): Setting<string, D> {
-  return setting(origins, options)
-}
-
-const origins: Kind<string> = trimmed(
-  'an origin such as https://app.example, or * for all',
-  text => {
+export const origin = settingsOf(
+  trimmed('an origin such as https://app.example, or * for all', text => {
     if (text === '*') return text
     const url = readUrl(text, ['http', 'https'])
     if (!url || url.hasCredentials) return undefined
     const { origin } = new URL(text)
     return url.href === `${origin}/` ? origin : undefined
-  },
-  value => value,
+  }),
 )
 
 /** A domain or host name. The value is in lower case, international names in their ASCII form. */
-export function domain<D extends string | undefined = undefined>(options: SettingOptions<D>): Setting<string, D> {
-  return setting(domains, options)
-}
-
-const domains: Kind<string> = trimmed(
-  'a domain such as example.com',
-  text => {
+export const domain = settingsOf(
+  trimmed('a domain such as example.com', text => {
     // Checked before and after: the conversion cuts off the text after a slash, and accepts unusual characters.
     if (!/^[\p{L}\p{M}\p{N}.-]+$/u.test(text)) return undefined
     const ascii = domainToASCII(text)
     const label = '[a-z0-9]([a-z0-9-]*[a-z0-9])?'
     return new RegExp(`^${label}(\\.${label})*$`).test(ascii) ? ascii : undefined
-  },
-  value => value,
+  }),
 )
 
 /** A host name or IP address, with a port or without. The value is in the form of URLs. */
-export function host<D extends string | undefined = undefined>(options: SettingOptions<D>): Setting<string, D> {
-  return setting(hosts, options)
-}
-
-const hosts: Kind<string> = trimmed(
-  'a host such as example.org, example.org:8443 or [2001:db8::1]:8443',
-  text => {
+export const host = settingsOf(
+  trimmed('a host such as example.org, example.org:8443 or [2001:db8::1]:8443', text => {
     const [, name = '', port = ''] = /^(\[[0-9a-f:.]+\]|[\p{L}\p{M}\p{N}.-]+)(:\d{1,5})?$/iu.exec(text) ?? []
     if (!URL.canParse(`http://${name}${port}`)) return undefined
     // Without its port, because `URL` drops the default port.
     const { hostname } = new URL(`http://${name}`)
     return hostname === '' || hostname.endsWith('.') ? undefined : hostname + port
-  },
-  value => value,
+  }),
 )
 
 /** A range of IP addresses; a single address is a range of one. The value always has a prefix length. */
-export function cidr<D extends string | undefined = undefined>(options: SettingOptions<D>): Setting<string, D> {
-  return setting(cidrs, options)
-}
-
-const cidrs: Kind<string> = trimmed(
-  'an address range such as 10.0.0.0/8 or fd00::/8',
-  text => {
+export const cidr = settingsOf(
+  trimmed('an address range such as 10.0.0.0/8 or fd00::/8', text => {
     const [address = '', prefix, ...rest] = text.split('/')
     const version = isIP(address)
     if (version === 0 || address.includes('%') || rest.length > 0) return undefined
     const bits = version === 4 ? 32 : 128
     if (prefix === undefined) return `${address}/${bits}`
     return /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits ? `${address}/${Number(prefix)}` : undefined
-  },
-  value => value,
+  }),
 )
 
 /** A media type without parameters, in lower case. */
-export function mediaType<D extends string | undefined = undefined>(options: SettingOptions<D>): Setting<string, D> {
-  return setting(mediaTypes, options)
-}
-
-const mediaTypes: Kind<string> = trimmed(
-  'a media type such as application/pdf, without parameters',
-  text => (/[;*]/.test(text) ? undefined : parseMediaType(text)),
-  value => value,
+export const mediaType = settingsOf(
+  trimmed('a media type such as application/pdf, without parameters', text =>
+    /[;*]/.test(text) ? undefined : parseMediaType(text),
+  ),
 )
 
 /** `folder`, or a bucket with or without a prefix; the value has no slash at its end. */
-export function blobPlace<D extends string | undefined = undefined>(options: SettingOptions<D>): Setting<string, D> {
-  return setting(blobPlaces, options)
-}
-
-const blobPlaces: Kind<string> = trimmed(
-  'folder, or s3://bucket or s3://bucket/prefix with letters, digits and !_.*()-',
-  text => {
+export const blobPlace = settingsOf(
+  trimmed('folder, or s3://bucket or s3://bucket/prefix with letters, digits and !_.*()-', text => {
     if (text.toLowerCase() === 'folder') return 'folder'
     const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w!.*()-]+)*)\/?$/i.exec(text)
     const [, bucket = '', prefix = ''] = match ?? []
@@ -141,6 +104,5 @@ const blobPlaces: Kind<string> = trimmed(
     if (!match || bucket !== bucket.toLowerCase() || prefix.split('/').some(part => /^\.+$/.test(part)))
       return undefined
     return prefix.length <= 900 ? `s3://${bucket}${prefix}` : undefined
-  },
-  value => value,
+  }),
 )

@@ -1,5 +1,5 @@
 import { UNLIMITED } from '../base/units.ts'
-import { type Check, isLoopbackHost, isPlainHttp } from './check.ts'
+import { both, type Check, isLoopbackHost, isPlainHttp, KEY_PAIR, needs } from './check.ts'
 import type { Key } from './keys.ts'
 import type { Report } from './report.ts'
 import type { Settings } from './settings.ts'
@@ -185,19 +185,8 @@ const checks: readonly Check[] = [
     message:
       'nodes that share Redis would not know each other’s logins: service.auth.token.store must be redis or database',
   },
-  {
-    keys: ['service.auth.token.store', 'service.cluster.redis.url'],
-    wrong: settings =>
-      settings['service.auth.token.store'] === 'redis' && settings['service.cluster.redis.url'] === undefined,
-    message: 'tokens in Redis need service.cluster.redis.url',
-  },
-  {
-    keys: ['service.cluster.redis.certificate-file', 'service.cluster.redis.key-file'],
-    wrong: settings =>
-      (settings['service.cluster.redis.certificate-file'] === undefined) !==
-      (settings['service.cluster.redis.key-file'] === undefined),
-    message: 'a key file needs its certificate file, and the other way round',
-  },
+  needs('service.auth.token.store', 'redis', 'service.cluster.redis.url'),
+  both('service.cluster.redis.certificate-file', 'service.cluster.redis.key-file', KEY_PAIR),
   {
     keys: ['service.cluster.redis.certificate-file', 'service.cluster.redis.url'],
     wrong: settings =>
@@ -251,12 +240,11 @@ const checks: readonly Check[] = [
       (settings['service.smtp.host'] === undefined || settings['service.smtp.from'] === undefined),
     message: 'password reset needs a mail server and a sender',
   },
-  {
-    keys: ['service.smtp.username', 'service.smtp.password'],
-    wrong: settings =>
-      (settings['service.smtp.username'] === undefined) !== (settings['service.smtp.password'] === undefined),
-    message: 'the mail server needs both user name and password, or neither',
-  },
+  both(
+    'service.smtp.username',
+    'service.smtp.password',
+    'the mail server needs both user name and password, or neither',
+  ),
   {
     keys: ['service.smtp.security', 'service.smtp.password'],
     warning: true,

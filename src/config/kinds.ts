@@ -1,22 +1,22 @@
-import { parseDuration } from '../base/durations.ts'
 import { compilePattern } from '../base/patterns.ts'
-import { parseSize } from '../base/sizes.ts'
-import { type Bytes, type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
-import { type Kind, type Parsed, type Setting, type SettingOptions, emptyProblem, setting, trimmed } from './setting.ts'
+import { UNLIMITED } from '../base/units.ts'
+import { parseDuration, parseSize, showDuration, showSize } from './quantities.ts'
+import {
+  type Kind,
+  type Parsed,
+  type Setting,
+  type SettingOptions,
+  emptyProblem,
+  setting,
+  settingsOf,
+  trimmed,
+} from './setting.ts'
 
 interface Range {
   readonly min: number
   readonly max?: number
-}
-
-/** -1 is allowed besides the range and means this. */
-interface OrUnlimited {
+  /** -1 is allowed besides the range and means this. */
   readonly unlimited?: string
-}
-
-/** on, off, true, false in any case (D10.3). */
-export function boolean<D extends boolean | undefined = undefined>(options: SettingOptions<D>): Setting<boolean, D> {
-  return setting(booleans, options)
 }
 
 const words: ReadonlyMap<string, boolean> = new Map([
@@ -31,75 +31,69 @@ const booleans: Kind<boolean> = trimmed(
   text => words.get(text.toLowerCase()),
   value => (value ? 'on' : 'off'),
 )
+/** on, off, true, false in any case (D10.3). */
+export const boolean = settingsOf(booleans)
+
+/** What declares numbers within a range. @param expects describes them, given the range and what -1 means */
+const numbers =
+  (
+    expects: (range: string, unlimited: string) => string,
+    read: (text: string) => number | undefined,
+    show: (value: number) => string,
+    largest = Number.MAX_SAFE_INTEGER,
+  ) =>
+  <D extends number | undefined = undefined>(options: SettingOptions<D> & Range): Setting<number, D> => {
+    const { min, max = largest, unlimited } = options
+    const range = max === Number.MAX_SAFE_INTEGER ? `from ${show(min)}` : `from ${show(min)} to ${show(max)}`
+    const isAllowed = (value: number): boolean =>
+      (value >= min && value <= max) || (value === UNLIMITED && unlimited !== undefined)
+    const kind = trimmed(
+      expects(range, unlimited === undefined ? '' : `, or -1 for ${unlimited}`),
+      text => {
+        const value = read(text)
+        return value !== undefined && isAllowed(value) ? value : undefined
+      },
+      show,
+    )
+    return setting(kind, options)
+  }
+
+const readInteger = (text: string): number | undefined => (/^(-1|\d{1,16})$/.test(text) ? Number(text) : undefined)
 
 /** A whole number within the range. */
-export function integer<D extends number | undefined = undefined>(
-  options: SettingOptions<D> & Range & OrUnlimited,
-): Setting<number, D> {
-  return setting(integers('a whole number', options), options)
-}
+export const integer = numbers((range, unlimited) => `a whole number ${range}${unlimited}`, readInteger, String)
 
 /** 68 years: long enough, and a date computed from it remains valid. */
 const MAX_AGE = 2 ** 31 - 1
 
 /** A whole number of seconds, as cookies and SAML metadata count; durations with a unit are another kind. */
-export function seconds<D extends Seconds | undefined = undefined>(
-  options: SettingOptions<D> & Range & OrUnlimited,
-): Setting<Seconds, D> {
-  return setting(integers('a whole number of seconds', { max: MAX_AGE, ...options }), options)
-}
-
-function integers(what: string, options: Range & OrUnlimited): Kind<number> {
-  return trimmed(
-    `${what} ${rangeText(options, String)}${unlimitedText(options)}`,
-    text => {
-      const value = /^(-1|\d{1,16})$/.test(text) ? Number(text) : Number.NaN
-      return isAllowed(value, options) ? value : undefined
-    },
-    String,
-  )
-}
+export const seconds = numbers(
+  (range, unlimited) => `a whole number of seconds ${range}${unlimited}`,
+  readInteger,
+  String,
+  MAX_AGE,
+)
 
 /** A size in bytes as D7.8 writes it. */
-export function bytes<D extends Bytes | undefined = undefined>(
-  options: SettingOptions<D> & Range & OrUnlimited,
-): Setting<Bytes, D> {
-  const kind = trimmed(
-    `a size in bytes ${rangeText(options, showSize)}, with k, m, g or t for powers of 1024${unlimitedText(options)}`,
-    text => {
-      const value = parseSize(text) ?? Number.NaN
-      return isAllowed(value, options) ? value : undefined
-    },
-    showSize,
-  )
-  return setting(kind, options)
-}
+export const bytes = numbers(
+  (range, unlimited) => `a size in bytes ${range}, with k, m, g or t for powers of 1024${unlimited}`,
+  parseSize,
+  showSize,
+)
 
 /** A span of time as D10.4 writes it; the value is in milliseconds. */
-export function duration<D extends Milliseconds | undefined = undefined>(
-  options: SettingOptions<D> & Range,
-): Setting<Milliseconds, D> {
-  const kind = trimmed(
-    `a duration ${rangeText(options, showDuration)}, with ns, us, ms, s, m, h or d; no unit means ms`,
-    text => {
-      const value = parseDuration(text) ?? Number.NaN
-      return isAllowed(value, options) ? value : undefined
-    },
-    showDuration,
-  )
-  return setting(kind, options)
-}
+export const duration = numbers(
+  range => `a duration ${range}, with ns, us, ms, s, m, h or d; no unit means ms`,
+  parseDuration,
+  showDuration,
+)
 
 /** One of a few words; the case of letters does not matter. */
 export function choice<const V extends string, D extends V | undefined = undefined>(
   values: readonly V[],
   options: SettingOptions<D>,
 ): Setting<V, D> {
-  const kind = trimmed<V>(
-    `one of ${values.join(', ')}`,
-    text => values.find(value => value === text.toLowerCase()),
-    value => value,
-  )
+  const kind = trimmed<V>(`one of ${values.join(', ')}`, text => values.find(value => value === text.toLowerCase()))
   return setting(kind, options)
 }
 
@@ -114,17 +108,8 @@ export function text<D extends string | undefined = undefined>(
   options: SettingOptions<D> & TextOptions,
 ): Setting<string, D> {
   const { matches = /^/, expects = 'a text' } = options
-  const kind = trimmed(
-    expects,
-    text => (matches.test(text) && !/\p{Cc}/u.test(text) ? text : undefined),
-    value => value,
-  )
+  const kind = trimmed(expects, text => (matches.test(text) && !/\p{Cc}/u.test(text) ? text : undefined))
   return setting(kind, options)
-}
-
-/** A regular expression for the linear-time engine; the value is its text. Spaces are significant (D5.2). */
-export function pattern<D extends string | undefined = undefined>(options: SettingOptions<D>): Setting<string, D> {
-  return setting(patterns, options)
 }
 
 const patterns: Kind<string> = {
@@ -137,6 +122,8 @@ const patterns: Kind<string> = {
   },
   show: value => value,
 }
+/** A regular expression for the linear-time engine; the value is its text. Spaces are significant (D5.2). */
+export const pattern = settingsOf(patterns)
 
 function whyNotCompiled(text: string): string | undefined {
   try {
@@ -145,11 +132,6 @@ function whyNotCompiled(text: string): string | undefined {
   } catch (error) {
     return error instanceof Error ? error.message : 'it cannot be read'
   }
-}
-
-/** A value that is never shown. Spaces are significant; at most 2048 code points, as for every password (I8). */
-export function secret<D extends string | undefined = undefined>(options: SettingOptions<D>): Setting<string, D> {
-  return setting(secrets, options)
 }
 
 const secrets: Kind<string> = {
@@ -161,41 +143,5 @@ const secrets: Kind<string> = {
   },
   show: value => value,
 }
-
-function isAllowed(value: number, options: Range & OrUnlimited): boolean {
-  if (value === UNLIMITED && options.unlimited !== undefined) return true
-  return value >= options.min && value <= (options.max ?? Number.MAX_SAFE_INTEGER)
-}
-
-function rangeText({ min, max }: Range, show: (value: number) => string): string {
-  return max === undefined ? `from ${show(min)}` : `from ${show(min)} to ${show(max)}`
-}
-
-function unlimitedText({ unlimited }: OrUnlimited): string {
-  return unlimited === undefined ? '' : `, or -1 for ${unlimited}`
-}
-
-function showSize(size: Bytes): string {
-  return showWithUnit(size, [
-    [2 ** 40, 't'],
-    [2 ** 30, 'g'],
-    [2 ** 20, 'm'],
-    [2 ** 10, 'k'],
-  ])
-}
-
-function showDuration(duration: Milliseconds): string {
-  if (!Number.isInteger(duration)) return `${Math.round(duration * 1e6)}ns`
-  return showWithUnit(duration, [
-    [86_400_000, 'd'],
-    [3_600_000, 'h'],
-    [60_000, 'm'],
-    [1000, 's'],
-    [1, 'ms'],
-  ])
-}
-
-function showWithUnit(value: number, units: ReadonlyArray<readonly [factor: number, unit: string]>): string {
-  const [factor, unit] = units.find(([factor]) => value > 0 && value % factor === 0) ?? [1, '']
-  return `${value / factor}${unit}`
-}
+/** A value that is never shown. Spaces are significant; at most 2048 code points, as for every password (I8). */
+export const secret = settingsOf(secrets)

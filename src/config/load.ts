@@ -1,11 +1,189 @@
-import { StartupError } from '../base/errors.ts'
-import { findContradictions } from './checks.ts'
-import { keys } from './keys.ts'
-import { type Change, readSettings } from './reading.ts'
-import { Report } from './report.ts'
+import { IDP_LISTS, type Key, rows, keys } from './keys.ts'
+import { type Place, isList, isMap, locate, nearestKey, writeKey } from './places.ts'
+import { Report, quote } from './report.ts'
 import type { Setting } from './setting.ts'
 import type { Settings } from './settings.ts'
-import { type Origin, readWritten, type WrittenSources } from './written.ts'
+import { type Origin, type Written, readWritten, type WrittenSources } from './written.ts'
+import { StartupError } from '../base/errors.ts'
+import { findContradictions } from './checks.ts'
+
+/** Keys of earlier versions that no longer have a meaning, and what to do instead. */
+const removedKeys: ReadonlyMap<string, string> = new Map([
+  [
+    'service.http.threads',
+    'a process answers with one thread; for more cores, start several processes on PostgreSQL and Redis (docs/how-to/several-nodes.md)',
+  ],
+])
+
+interface ReadSettings {
+  readonly settings: Settings
+  /** By key as written, for every setting that has a value. */
+  readonly origins: ReadonlyMap<string, Origin>
+  /** In the order of the table. */
+  readonly changes: readonly Change[]
+  readonly unknownKeys: readonly string[]
+}
+
+/** A written value that is not the default. */
+interface Change {
+  readonly key: Key
+  readonly writtenKey: string
+}
+
+/**
+ * Converts written settings into values, row by row. A row with an error keeps its default, or the part that could be read.
+ */
+export function readSettings(written: ReadonlyMap<string, Written>, report: Report): ReadSettings {
+  const { slots, unknownKeys } = sort(written, report)
+  const reading = new Reading(slots, report)
+  return { settings: reading.settings(), origins: reading.origins, changes: reading.changes, unknownKeys }
+}
+
+/** The written values for one row and one identity provider, by number if it is a list, by name if it is a map. */
+type Slot = Map<string | undefined, Written>
+/** By identity provider, `undefined` for rows without. */
+type Slots = ReadonlyMap<Key, ReadonlyMap<string | undefined, Slot>>
+
+function sort(written: ReadonlyMap<string, Written>, report: Report): { slots: Slots; unknownKeys: string[] } {
+  const slots = new Map<Key, Map<string | undefined, Slot>>()
+  const unknownKeys: string[] = []
+  for (const [writtenKey, value] of written) {
+    const place = locate(writtenKey)
+    if (place) {
+      slotOf(slots, place).set(place.number ?? place.name, value)
+    } else {
+      unknownKeys.push(writtenKey)
+      report.warning(describeUnknown(writtenKey))
+    }
+  }
+  return { slots, unknownKeys }
+}
+
+/** The value is left out, because this may be the misspelt key of a secret. */
+function describeUnknown(key: string): string {
+  const advice = removedKeys.get(key)
+  if (advice !== undefined) return `${key} has no effect any more: ${advice}`
+  const nearest = nearestKey(key)
+  const printable = key.replaceAll(/\p{Cc}/gu, '?')
+  return `${printable} is not a known key${nearest === undefined ? '' : `; did you mean ${nearest}?`}`
+}
+
+function slotOf(slots: Map<Key, Map<string | undefined, Slot>>, { key, idp }: Place): Slot {
+  const byIdp = slots.get(key) ?? new Map<string | undefined, Slot>()
+  const slot: Slot = byIdp.get(idp) ?? new Map()
+  slots.set(key, byIdp.set(idp, slot))
+  return slot
+}
+
+class Reading {
+  readonly origins = new Map<string, Origin>()
+  readonly changes: Change[] = []
+  readonly #slots: Slots
+  readonly #report: Report
+
+  constructor(slots: Slots, report: Report) {
+    this.#slots = slots
+    this.#report = report
+  }
+
+  settings(): Settings {
+    const idps = new Map(IDP_LISTS.map(list => [list, this.#idpNames(list)]))
+    const values = rows.map(([key, setting]) => {
+      const names = idpNamesFor(key, idps)
+      if (!names) return [key, this.#value(key, setting)]
+      return [key, new Map([...names].map(idp => [idp, this.#value(key, setting, idp)]))]
+    })
+    // `SettingsOf` computes the type of each key from the kind of its row and its placeholders, as this code does.
+    return Object.freeze(Object.fromEntries(values)) as Settings
+  }
+
+  /** Includes unlisted names: a later check reports settings of a name that is not listed. */
+  #idpNames(list: IdpList): ReadonlySet<string> {
+    const listed = [...(this.#slots.get(list)?.get(undefined)?.values() ?? [])].map(({ text }) => text.trim())
+    const configured = [...this.#slots].flatMap(([key, byIdp]) => (belongsTo(key, list) ? [...byIdp.keys()] : []))
+    return new Set([...listed, ...configured].filter(name => name !== undefined))
+  }
+
+  #value(key: Key, setting: Setting, idp?: string): unknown {
+    const slot: Slot = this.#slots.get(key)?.get(idp) ?? new Map()
+    if (isList(key)) return this.#list(key, setting, slot, idp)
+    if (isMap(key)) return this.#map(key, setting, slot, idp)
+    const writtenKey = writeKey(key, idp)
+    const written = slot.get(undefined)
+    if (written) return this.#parse(key, setting, writtenKey, written)
+    if (setting.default !== undefined) this.origins.set(writtenKey, 'default')
+    return setting.default
+  }
+
+  /** An entry with an error is left out. */
+  #map(key: Key, setting: Setting, slot: Slot, idp?: string): ReadonlyMap<string, unknown> {
+    const entries = [...slot].map(([name = '', written]) => {
+      if (key.endsWith('.<language>') && !isLanguage(name)) {
+        this.#report.problem(`${writeKey(key, idp, name)} should end in a language tag such as en or pt-BR`, key)
+      }
+      return [name, this.#parse(key, setting, writeKey(key, idp, name), written)] as const
+    })
+    return new Map(entries.filter(([, value]) => value !== undefined))
+  }
+
+  #list(key: Key, setting: Setting, slot: Slot, idp?: string): readonly unknown[] {
+    const base = writeKey(key, idp).slice(0, -'.<n>'.length)
+    this.#checkNumbers(key, setting, slot, base)
+    const numbers = [...slot.keys()]
+      .filter(isNumber)
+      .map(Number)
+      .sort((a, b) => a - b)
+    const gap = numbers.findIndex((number, index) => number !== index + 1)
+    if (gap !== -1) {
+      const next = String(numbers[gap])
+      const shown = quote(setting, slot.get(next)?.text ?? '')
+      this.#report.problem(`${base}.${gap + 1} is missing, but ${base}.${next} is ${shown}`, key)
+    }
+    const values = numbers.map(number => {
+      const written = slot.get(String(number))
+      return written && this.#parse(key, setting, writeKey(key, idp, number), written)
+    })
+    return Object.freeze(values)
+  }
+
+  #checkNumbers(key: Key, setting: Setting, slot: Slot, base: string): void {
+    for (const [number, { text }] of slot) {
+      const shown = quote(setting, text)
+      if (number === undefined) {
+        const other = [...slot.keys()].find(isNumber)
+        const advice = other === undefined ? `write ${base}.1` : `${base}.${other} is set as well`
+        this.#report.problem(`${base} is ${shown}, but it is a numbered list: ${advice}`, key)
+      } else if (!isNumber(number)) {
+        this.#report.problem(`${base}.${number} is ${shown}, but the entries of a list are numbered 1, 2, 3…`, key)
+      }
+    }
+  }
+
+  #parse(key: Key, setting: Setting, writtenKey: string, { text, origin }: Written): unknown {
+    const parsed = setting.kind.parse(text)
+    const shown = quote(setting, text)
+    if ('problem' in parsed) {
+      this.#report.problem(`${writtenKey} is ${shown}: ${parsed.problem}`, key)
+      return setting.default
+    }
+    this.origins.set(writtenKey, origin)
+    if (parsed.value !== setting.default) this.changes.push({ key, writtenKey })
+    return parsed.value
+  }
+}
+
+type IdpList = (typeof IDP_LISTS)[number]
+
+/** Whether the key is a setting of one of the identity providers on this list. */
+const belongsTo = (key: Key, list: IdpList): boolean => key.startsWith(list.replace(/idps\.<n>$/, 'idp.<idp>.'))
+
+const idpNamesFor = (key: Key, idps: ReadonlyMap<IdpList, ReadonlySet<string>>): ReadonlySet<string> | undefined => {
+  const list = IDP_LISTS.find(list => belongsTo(key, list))
+  return list && idps.get(list)
+}
+
+const isLanguage = (tag: string): boolean => /^[a-z]{2,8}(-[a-z\d]{1,8})*$/i.test(tag)
+const isNumber = (number: string | undefined): boolean => /^[1-9]\d{0,5}$/.test(number ?? '')
 
 export interface LoadedSettings {
   /** Frozen, its lists too; its maps are read-only by type. */

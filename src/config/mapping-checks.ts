@@ -1,55 +1,7 @@
 import type { Check } from './check.ts'
 import type { Key } from './keys.ts'
+import { casMapping, mappingsOf } from './mappings.ts'
 import type { Settings } from './settings.ts'
-
-/** The settings of one provider that decide what its attributes mean. */
-interface Mapping {
-  readonly provider: string
-  readonly groups: string | undefined
-  readonly prefix: string | undefined
-  readonly adminGroup: string | undefined
-  readonly provisions: boolean
-  readonly map: ReadonlyMap<string, string>
-  readonly required: ReadonlyMap<string, string>
-}
-
-/** Those of all providers that are switched on. */
-function mappingsOf(settings: Settings): readonly Mapping[] {
-  const saml = settings['service.auth.saml'] === 'new' ? settings['service.auth.saml.idps.<n>'] : []
-  const oidc = settings['service.auth.oidc'] ? settings['service.auth.oidc.idps.<n>'] : []
-  const none = new Map<string, string>()
-  return [
-    ...saml.map(idp => ({
-      provider: idp,
-      groups: settings['service.auth.saml.idp.<idp>.groups-attribute'].get(idp),
-      prefix: settings['service.auth.saml.idp.<idp>.groups-prefix'].get(idp),
-      adminGroup: settings['service.auth.saml.idp.<idp>.admin-group'].get(idp),
-      provisions: settings['service.auth.saml.idp.<idp>.groups-auto-provisioning'].get(idp) ?? false,
-      map: settings['service.auth.saml.idp.<idp>.map.<target>'].get(idp) ?? none,
-      required: settings['service.auth.saml.idp.<idp>.required.<attribute>'].get(idp) ?? none,
-    })),
-    ...oidc.map(idp => ({
-      provider: idp,
-      groups: settings['service.auth.oidc.idp.<idp>.groups-claim'].get(idp),
-      prefix: settings['service.auth.oidc.idp.<idp>.groups-prefix'].get(idp),
-      adminGroup: settings['service.auth.oidc.idp.<idp>.admin-group'].get(idp),
-      provisions: settings['service.auth.oidc.idp.<idp>.groups-auto-provisioning'].get(idp) ?? false,
-      map: settings['service.auth.oidc.idp.<idp>.map.<target>'].get(idp) ?? none,
-      required: settings['service.auth.oidc.idp.<idp>.required.<claim>'].get(idp) ?? none,
-    })),
-    ...(settings['service.auth.cas'] ? [casMapping(settings)] : []),
-  ]
-}
-
-const casMapping = (settings: Settings): Mapping => ({
-  provider: 'cas',
-  groups: settings['service.auth.cas.groups-attribute'],
-  prefix: settings['service.auth.cas.groups-prefix'],
-  adminGroup: settings['service.auth.cas.admin-group'],
-  provisions: settings['service.auth.cas.groups-auto-provisioning'],
-  map: settings['service.auth.cas.map.<target>'],
-  required: settings['service.auth.cas.required.<attribute>'],
-})
 
 const groupsKeys = [
   'service.auth.saml.idp.<idp>.groups-attribute',

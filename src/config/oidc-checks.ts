@@ -1,5 +1,4 @@
-import { type Check, isPlainHttp } from './check.ts'
-import { hasTwice } from './sso-checks.ts'
+import { type Check, hasTwice, isPlainHttp, providerChecks } from './check.ts'
 
 const idp = 'service.auth.oidc.idp.<idp>'
 const list = 'service.auth.oidc.idps.<n>'
@@ -18,35 +17,13 @@ const fixed = [`${idp}.authorization-endpoint`, `${idp}.token-endpoint`, `${idp}
 
 /** Contradictions in the settings of OpenID Connect (D26). */
 export const oidcChecks: readonly Check[] = [
-  {
-    keys: ['service.auth.oidc', list],
-    wrong: settings => settings['service.auth.oidc'] && settings[list].length === 0,
-    message: 'OpenID Connect needs at least one provider in service.auth.oidc.idps.1',
-  },
-  {
-    keys: ['service.auth.oidc', list],
-    warning: true,
-    wrong: settings => !settings['service.auth.oidc'] && settings[list].length > 0,
-    message: 'providers are used only with service.auth.oidc=on',
-  },
-  {
-    keys: [list],
-    wrong: settings => hasTwice(settings[list]),
-    message: 'a provider is listed twice',
-  },
-  {
-    keys: [list, `${idp}.issuer`],
-    wrong: settings => [...settings[`${idp}.issuer`].keys()].some(name => !settings[list].includes(name)),
-    message: 'a provider has settings, but is not listed in service.auth.oidc.idps.<n>',
-  },
-  ...([`${idp}.issuer`, `${idp}.client-id`] as const).map(
-    (key): Check => ({
-      keys: [list, key],
-      wrong: settings =>
-        settings['service.auth.oidc'] && settings[list].some(name => settings[key].get(name) === undefined),
-      message: `every provider needs its ${key.slice(idp.length + 1)}`,
-    }),
-  ),
+  ...providerChecks({
+    list,
+    defaultIdp: 'service.auth.oidc.default-idp',
+    required: [`${idp}.issuer`, `${idp}.client-id`],
+    key: 'service.auth.oidc',
+    value: true,
+  }),
   {
     // Sessions, audit and stored keys name a provider whatever its protocol.
     keys: [list, 'service.auth.saml.idps.<n>'],
@@ -54,14 +31,6 @@ export const oidcChecks: readonly Check[] = [
       hasTwice([...settings[list], ...settings['service.auth.saml.idps.<n>']]) ||
       settings[list].some(name => name === 'cas' || name === 'saml'),
     message: 'a provider has the name of another identity provider (cas and saml are taken)',
-  },
-  {
-    keys: ['service.auth.oidc.default-idp', list],
-    wrong: settings => {
-      const name = settings['service.auth.oidc.default-idp']
-      return name !== undefined && !settings[list].includes(name)
-    },
-    message: 'the default provider is not listed',
   },
   {
     keys: [`${idp}.domains.<n>`, 'service.auth.saml.idp.<idp>.domains.<n>'],

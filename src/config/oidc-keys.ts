@@ -2,7 +2,7 @@ import { absoluteUrl, domain } from './address-kinds.ts'
 import { oidcFactorKeys } from './factor-keys.ts'
 import { boolean, choice, seconds, secret, text } from './kinds.ts'
 import { oidcMappingKeys } from './mapping-keys.ts'
-import { label, labelByLanguage, nameOfIdp } from './sso-keys.ts'
+import { createsUsers, label, labelByLanguage, nameOfIdp, sessionMaxAge } from './sso-keys.ts'
 
 const claim = { expects: 'the name of a claim' }
 
@@ -20,12 +20,7 @@ export const oidcKeys = {
   'service.auth.oidc.redirect-domain-whitelist.<n>': domain({
     help: 'Hosts that `successurl` and `failureurl` may name.',
   }),
-  'service.auth.oidc.max-age': seconds({
-    min: 1,
-    unlimited: 'a cookie that ends with the browser',
-    defaultText: 'value of `service.auth.cookie.max-age`',
-    help: 'Lifetime of a session after a sign-on by OpenID Connect.',
-  }),
+  'service.auth.oidc.max-age': sessionMaxAge('session after a sign-on by OpenID Connect'),
   'service.auth.oidc.clock-skew': seconds({
     min: 0,
     max: 3600,
@@ -85,10 +80,7 @@ export const oidcKeys = {
     warn: 'is on: anybody who can enter an address at the provider can take over the account of that name',
     help: 'Accept e-mail addresses without `email_verified`.',
   }),
-  'service.auth.oidc.idp.<idp>.user-auto-provisioning': boolean({
-    default: false,
-    help: 'Create unknown users at their first login.',
-  }),
+  'service.auth.oidc.idp.<idp>.user-auto-provisioning': createsUsers,
   'service.auth.oidc.idp.<idp>.domains.<n>': domain({
     help: 'E-mail domains whose users this provider, and no other, signs in.',
   }),

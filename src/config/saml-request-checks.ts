@@ -1,4 +1,4 @@
-import type { Check } from './check.ts'
+import { both, type Check, KEY_PAIR } from './check.ts'
 import type { Settings } from './settings.ts'
 
 const idpKey = 'service.auth.saml.idp.<idp>.signing.key-file'
@@ -14,13 +14,9 @@ export const samlRequestChecks: readonly Check[] = [
       const [keys, certificates] = [settings[idpKey], settings[idpCertificate]]
       return listed(settings).some(idp => (keys.get(idp) === undefined) !== (certificates.get(idp) === undefined))
     },
-    message: 'a key file needs its certificate file, and the other way round',
+    message: KEY_PAIR,
   },
-  {
-    keys: [secondKey, secondCertificate],
-    wrong: settings => (settings[secondKey] === undefined) !== (settings[secondCertificate] === undefined),
-    message: 'a key file needs its certificate file, and the other way round',
-  },
+  both(secondKey, secondCertificate, KEY_PAIR),
   {
     keys: [secondKey, 'service.auth.saml.encryption.key-file'],
     wrong: settings =>

@@ -48,6 +48,12 @@ export function setting<T, Default extends T | undefined>(
   }
 }
 
+/** What declares the settings of one kind. */
+export const settingsOf =
+  <T>(kind: Kind<T>) =>
+  <D extends T | undefined = undefined>(options: SettingOptions<D>): Setting<T, D> =>
+    setting(kind, options)
+
 /**
  * A kind that trims its text, refuses an empty one and describes every failure by `expects`.
  * `read` gets the trimmed text and answers `undefined` for what it does not accept.
@@ -55,7 +61,7 @@ export function setting<T, Default extends T | undefined>(
 export function trimmed<T>(
   expects: string,
   read: (text: string) => T | undefined,
-  show: (value: T) => string,
+  show: (value: T) => string = String,
 ): Kind<T> {
   return {
     expects,

@@ -1,4 +1,4 @@
-import { type Check, isPlainHttp } from './check.ts'
+import { both, type Check, hasTwice, isPlainHttp, KEY_PAIR, needs, providerChecks } from './check.ts'
 import type { Settings } from './settings.ts'
 
 /** The deprecated settings, and those that do the same with `service.auth.saml=new`. */
@@ -32,44 +32,13 @@ export const ssoChecks: readonly Check[] = [
     message:
       'the assertion consumer service is not at the base address, so the cookie of a login belongs to another host',
   },
-  {
-    keys: ['service.auth.saml', 'service.auth.saml.idps.<n>'],
-    wrong: settings => settings['service.auth.saml'] === 'new' && settings['service.auth.saml.idps.<n>'].length === 0,
-    message: 'SAML needs at least one identity provider in service.auth.saml.idps.1',
-  },
-  {
-    keys: ['service.auth.saml.idps.<n>'],
-    wrong: settings => hasTwice(settings['service.auth.saml.idps.<n>']),
-    message: 'an identity provider is listed twice',
-  },
-  {
-    keys: ['service.auth.saml.idps.<n>', 'service.auth.saml.idp.<idp>.relying-party-id'],
-    wrong: settings => {
-      const listed = settings['service.auth.saml.idps.<n>']
-      return [...settings['service.auth.saml.idp.<idp>.relying-party-id'].keys()].some(idp => !listed.includes(idp))
-    },
-    message: 'an identity provider has settings, but is not listed in service.auth.saml.idps.<n>',
-  },
-  {
-    keys: ['service.auth.saml.idps.<n>', 'service.auth.saml.idp.<idp>.relying-party-id'],
-    wrong: settings =>
-      settings['service.auth.saml'] === 'new' && isMissing(settings, 'service.auth.saml.idp.<idp>.relying-party-id'),
-    message: 'every identity provider needs its relying-party-id',
-  },
-  {
-    keys: ['service.auth.saml.idps.<n>', 'service.auth.saml.idp.<idp>.metadata.url'],
-    wrong: settings =>
-      settings['service.auth.saml'] === 'new' && isMissing(settings, 'service.auth.saml.idp.<idp>.metadata.url'),
-    message: 'every identity provider needs its metadata.url',
-  },
-  {
-    keys: ['service.auth.saml.default-idp', 'service.auth.saml.idps.<n>'],
-    wrong: settings => {
-      const idp = settings['service.auth.saml.default-idp']
-      return idp !== undefined && !settings['service.auth.saml.idps.<n>'].includes(idp)
-    },
-    message: 'the default identity provider is not listed',
-  },
+  ...providerChecks({
+    list: 'service.auth.saml.idps.<n>',
+    defaultIdp: 'service.auth.saml.default-idp',
+    required: ['service.auth.saml.idp.<idp>.relying-party-id', 'service.auth.saml.idp.<idp>.metadata.url'],
+    key: 'service.auth.saml',
+    value: 'new',
+  }),
   {
     // D8.4: an IdP asserts only its own domains, so each has one owner.
     keys: ['service.auth.saml.idp.<idp>.domains.<n>'],
@@ -106,29 +75,13 @@ export const ssoChecks: readonly Check[] = [
     wrong: settings => isPlainHttp(settings['service.auth.saml.idp-metadata.url']),
     message: 'metadata over http are accepted only from this host',
   },
-  {
-    keys: ['service.auth.saml', 'service.auth.saml.relying-party-id'],
-    wrong: settings =>
-      settings['service.auth.saml'] === 'on' && settings['service.auth.saml.relying-party-id'] === undefined,
-    message: 'service.auth.saml=on needs service.auth.saml.relying-party-id',
-  },
-  {
-    keys: ['service.auth.saml', 'service.auth.saml.idp-metadata.url'],
-    wrong: settings =>
-      settings['service.auth.saml'] === 'on' && settings['service.auth.saml.idp-metadata.url'] === undefined,
-    message: 'service.auth.saml=on needs service.auth.saml.idp-metadata.url',
-  },
+  needs('service.auth.saml', 'on', 'service.auth.saml.relying-party-id'),
+  needs('service.auth.saml', 'on', 'service.auth.saml.idp-metadata.url'),
   {
     keys: ['service.auth.saml'],
     warning: true,
     wrong: settings => settings['service.auth.saml'] === 'on',
     message: 'these settings for one identity provider are deprecated: use service.auth.saml=new',
-  },
-  {
-    keys: ['service.auth.saml', 'service.auth.saml.idps.<n>'],
-    warning: true,
-    wrong: settings => settings['service.auth.saml'] !== 'new' && settings['service.auth.saml.idps.<n>'].length > 0,
-    message: 'identity providers are used only with service.auth.saml=new',
   },
   ...legacyKeys.map(
     ([key, instead]): Check => ({
@@ -138,20 +91,10 @@ export const ssoChecks: readonly Check[] = [
       message: `${key} is used only with service.auth.saml=on; with new it is ${instead}`,
     }),
   ),
-  ...(['signing', 'encryption'] as const).map((use): Check => {
-    const keyFile = `service.auth.saml.${use}.key-file` as const
-    const certificateFile = `service.auth.saml.${use}.certificate-file` as const
-    return {
-      keys: [keyFile, certificateFile],
-      wrong: settings => (settings[keyFile] === undefined) !== (settings[certificateFile] === undefined),
-      message: 'a key file needs its certificate file, and the other way round',
-    }
-  }),
-  {
-    keys: ['service.auth.cas', 'service.auth.cas.server.url'],
-    wrong: settings => settings['service.auth.cas'] && settings['service.auth.cas.server.url'] === undefined,
-    message: 'CAS needs service.auth.cas.server.url',
-  },
+  ...(['signing', 'encryption'] as const).map(use =>
+    both(`service.auth.saml.${use}.key-file`, `service.auth.saml.${use}.certificate-file`, KEY_PAIR),
+  ),
+  needs('service.auth.cas', true, 'service.auth.cas.server.url'),
   {
     keys: ['service.auth.cas.server.url'],
     wrong: settings => isPlainHttp(settings['service.auth.cas.server.url']),
@@ -159,12 +102,6 @@ export const ssoChecks: readonly Check[] = [
       'a CAS server over http is accepted only on this host: an attacker on the network path could sign in as any user',
   },
 ]
-
-type RequiredOfIdp = 'service.auth.saml.idp.<idp>.relying-party-id' | 'service.auth.saml.idp.<idp>.metadata.url'
-
-function isMissing(settings: Settings, key: RequiredOfIdp): boolean {
-  return settings['service.auth.saml.idps.<n>'].some(idp => settings[key].get(idp) === undefined)
-}
 
 /** The path of the address to which responses go is one where this service takes them (D1.2). */
 function isAcsPath(settings: Settings): boolean {
@@ -180,7 +117,6 @@ function isAcsOrigin(settings: Settings): boolean {
   return acs === undefined || base === undefined || new URL(acs).origin === new URL(base).origin
 }
 
-/** Names of the SAML providers that can sign in users of every domain that no other claims (D8.4). */
 /** The number of SAML and OpenID Connect providers in use that have no domains. The legacy settings cannot give any. */
 function withoutDomains(settings: Settings): number {
   const count = (idps: readonly string[], domains: ReadonlyMap<string, readonly string[]>): number =>
@@ -189,8 +125,4 @@ function withoutDomains(settings: Settings): number {
   const ofSaml = count(settings['service.auth.saml.idps.<n>'], settings['service.auth.saml.idp.<idp>.domains.<n>'])
   const ofOidc = count(settings['service.auth.oidc.idps.<n>'], settings['service.auth.oidc.idp.<idp>.domains.<n>'])
   return (saml === 'new' ? ofSaml : saml === 'on' ? 1 : 0) + (settings['service.auth.oidc'] ? ofOidc : 0)
-}
-
-export function hasTwice(values: readonly string[]): boolean {
-  return new Set(values).size < values.length
 }

@@ -23,6 +23,22 @@ export const label = (what: string, defaultLabel?: string) =>
 export const labelByLanguage = (what: string) =>
   text({ ...labelForm, help: `Name of ${what} in one language, for browsers that prefer it.` })
 
+export const createsUsers = boolean({ default: false, help: 'Create unknown users at their first login.' })
+
+export const sessionMaxAge = (session: string) =>
+  seconds({
+    min: 1,
+    unlimited: 'a cookie that ends with the browser',
+    defaultText: 'value of `service.auth.cookie.max-age`',
+    help: `Lifetime of a ${session}.`,
+  })
+
+const metadataMaxAge = seconds({ min: 1, default: 604_800, help: 'Age at which metadata are read again.' })
+const redirectMethod = choice(['get', 'post'], {
+  default: 'get',
+  help: 'How users are sent to the identity provider.',
+})
+
 /** Sign-on by others, whichever protocol. */
 export const ssoKeys = {
   'service.auth.sso.landing': choice(['redirect', 'page'], {
@@ -89,19 +105,9 @@ export const samlKeys = {
     protocols: ['https', 'http', 'file'],
     help: 'Metadata of the identity provider; http only from this host.',
   }),
-  'service.auth.saml.idp.<idp>.metadata.max-age': seconds({
-    min: 1,
-    default: 604_800,
-    help: 'Age at which metadata are read again.',
-  }),
-  'service.auth.saml.idp.<idp>.user-auto-provisioning': boolean({
-    default: false,
-    help: 'Create unknown users at their first login.',
-  }),
-  'service.auth.saml.idp.<idp>.redirect-method': choice(['get', 'post'], {
-    default: 'get',
-    help: 'How users are sent to the identity provider.',
-  }),
+  'service.auth.saml.idp.<idp>.metadata.max-age': metadataMaxAge,
+  'service.auth.saml.idp.<idp>.user-auto-provisioning': createsUsers,
+  'service.auth.saml.idp.<idp>.redirect-method': redirectMethod,
   'service.auth.saml.idp.<idp>.domains.<n>': domain({
     help: 'E-mail domains whose users this identity provider, and no other, signs in.',
   }),
@@ -130,25 +136,10 @@ export const legacySamlKeys = {
     protocols: ['https', 'http', 'file'],
     help: 'Metadata of the identity provider.',
   }),
-  'service.auth.saml.idp-metadata.max-age': seconds({
-    min: 1,
-    default: 604_800,
-    help: 'Age at which metadata are read again.',
-  }),
-  'service.auth.saml.user-auto-provisioning': boolean({
-    default: false,
-    help: 'Create unknown users at their first login.',
-  }),
-  'service.auth.saml.redirect-method': choice(['get', 'post'], {
-    default: 'get',
-    help: 'How users are sent to the identity provider.',
-  }),
-  'service.auth.saml.max-age': seconds({
-    min: 1,
-    unlimited: 'a cookie that ends with the browser',
-    defaultText: 'value of `service.auth.cookie.max-age`',
-    help: 'Lifetime of a SAML session.',
-  }),
+  'service.auth.saml.idp-metadata.max-age': metadataMaxAge,
+  'service.auth.saml.user-auto-provisioning': createsUsers,
+  'service.auth.saml.redirect-method': redirectMethod,
+  'service.auth.saml.max-age': sessionMaxAge('SAML session'),
 } as const
 
 /** CAS and SAML 1.1 (I5.4, D9). */
@@ -177,16 +168,8 @@ export const casKeys = {
   ...casMappingKeys,
   'service.auth.cas.label': label('the CAS server', 'CAS'),
   'service.auth.cas.label.<language>': labelByLanguage('the CAS server'),
-  'service.auth.cas.max-age': seconds({
-    min: 1,
-    unlimited: 'a cookie that ends with the browser',
-    defaultText: 'value of `service.auth.cookie.max-age`',
-    help: 'Lifetime of a CAS session.',
-  }),
-  'service.auth.cas.user-auto-provisioning': boolean({
-    default: false,
-    help: 'Create unknown users at their first login.',
-  }),
+  'service.auth.cas.max-age': sessionMaxAge('CAS session'),
+  'service.auth.cas.user-auto-provisioning': createsUsers,
   'service.auth.cas.redirect-success.url': absoluteUrl({ help: 'Where users go after login.' }),
   'service.auth.cas.redirect-failure.url': absoluteUrl({ help: 'Where users go after a failed login.' }),
   'service.https.disable-verification': boolean({

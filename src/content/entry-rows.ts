@@ -1,4 +1,4 @@
-import { GUEST } from '../accounts/principals.ts'
+import { GUEST } from '../accounts/users.ts'
 import {
   emptyGraph,
   type Graph,

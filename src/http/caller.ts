@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Caller, hasScope, isGuest, type TokenScope } from '../accounts/caller.ts'
+import { type Caller, hasScope, isGuest, type TokenScope, denied, isAdmin } from '../accounts/caller.ts'
 import { type AccessTokens, looksLikeToken, TOKEN_PREFIX } from '../accounts/access-tokens.ts'
 import type { Credentials } from '../accounts/basic-credentials.ts'
 import { type Client, isCurrent, type Session, type Sessions } from '../accounts/sessions.ts'
-import { normaliseName, type User } from '../accounts/users.ts'
-import { Forbidden, Unauthenticated } from '../base/errors.ts'
+import { normaliseName, type User, findUserByName } from '../accounts/users.ts'
+import { Forbidden, Unauthenticated, NotFound } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { entryUri, PRINCIPALS } from '../model/addresses.ts'
 import type { BaseAddress } from './base-address.ts'
@@ -235,4 +235,26 @@ function localeTime(time: Milliseconds): string {
   // From `Sun, 22 Nov 2026 10:00:00 GMT`.
   const text = new Date(time).toUTCString()
   return `${text.slice(0, 3)} ${text.slice(8, 11)} ${text.slice(5, 7)} ${text.slice(17, 25)} UTC ${text.slice(12, 16)}`
+}
+
+/** The user with this name. @throws {NotFound} */
+export async function userNamed({ database }: Uses<'database'>, name: string): Promise<User> {
+  const user = await findUserByName(database, normaliseName(name))
+  if (!user) throw new NotFound('not-found', `There is no user "${name}".`)
+  return user
+}
+
+/**
+ * The user whom a request is about: the caller, unless it names someone else, which only admins may.
+ * @param action what others may not do, for the refusal @throws {Forbidden} @throws {NotFound}
+ */
+export async function askedUser(
+  deps: Uses<'database'>,
+  caller: Caller,
+  name: string | undefined,
+  action: string,
+): Promise<User> {
+  if (name === undefined || normaliseName(name) === caller.user.name) return caller.user
+  if (!isAdmin(caller)) throw denied(caller, action)
+  return await userNamed(deps, name)
 }

@@ -1,20 +1,64 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest, FastifyReply } from 'fastify'
 import { shareOf } from '../accounts/caller.ts'
-import { InvalidInput, TooLarge } from '../base/errors.ts'
-import { parseJson } from '../base/json.ts'
+import { InvalidInput, UnsupportedType, TooLarge } from '../base/errors.ts'
+import { parseJson, isObject } from '../base/json.ts'
+import { findSyntax, type Syntax } from '../graph/syntaxes.ts'
+import { mediaTypeParameter } from './rdf.ts'
+import type { Uses } from './services.ts'
 import type { Bytes } from '../base/units.ts'
 import { cachedMetadataUri, entryUri, metadataUri, resourceUri } from '../model/addresses.ts'
 import { type CreationBody, type CreationRequest, NEW_ID } from '../content/creation-request.ts'
 import { type EntryType, entryTypes, type GraphType, graphTypes, holdsGraph } from '../model/entry.ts'
-import { isObject } from '../base/json.ts'
 import { type Graph, parseRdfJson, RELATIVE } from '../graph/graph.ts'
 import type { BaseAddress } from './base-address.ts'
 import { custom, flagParameter, invalid, textParameter, type ValuesOf } from './interface/route.ts'
 import { clientGoneSignal } from './protocol/body.ts'
 import type { Parameters } from './protocol/request-values.ts'
-import { graphsToRdfJson, syntaxOfMembers } from './embedded-rdf.ts'
 import { pathPart } from './route.ts'
-import type { Uses } from './services.ts'
+
+/**
+ * Converts the graphs of a JSON body from the syntax that `rdfFormat` names (W3.0.4) to RDF/JSON. JSON-LD can
+ * be a value or a text, any other syntax is a text.
+ * @param bases for each member that is a graph: resolves its relative references
+ * @throws {UnsupportedType} @throws {InvalidInput} `invalid-json`, `invalid-graph`
+ */
+async function graphsToRdfJson(
+  { graphs }: Uses<'graphs'>,
+  request: FastifyRequest,
+  text: string,
+  bases: Readonly<Record<string, string>>,
+): Promise<string> {
+  if (text.trim() === '') return text
+  const syntax = syntaxOfMembers(request)
+  if (syntax.name === 'json') return text
+  const body = parseJson(text)
+  if (!isObject(body)) return text
+  for (const [member, base] of Object.entries(bases)) {
+    const value = body[member]
+    if (value === undefined) continue
+    body[member] = await graphs.read(syntax, typeof value === 'string' ? value : written(value), base, {
+      caller: shareOf(request.caller),
+    })
+  }
+  return written(body)
+}
+
+/** The syntax that `rdfFormat` names, by default RDF/JSON. @throws {UnsupportedType} */
+function syntaxOfMembers(request: FastifyRequest): Syntax {
+  const format = mediaTypeParameter(request, 'rdfFormat') ?? 'application/rdf+json'
+  const syntax = findSyntax(format)
+  if (syntax) return syntax
+  throw new UnsupportedType('unsupported-type', `\`rdfFormat\` is not a syntax of RDF: ${format.slice(0, 200)}.`)
+}
+
+function written(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch (error) {
+    // The engine reads depths that it cannot write.
+    throw new InvalidInput('invalid-json', 'The body is nested too deep.', { cause: error })
+  }
+}
 
 const uriKeywords = { keywords: { format: 'uri' } }
 

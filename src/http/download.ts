@@ -1,12 +1,51 @@
+import { create } from 'content-disposition'
+import { RangeNotSatisfiable } from '../base/errors.ts'
+import type { Bytes } from '../base/units.ts'
+import type { ByteRange } from '../stores/blob-store.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { fileNameOf, mediaTypeOf as storedMediaType } from '../content/file-description.ts'
 import type { FileRecord } from '../files/file-records.ts'
 import type { Entry } from '../model/entry.ts'
-import type { ByteRange } from '../stores/blob-store.ts'
-import { contentDisposition } from './protocol/content-disposition.ts'
 import { fileValidators, isRangeCurrent, isUnchanged, validatorHeaders } from './conditional.ts'
-import { parseRange } from './protocol/range.ts'
 import type { Uses } from './services.ts'
+import { isGuest } from '../accounts/caller.ts'
+import { handleOf } from '../accounts/tokens.ts'
+import { TICKET_PATH } from './content-origin.ts'
+import { addVary, prefersHtml } from './protocol/negotiate.ts'
+
+/**
+ * A `Content-Disposition` header for a name that a user chose (RFC 6266). Control characters are removed,
+ * because `filename*` would deliver them percent-encoded to clients that write them to disks or logs.
+ * Characters that change the direction of text are removed too, because they can make `gpj.exe` look like
+ * `exe.jpg`.
+ */
+export const contentDisposition = (name: string, type: 'inline' | 'attachment' = 'attachment'): string =>
+  create(name.replace(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '') || 'file', { type })
+
+/**
+ * The part that a `Range` header requests. `undefined` means the whole: without a header, with a malformed
+ * one, with another unit, and with several ranges, for which RFC 9110 14.2 allows it.
+ * @throws {RangeNotSatisfiable}
+ */
+export function parseRange(header: string | undefined, size: Bytes): ByteRange | undefined {
+  // Divided without one pattern for all: blanks around optional digits would let it try every division of a long run of blanks.
+  const [, range] = /^\s*bytes\s*=(.*)$/i.exec(header ?? '') ?? []
+  const [first, last, ...rest] = (range ?? '').split('-').map(end => end.trim())
+  if (first === undefined || last === undefined || rest.length > 0 || ![first, last].every(isDigits)) return undefined
+  if (first === '' && last === '') return undefined
+  if (first === '') {
+    const length = Math.min(Number(last), size)
+    if (length === 0) throw new RangeNotSatisfiable(size)
+    return { first: size - length, last: size - 1 }
+  }
+  const start = Number(first)
+  const end = last === '' ? size - 1 : Math.min(Number(last), size - 1)
+  if (last !== '' && Number(last) < start) return undefined
+  if (start >= size) throw new RangeNotSatisfiable(size)
+  return { first: start, last: end }
+}
+
+const isDigits = (text: string): boolean => /^\d*$/.test(text)
 
 /** How a file is sent, other than to the request for it at its own address. */
 interface Sending {
@@ -95,7 +134,7 @@ const pdfPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'; base-uri 'none'; form-action 'none'"
 
 /** Types whose content a browser runs, or renders in ways that can deceive. */
-export const isActive = (type: string): boolean =>
+const isActive = (type: string): boolean =>
   isExecutable(type) || type === PDF || type === 'text/html' || /^(?:text|application)\/xml$|\+xml$/.test(type)
 
 /**
@@ -115,3 +154,48 @@ const passiveTypes =
 
 const isShownInline = (type: string, configured: readonly string[]): boolean =>
   passiveTypes.test(type) || configured.includes(type)
+
+interface ByLink {
+  /** Id of the public link through which the file is read. */
+  readonly link?: string
+  /** The record of the file, where it has been read for this request. */
+  readonly file?: FileRecord
+}
+
+/**
+ * Where a browser that opens an active file is to go on: the address of a new ticket on the content origin. `undefined` when the
+ * request is answered here, because it comes from a program or an embedding page, or is a download. The caller may read the file.
+ */
+export async function contentAddress(
+  { contentOrigin, files }: Uses<'contentOrigin' | 'files'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  entry: Entry,
+  { link, file: known }: ByLink = {},
+): Promise<string | undefined> {
+  if (!contentOrigin || !isActive(storedMediaType(entry))) return undefined
+  addVary(reply, 'Sec-Fetch-Mode')
+  addVary(reply, 'Accept')
+  const { caller } = request
+  if (!isNavigation(request) || (!isGuest(caller) && !caller.session)) return undefined
+  const file = known ?? (await files.read(entry, () => undefined))?.file
+  if (!file) return undefined
+  const ticket = contentOrigin.tickets.issue({
+    context: entry.context,
+    id: entry.id,
+    sha256: file.sha256,
+    session: caller.session && handleOf(caller.session),
+    link,
+  })
+  return contentOrigin.base.at(TICKET_PATH + ticket)
+}
+
+/** True when a person opens the address in a browser tab or frame, without credentials that only this request carries. */
+function isNavigation(request: FastifyRequest): boolean {
+  const { method, headers, parameters, callback } = request
+  if (method !== 'GET' || parameters.has('download') || callback !== undefined) return false
+  if (headers.authorization !== undefined || headers.range !== undefined) return false
+  const { 'sec-fetch-mode': mode, 'sec-fetch-dest': destination = 'document' } = headers
+  if (mode === undefined) return prefersHtml(request)
+  return mode === 'navigate' && ['document', 'iframe', 'frame'].includes(destination)
+}

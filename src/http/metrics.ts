@@ -148,92 +148,79 @@ export class Metrics {
   }
 
   #measureEvents({ audit }: Measured): void {
-    this.#count('audit_events_total', 'Events of the audit log, such as logins by result and lockouts.', 'event', () =>
-      Object.fromEntries(audit.counts),
-    )
+    const help = 'Events of the audit log, such as logins by result and lockouts.'
+    this.#observe(Counter, 'audit_events_total', help, ['event', () => Object.fromEntries(audit.counts)])
   }
 
   #measurePasswordChecks({ passwords }: Measured): void {
-    this.#gauge('password_checks', 'Passwords being hashed, and requests waiting for it.', 'state', async () => ({
-      ...passwords.load,
-    }))
+    const help = 'Passwords being hashed, and requests waiting for it.'
+    this.#observe(Gauge, 'password_checks', help, ['state', () => ({ ...passwords.load })])
   }
 
   #measureSessions({ sessions, system }: Measured): void {
     let last: { readonly at: Milliseconds; readonly count: number } | undefined
-    this.#gauge('live_tokens', 'Logins that are good; as of at most half a minute ago.', undefined, async () => {
+    this.#observe(Gauge, 'live_tokens', 'Logins that are good; as of at most half a minute ago.', async () => {
       const at = system.monotonic()
       if (!last || at - last.at > COUNT_TTL) last = { at, count: await sessions.count() }
-      return { all: last.count }
+      return last.count
     })
   }
 
   #measureUploads({ files, virusScan }: Measured): void {
-    this.#count('uploads_total', 'Files taken in.', undefined, () => ({ all: files.taken.count }))
-    this.#count('uploaded_bytes_total', 'Bytes of files taken in.', undefined, () => ({ all: files.taken.bytes }))
+    this.#observe(Counter, 'uploads_total', 'Files taken in.', () => files.taken.count)
+    this.#observe(Counter, 'uploaded_bytes_total', 'Bytes of files taken in.', () => files.taken.bytes)
     if (!virusScan) return
-    this.#count('virus_scans_total', 'Files scanned for viruses, by result.', 'result', () => virusScan.counts)
+    const help = 'Files scanned for viruses, by result.'
+    this.#observe(Counter, 'virus_scans_total', help, ['result', () => virusScan.counts])
   }
 
   #measureStorage({ storageUsage, catchUp }: Measured): void {
-    this.#gauge('search_index_complete', '1 when every entry is in the search index.', undefined, async () => ({
-      all: Number(catchUp.isComplete),
-    }))
+    this.#observe(Gauge, 'search_index_complete', '1 when every entry is in the search index.', () =>
+      Number(catchUp.isComplete),
+    )
     const measure = async () => await storageUsage.measure()
-    this.#gauge('stored_bytes', 'Bytes of all files.', undefined, async () => ({ all: (await measure()).total }))
-    this.#gauge('context_bytes', `Bytes of the ${MAX_CONTEXTS} fullest contexts.`, 'context', async () =>
-      Object.fromEntries((await measure()).contexts.map(({ context, used }) => [context, used])),
-    )
-    this.#gauge('contexts_filled', 'Contexts that have reached this percentage of their quota.', 'percent', async () =>
-      Object.fromEntries((await measure()).filled.map(({ percent, count }) => [percent, count])),
-    )
+    this.#observe(Gauge, 'stored_bytes', 'Bytes of all files.', async () => (await measure()).total)
+    this.#observe(Gauge, 'context_bytes', `Bytes of the ${MAX_CONTEXTS} fullest contexts.`, [
+      'context',
+      async () => Object.fromEntries((await measure()).contexts.map(({ context, used }) => [context, used])),
+    ])
+    this.#observe(Gauge, 'contexts_filled', 'Contexts that have reached this percentage of their quota.', [
+      'percent',
+      async () => Object.fromEntries((await measure()).filled.map(({ percent, count }) => [percent, count])),
+    ])
   }
 
   #measureDisk({ disk, scrubber }: Measured): void {
     if (disk) {
-      this.#gauge('disk_free_bytes', 'Free space on the disk of the data folder.', undefined, async () => ({
-        all: disk.free,
-      }))
-      this.#gauge('disk_size_bytes', 'Size of the disk of the data folder.', undefined, async () => ({
-        all: disk.size,
-      }))
-      this.#gauge('disk_state', '1 for the present state of the disk: ok, low, full or read-only.', 'state', async () =>
-        Object.fromEntries(['ok', 'low', 'full', 'read-only'].map(state => [state, Number(state === disk.state)])),
-      )
+      this.#observe(Gauge, 'disk_free_bytes', 'Free space on the disk of the data folder.', () => disk.free)
+      this.#observe(Gauge, 'disk_size_bytes', 'Size of the disk of the data folder.', () => disk.size)
+      this.#observe(Gauge, 'disk_state', '1 for the present state of the disk: ok, low, full or read-only.', [
+        'state',
+        () =>
+          Object.fromEntries(['ok', 'low', 'full', 'read-only'].map(state => [state, Number(state === disk.state)])),
+      ])
     }
     const help = 'Files whose stored bytes are missing, damaged, or not verified yet.'
-    this.#gauge('files_by_verification', help, 'state', async () => ({ ...(await scrubber.report()) }))
+    this.#observe(Gauge, 'files_by_verification', help, ['state', async () => ({ ...(await scrubber.report()) })])
   }
 
-  /** A counter kept elsewhere; with a label, one series for each name that `read` returns. */
-  #count(name: string, help: string, label: string | undefined, read: () => Readings): void {
-    const counter = new Counter({
+  /** A value kept elsewhere. @param read one value, or a label and the values by it */
+  #observe(Kind: typeof Counter | typeof Gauge, name: string, help: string, read: Reader<number> | ByLabel): void {
+    const [label, values] = typeof read === 'function' ? (['', read] as const) : read
+    const metric: Counter | Gauge = new Kind({
       name: `${PREFIX}${name}`,
       help,
-      labelNames: label === undefined ? [] : [label],
-      registers: [this.#registry],
-      collect: () => {
-        counter.reset()
-        for (const [key, value] of Object.entries(read()))
-          counter.inc(label === undefined ? {} : { [label]: key }, value)
-      },
-    })
-  }
-
-  #gauge(name: string, help: string, label: string | undefined, read: () => Promise<Readings>): void {
-    const gauge = new Gauge({
-      name: `${PREFIX}${name}`,
-      help,
-      labelNames: label === undefined ? [] : [label],
+      labelNames: label === '' ? [] : [label],
       registers: [this.#registry],
       collect: async () => {
-        const readings = await read()
-        gauge.reset()
-        for (const [key, value] of Object.entries(readings))
-          gauge.set(label === undefined ? {} : { [label]: key }, value)
+        const now = await values()
+        metric.reset()
+        if (typeof now === 'number') metric.inc(now)
+        else for (const [key, value] of Object.entries(now)) metric.inc({ [label]: key }, value)
       },
     })
   }
 }
 
-type Readings = Readonly<Record<string, number>>
+type Reader<T> = () => T | Promise<T>
+type ByLabel = readonly [label: string, read: Reader<Readonly<Record<string, number>>>]

@@ -1,7 +1,7 @@
 import Negotiator from 'negotiator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type PageContext, pageHeaders } from './pages/html.ts'
-import { type Catalogues, wordKeys, type Words } from './pages/messages.ts'
+import type { Catalogues, Words } from './pages/messages.ts'
 import type { BaseAddress } from './base-address.ts'
 import type { Coding } from './protocol/negotiate.ts'
 
@@ -104,11 +104,3 @@ export function preloadsOf({ names: { pages } }: UiAssets, path: string): Pick<P
 
 /** Needs no encoding in a path. */
 const SIMPLE_SEGMENT = /^[\w-]+$/
-
-/** The words of the pages as the build wrote them. @throws {Error} when a language lacks a key */
-export function readWords(text: string): Catalogues {
-  const words = JSON.parse(text) as Catalogues
-  for (const [language, catalogue] of Object.entries(words))
-    for (const key of wordKeys) if (!Object.hasOwn(catalogue, key)) throw new Error(`no word for ${key} in ${language}`)
-  return words
-}

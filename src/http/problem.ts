@@ -1,11 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, errorCodes } from '../base/error-codes.ts'
 import * as errors from '../base/errors.ts'
+import { InvalidInput } from '../base/errors.ts'
 import { pageContext, sendPage } from './page.ts'
 import { prefersHtml } from './protocol/negotiate.ts'
 import { errorPage } from './pages/error-page.ts'
 import { wordsForProblem } from './pages/messages.ts'
 import type { Uses } from './services.ts'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 
 /** The statuses of error responses that a route can declare. */
 export type ProblemStatus = (typeof errorCodes)[ErrorCode]['status']
@@ -16,7 +19,7 @@ const faults = [errors.StorageFull, errors.StorageReadOnly, errors.StoreDamaged,
 class InternalError extends errors.ServiceError {}
 
 /** The body of an error response (D1.4, RFC 9457). */
-export interface Problem {
+interface Problem {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Readonly<Record<string, unknown>> & { readonly code: ErrorCode }
@@ -114,4 +117,36 @@ export async function sendProblem(
   } else {
     await reply.type('application/problem+json').send(body)
   }
+}
+
+/** Errors of Node's parser for bytes that are not a valid request. */
+const causes: Readonly<Record<string, { readonly status: number; readonly detail: string }>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, detail: 'The header of the request is too long or has too many fields.' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'The header of the request did not come in time.' },
+}
+
+/**
+ * Answers bytes that are not a request: the same kind of body and headers as every other refusal has (D1.4, D1.6). A message that has been
+ * answered gets no second answer, which a proxy could give to another client.
+ */
+export function answerMalformed(
+  error: Error & { readonly code?: string },
+  socket: Socket,
+  { headers, hasAnswer }: { readonly headers: Readonly<Record<string, string>>; readonly hasAnswer: boolean },
+): void {
+  // Nothing was asked either on a connection on which nothing has come in time.
+  if (error.code === 'ECONNRESET' || hasAnswer || !socket.writable || socket.bytesRead === 0) {
+    socket.destroySoon()
+    return
+  }
+  const { status, detail } = causes[error.code ?? ''] ?? { status: 400, detail: 'The request is not valid HTTP.' }
+  const body = JSON.stringify({ ...problemOf(new InvalidInput('bad-request', detail), '').body, status })
+  const lines = Object.entries({
+    ...headers,
+    'cache-control': 'no-store',
+    'content-type': 'application/problem+json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
 }

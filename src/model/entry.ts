@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../base/units.ts'
 import { type Graph, type GraphText, graphText } from '../graph/graph.ts'
 import { type EntryAddress, principalUri, resourceUri } from './addresses.ts'
-import { GUEST, OF_CONTEXT, USERS } from '../accounts/principals.ts'
+import { GUEST, OF_CONTEXT, USERS } from '../accounts/users.ts'
 
 /** Where resource and metadata are stored (W1.3). */
 export const entryTypes = ['Local', 'Link', 'LinkReference', 'Reference'] as const

@@ -1,5 +1,5 @@
 import { type Caller, denied, hasScope, isAdmin, isGuest, opensContext } from '../accounts/caller.ts'
-import { ADMINS, GUEST, USERS } from '../accounts/principals.ts'
+import { ADMINS, GUEST, USERS } from '../accounts/users.ts'
 import { type AclSlot, addsToContext, type Entry, type EntryHead, isOwnAcl } from './entry.ts'
 import { CONTEXTS, type EntryAddress, PRINCIPALS, principalUri } from './addresses.ts'
 

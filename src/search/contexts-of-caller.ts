@@ -1,5 +1,5 @@
 import { type Caller, isAdmin } from '../accounts/caller.ts'
-import { GUEST, USERS } from '../accounts/principals.ts'
+import { GUEST, USERS } from '../accounts/users.ts'
 import { CONTEXTS, PRINCIPALS, principalUri } from '../model/addresses.ts'
 import type { Database } from '../stores/database.ts'
 import { type Engine, listed, type Sql, sql } from '../stores/sql.ts'

@@ -4,7 +4,7 @@ import { type Graph, graphText, objectsOf, parseGraph, RELATIVE, statementsOf, t
 import { dct, rdf, rdfs, store, xsd } from '../graph/vocabulary.ts'
 import { type Acl, type AclSlot, type Entry, type EntryHead, resourceOf } from '../model/entry.ts'
 import { CONTEXTS, entryUri, metadataUri, principalUri, resourceUri } from '../model/addresses.ts'
-import { GUEST, USERS } from '../accounts/principals.ts'
+import { GUEST, USERS } from '../accounts/users.ts'
 import { parseTime } from '../base/times.ts'
 import { storableText } from '../stores/sql.ts'
 import { caseless } from './text.ts'

@@ -1,5 +1,5 @@
 import { type Sql, sql, storableText } from '../stores/sql.ts'
-import { GUEST } from '../accounts/principals.ts'
+import { GUEST } from '../accounts/users.ts'
 import { InvalidInput } from '../base/errors.ts'
 import { principalUri } from '../model/addresses.ts'
 import type { Bound, Dialect, Reader } from './engine.ts'

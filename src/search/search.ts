@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Caller, isAdmin, isGuest } from '../accounts/caller.ts'
-import { GUEST, USERS } from '../accounts/principals.ts'
+import { GUEST, USERS } from '../accounts/users.ts'
 import type { Database } from '../stores/database.ts'
 import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts'
 import type { Entry, EntryHead } from '../model/entry.ts'

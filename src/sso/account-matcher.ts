@@ -1,7 +1,15 @@
 import { findGroupByName, giveMemberships, takeMemberships } from '../accounts/groups.ts'
-import { ADMIN, systemNames } from '../accounts/principals.ts'
+import {
+  ADMIN,
+  systemNames,
+  changeUser,
+  findUser,
+  findUserByName,
+  normaliseName,
+  requireName,
+  type User,
+} from '../accounts/users.ts'
 import type { Client } from '../accounts/sessions.ts'
-import { changeUser, findUser, findUserByName, normaliseName, requireName, type User } from '../accounts/users.ts'
 import { Conflict, InvalidInput } from '../base/errors.ts'
 import type { Provisioner, Provisioning } from '../content/provisioning.ts'
 import type { Database, Queries } from '../stores/database.ts'

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import type { Dispatcher } from 'undici'
 import type { System } from '../base/system.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 
@@ -78,29 +79,17 @@ export interface FetchedResponse {
 }
 
 /** Like {@link fetchText}, for protocols in which other status codes have a meaning. @throws {FetchFailed} */
-export async function fetchResponse({
-  url,
-  method = 'GET',
-  headers = {},
-  body,
-  ...limits
-}: Fetch): Promise<FetchedResponse> {
-  requireSafeAddress(url)
-  // Loading it is a seventh of a start, and most services fetch nothing.
-  const { Agent, request } = await import('undici')
-  const dispatcher = new Agent({ connect: { rejectUnauthorized: limits.verifyTls, timeout: limits.timeout } })
-  const signal = AbortSignal.timeout(limits.timeout)
+export async function fetchResponse(wanted: Fetch): Promise<FetchedResponse> {
+  const { url } = wanted
+  const chunks: Uint8Array[] = []
+  let head: Head = { statusCode: 0, headers: {} }
+  for await (const chunk of bodyOf(wanted, received => (head = received))) chunks.push(chunk)
+  const headers = Object.fromEntries(Object.entries(head.headers).map(([name, value]) => [name, String(value)]))
   try {
-    const response = await request(url, { method, headers, body: body ?? null, dispatcher, signal })
-    const text = await readText(url, response.body, limits.maxBytes)
-    const entries = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as const)
-    return { status: response.statusCode, headers: Object.fromEntries(entries), text }
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+    return { status: head.statusCode, headers, text }
   } catch (error) {
-    if (error instanceof FetchFailed) throw error
-    const reason = signal.aborted ? `no answer within ${limits.timeout} ms` : (error as Error).message
-    throw new FetchFailed(url, reason, { cause: error })
-  } finally {
-    await dispatcher.destroy()
+    throw new FetchFailed(url, 'not UTF-8', { cause: error })
   }
 }
 
@@ -108,44 +97,45 @@ export async function fetchResponse({
  * A large document as it arrives, under the rules of {@link fetchText}; from `file:` addresses as well. What has arrived before an error is
  * worth nothing. @throws {FetchFailed}
  */
-export async function* streamDocument({ url, headers = {}, ...limits }: Fetch): AsyncGenerator<Uint8Array> {
-  // Loading it can take a while in a new thread, which is not the fault of the server.
-  if (!url.startsWith('file:')) await import('undici')
-  const signal = AbortSignal.timeout(limits.timeout)
-  let size = 0
+export async function* streamDocument(wanted: Fetch): AsyncGenerator<Uint8Array> {
+  const { url } = wanted
+  yield* bodyOf(wanted, ({ statusCode: status, headers }) => {
+    if (status !== 200) throw new FetchFailed(url, `status ${status}`, { status })
+    const encoding = String(headers['content-encoding'] ?? 'identity')
+    // A small compressed answer can stand for gigabytes. None is asked for.
+    if (encoding.toLowerCase() !== 'identity')
+      throw new FetchFailed(url, `compressed (${encoding}), which was not asked for`)
+  })
+}
+
+type Head = Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>
+
+/** @param onHead is called before the body is read, unless it comes from a `file:` address */
+async function* bodyOf(wanted: Fetch, onHead: (head: Head) => void): AsyncGenerator<Uint8Array> {
+  const { url, method = 'GET', headers = {}, body = null, timeout, maxBytes, verifyTls } = wanted
+  const isFile = url.startsWith('file:')
+  if (!isFile) requireSafeAddress(url)
+  // Loading it is a seventh of a start, and most services fetch nothing. The time that it takes in a new thread is not the fault of the server.
+  const { Agent, request } = await import('undici')
+  const dispatcher = new Agent({ connect: { rejectUnauthorized: verifyTls, timeout } })
+  const signal = AbortSignal.timeout(timeout)
+  const open = async (): Promise<AsyncIterable<Uint8Array>> => {
+    if (isFile) return createReadStream(fileURLToPath(url), { signal })
+    const response = await request(url, { method, headers, body, dispatcher, signal })
+    onHead(response)
+    return response.body
+  }
+  let size: Bytes = 0
   try {
-    for await (const chunk of url.startsWith('file:')
-      ? createReadStream(fileURLToPath(url), { signal })
-      : bodyOf(url, headers, signal, limits)) {
-      size += (chunk as Uint8Array).length
-      if (size > limits.maxBytes) throw new FetchFailed(url, `more than ${limits.maxBytes} bytes`, { isTooLarge: true })
-      yield chunk as Uint8Array
+    for await (const chunk of await open()) {
+      size += chunk.length
+      if (size > maxBytes) throw new FetchFailed(url, `more than ${maxBytes} bytes`, { isTooLarge: true })
+      yield chunk
     }
   } catch (error) {
     if (error instanceof FetchFailed) throw error
-    const reason = signal.aborted ? `not complete within ${limits.timeout} ms` : (error as Error).message
+    const reason = signal.aborted ? `no complete answer within ${timeout} ms` : (error as Error).message
     throw new FetchFailed(url, reason, { cause: error })
-  }
-}
-
-async function* bodyOf(
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-  { timeout, verifyTls }: Pick<Fetch, 'timeout' | 'verifyTls'>,
-): AsyncGenerator<Uint8Array> {
-  requireSafeAddress(url)
-  const { Agent, request } = await import('undici')
-  const dispatcher = new Agent({ connect: { rejectUnauthorized: verifyTls, timeout } })
-  try {
-    const response = await request(url, { headers, dispatcher, signal })
-    const { statusCode: status } = response
-    if (status !== 200) throw new FetchFailed(url, `status ${status}`, { status })
-    const encoding = response.headers['content-encoding'] ?? 'identity'
-    // A small compressed answer can stand for gigabytes. None is asked for.
-    if (String(encoding).toLowerCase() !== 'identity')
-      throw new FetchFailed(url, `compressed (${String(encoding)}), which was not asked for`)
-    yield* response.body as AsyncIterable<Uint8Array>
   } finally {
     await dispatcher.destroy()
   }
@@ -155,21 +145,6 @@ function requireSafeAddress(url: string): void {
   const { protocol, hostname } = new URL(url)
   if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return
   throw new FetchFailed(url, 'only https, or http from this machine, is fetched')
-}
-
-async function readText(url: string, body: AsyncIterable<Uint8Array>, maxBytes: Bytes): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.length
-    if (size > maxBytes) throw new FetchFailed(url, `more than ${maxBytes} bytes`, { isTooLarge: true })
-    chunks.push(chunk)
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
-  } catch (error) {
-    throw new FetchFailed(url, 'not UTF-8', { cause: error })
-  }
 }
 
 export const isLoopback = (host: string): boolean =>

@@ -1,6 +1,5 @@
-import { ADMINS } from '../accounts/principals.ts'
+import { ADMINS, type User, type UserChange } from '../accounts/users.ts'
 import { findPrincipalsNamed, membershipsOf } from '../accounts/groups.ts'
-import type { User, UserChange } from '../accounts/users.ts'
 import { type PersonalData, personalDataOf } from '../content/provisioning.ts'
 import type { Queries } from '../stores/database.ts'
 import { type AttributeRules, type Attributes, type GroupRules, readGroups, readProfile } from './attributes.ts'

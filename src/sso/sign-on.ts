@@ -1,6 +1,6 @@
 import type { Audit } from '../accounts/audit.ts'
 import type { SignedIn, SignIn, WaitingSignIn } from '../accounts/factors/sign-in.ts'
-import { userLogoutKey } from '../accounts/logout-keys.ts'
+import { userLogoutKey } from '../accounts/session-lists.ts'
 import type { Client, Session, Sessions } from '../accounts/sessions.ts'
 import { type AccountMatcher, asciiDomain, type SsoSubject } from './account-matcher.ts'
 import { InvalidInput, Overloaded } from '../base/errors.ts'

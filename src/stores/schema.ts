@@ -2,7 +2,7 @@ import type { Migration } from './migrations.ts'
 import { sql } from './sql.ts'
 
 /**
- * The tables shared by the modules, as a list of migrations; `assembly/schema.ts` adds those of other modules. A released
+ * The tables shared by the modules, as a list of migrations; `assembly/stores.ts` adds those of other modules. A released
  * migration never changes; new ones are appended. The SQL works in SQLite and PostgreSQL unless stated otherwise: booleans
  * are 0 or 1, times are milliseconds, RDF and lists are JSON text.
  */

@@ -18,7 +18,7 @@ import {
   type TokenScope,
   tokenScopes,
 } from '../../src/accounts/caller.ts'
-import { ADMIN, ADMINS } from '../../src/accounts/principals.ts'
+import { ADMIN, ADMINS } from '../../src/accounts/users.ts'
 import { Forbidden, Unauthenticated } from '../../src/base/errors.ts'
 
 const guest = guestFrom({ address: '2001:db8::7', userAgent: '' })

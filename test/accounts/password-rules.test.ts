@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { loadCommonPasswords } from '../../src/accounts/common-passwords.ts'
-import { NIST_MIN_LENGTH, type PasswordRuleOptions, PasswordRules } from '../../src/accounts/password-rules.ts'
+import {
+  loadCommonPasswords,
+  NIST_MIN_LENGTH,
+  type PasswordRuleOptions,
+  PasswordRules,
+} from '../../src/accounts/password-rules.ts'
 import { InvalidInput } from '../../src/base/errors.ts'
 
 const none: PasswordRuleOptions = {

@@ -17,7 +17,7 @@ import {
   setMembers,
   takeMemberships,
 } from '../../src/accounts/groups.ts'
-import { digestOf } from '../../src/accounts/token-digest.ts'
+import { digestOf } from '../../src/accounts/tokens.ts'
 import {
   changeUser,
   deletePrincipal,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { KeyedTokenSealer } from '../../src/accounts/token-sealer.ts'
+import { KeyedTokenSealer } from '../../src/accounts/tokens.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 
 const secret = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newRecoveryCodes, recoveryDigest } from '../../src/accounts/factors/recovery-codes.ts'
+import { newRecoveryCodes, recoveryDigest } from '../../src/accounts/factors/second-factors.ts'
 import { base32, hotp, looksLikeCode, matchingStep, otpauthUri, stepAt } from '../../src/accounts/factors/totp.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 

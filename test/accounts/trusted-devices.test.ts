@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { FactorSecrets } from '../../src/accounts/factors/factor-secrets.ts'
-import { LogoutKeys } from '../../src/accounts/logout-keys.ts'
+import { LogoutKeys } from '../../src/accounts/session-lists.ts'
 import { DEVICE_TTL, forgetDevices, TrustedDevices } from '../../src/accounts/trusted-devices.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { sql } from '../../src/stores/sql.ts'

@@ -243,7 +243,7 @@ test('metadata over http come from this host only (D8.6)', () => {
 })
 
 test('CAS needs the address of its server, over https or on this host (D9.1)', () => {
-  assert.match(problemOf('service.auth.cas=on'), /CAS needs service\.auth\.cas\.server\.url/)
+  assert.match(problemOf('service.auth.cas=on'), /service\.auth\.cas=on needs service\.auth\.cas\.server\.url/)
   const url = 'service.auth.cas.server.url'
   assert.match(problemOf('service.auth.cas=on', `${url}=http://cas.example/cas`), /only on this host/)
   for (const server of ['https://cas.example/cas', 'http://127.0.0.1:8000/cas', 'http://localhost/cas']) {
@@ -361,9 +361,9 @@ test('an OpenID Connect provider is reached by https, or by http on this host (D
 })
 
 test('an OpenID Connect provider has what it needs, and a name of its own (D26.1)', () => {
-  assert.match(problemOf('service.auth.oidc=on'), /needs at least one provider/)
-  assert.match(problemOf(...oidc.slice(0, 3)), /every provider needs its client-id/)
-  assert.match(problemOf(...oidc, 'service.auth.oidc.default-idp=other'), /default provider is not listed/)
+  assert.match(problemOf('service.auth.oidc=on'), /needs at least one identity provider/)
+  assert.match(problemOf(...oidc.slice(0, 3)), /every identity provider needs its client-id/)
+  assert.match(problemOf(...oidc, 'service.auth.oidc.default-idp=other'), /default identity provider is not listed/)
   assert.match(problemOf(...oidc, ...saml.map(line => line.replaceAll('one', 'op'))), /the name of another identity/)
 })
 

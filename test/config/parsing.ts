@@ -1,4 +1,4 @@
-import { readSettings } from '../../src/config/reading.ts'
+import { readSettings } from '../../src/config/load.ts'
 import { Report } from '../../src/config/report.ts'
 import type { Parsed, Setting } from '../../src/config/setting.ts'
 import type { Settings } from '../../src/config/settings.ts'

@@ -6,7 +6,7 @@ import { insertEntry } from '../support/entries.ts'
 import { linkedMetadata } from '../../src/content/lookup.ts'
 import { literal, uri } from '../../src/graph/graph.ts'
 import { migrate } from '../../src/stores/migrations.ts'
-import { schema } from '../../src/assembly/schema.ts'
+import { schema } from '../../src/assembly/stores.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 

@@ -19,7 +19,7 @@ import {
 import { membersBelow } from '../../src/content/members-below.ts'
 import { addRelations, dropRelations, renewRelations } from '../../src/content/entry-rows.ts'
 import { migrate } from '../../src/stores/migrations.ts'
-import { schema } from '../../src/assembly/schema.ts'
+import { schema } from '../../src/assembly/stores.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { countStatements } from '../support/statements.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { headsLinkingTo } from '../../src/content/entry-records.ts'
 import { migrate } from '../../src/stores/migrations.ts'
-import { schema } from '../../src/assembly/schema.ts'
+import { schema } from '../../src/assembly/stores.ts'
 import type { Sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 

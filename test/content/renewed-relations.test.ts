@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { schema } from '../../src/assembly/schema.ts'
+import { schema } from '../../src/assembly/stores.ts'
 import { addRelations, dropRelations, renewRelations } from '../../src/content/entry-rows.ts'
 import { type Graph, graphOf, uri } from '../../src/graph/graph.ts'
 import { type Entry, newEntry } from '../../src/model/entry.ts'

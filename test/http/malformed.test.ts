@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
-import { answerMalformed } from '../../src/http/malformed.ts'
+import { answerMalformed } from '../../src/http/problem.ts'
 
 /** What is sent for an error of the parser; `undefined` if the connection is closed without a word. */
 function answer(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { RangeNotSatisfiable } from '../../src/base/errors.ts'
-import { parseRange } from '../../src/http/protocol/range.ts'
+import { parseRange } from '../../src/http/download.ts'
 
 type Outcome = readonly [first: number, last: number] | 'all' | 416
 

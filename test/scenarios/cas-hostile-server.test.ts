@@ -118,7 +118,7 @@ test('a CAS server that hangs is given up after the time limit, and the ticket i
   const rejected = assert.rejects(finishing, (error: unknown) => {
     assert.ok(error instanceof SsoRefused)
     assert.equal(error.failed.check, 'cas-unreachable')
-    assert.equal(error.failed.received, `${cas.url}serviceValidate: no answer within 2000 ms`)
+    assert.equal(error.failed.received, `${cas.url}serviceValidate: no complete answer within 2000 ms`)
     return true
   })
   await Promise.all([asked, rejected])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { labelOf } from '../../src/http/provider-label.ts'
+import { labelOf } from '../../src/http/routes/sign-in.ts'
 import { startWithCas } from '../support/cas-service.ts'
 import { startInProcess } from '../support/service.ts'
 

@@ -136,7 +136,7 @@ test('what the server answers instead of a reply is reported without the ticket 
   })
   const { check } = await reply(response => response.end('x'.repeat(5000)))
   assert.equal(check, 'cas-reply')
-  assert.deepEqual(await reply(() => {}, { timeout: 300 }), unreachable('no answer within 300 ms'))
+  assert.deepEqual(await reply(() => {}, { timeout: 300 }), unreachable('no complete answer within 300 ms'))
 })
 
 test('a server is tried with a ticket that it did not issue (D9.1)', async t => {

@@ -128,11 +128,11 @@ test('an address that does not answer in time is left, with the time that was gi
   const { origin } = await serve(t, response => void response.write('x'))
   assert.deepEqual(
     await failureOf(fetchText({ url: origin, ...limits, timeout: 200 })),
-    failed(`${origin}: no answer within 200 ms`),
+    failed(`${origin}: no complete answer within 200 ms`),
   )
   assert.deepEqual(
     await failureOf(streamed({ url: origin, ...limits, timeout: 200 })),
-    failed(`${origin}: not complete within 200 ms`),
+    failed(`${origin}: no complete answer within 200 ms`),
   )
 })
 

@@ -1,9 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isUsableKey } from '../../src/sso/oidc/algorithms.ts'
-import { type ClaimRules, lacksClaims, mergeClaims, readName } from '../../src/sso/oidc/claims.ts'
-import { issuerOf, readLogoutToken } from '../../src/sso/oidc/logout-token.ts'
-import { discoveryUrl, fixedServer, readKeys, readServer, ServerRefused } from '../../src/sso/oidc/server.ts'
+import {
+  isUsableKey,
+  discoveryUrl,
+  fixedServer,
+  readKeys,
+  readServer,
+  ServerRefused,
+} from '../../src/sso/oidc/server.ts'
+import {
+  type ClaimRules,
+  lacksClaims,
+  mergeClaims,
+  readName,
+  issuerOf,
+  readLogoutToken,
+} from '../../src/sso/oidc/token.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
 import { listen } from '../support/listener.ts'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stepsOf } from '../support/steps.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
-import { MessageChecks, Verifier } from '../../src/sso/saml/provider.ts'
+import { Verifier } from '../../src/sso/saml/provider.ts'
 import { verify } from '../../src/sso/saml/verify-worker.ts'
 import { encryptXml } from '../support/saml-encryption.ts'
 import { buildResponse, encode, EXCLUSIVE, expected, keyNamed, NAME, signResponse } from '../support/saml-idp.ts'
@@ -158,27 +158,12 @@ test('refusals come back from the threads with what was expected and received (D
 })
 
 test('responses beyond the queue are refused at once, the others are checked (D8.3)', async () => {
-  const small = new Verifier(
-    new MessageChecks({ threads: 1, queue: 20, maxBytes: 1_000_000, maxBytesOfOne: 1_000_000 }),
-  )
+  const small = new Verifier({ threads: 1, queue: 20 })
   after(() => small.close())
   const outcomes = await Promise.allSettled(Array.from({ length: 30 }, () => small.verify(good, expected())))
   const refused = outcomes.filter(outcome => outcome.status === 'rejected')
   assert.equal(refused.length, 9)
   for (const { reason } of refused) assert.equal((reason as Error).name, 'Overloaded')
-  assert.equal((await small.verify(good, expected())).name, NAME)
-})
-
-test('waiting responses have a common limit in bytes', async () => {
-  const small = new Verifier(
-    new MessageChecks({ threads: 1, queue: 100, maxBytes: 3 * good.length, maxBytesOfOne: 3 * good.length }),
-  )
-  after(() => small.close())
-  const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => small.verify(good, expected())))
-  assert.deepEqual(
-    outcomes.map(({ status }) => status),
-    ['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected'],
-  )
   assert.equal((await small.verify(good, expected())).name, NAME)
 })
 
@@ -189,7 +174,7 @@ test('a verifier that was never used closes at once', async () => {
 test('a closed verifier leaves no thread behind', async () => {
   const threads = () => process.getActiveResourcesInfo().filter(name => name === 'MessagePort').length
   const before = threads()
-  const used = new Verifier(new MessageChecks({ threads: 1, queue: 1, maxBytes: 1_000_000, maxBytesOfOne: 1_000_000 }))
+  const used = new Verifier({ threads: 1, queue: 1 })
   await used.verify(good, expected())
   await used.close()
   assert.equal(threads(), before)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SsoRefused } from '../../src/sso/refusal.ts'
-import { requireScopes } from '../../src/sso/saml/scopes.ts'
+import { requireScopes } from '../../src/sso/saml/provider.ts'
 
 const scopes = {
   entityId: 'https://idp.uni.example/idp',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { userLogoutKey } from '../../src/accounts/logout-keys.ts'
+import { userLogoutKey } from '../../src/accounts/session-lists.ts'
 import type { Session } from '../../src/accounts/sessions.ts'
 import { InvalidInput, Overloaded } from '../../src/base/errors.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'

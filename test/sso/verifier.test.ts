@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Overloaded } from '../../src/base/errors.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
 import { MetadataRefused, parseMetadata } from '../../src/sso/saml/metadata.ts'
-import { MessageChecks, Verifier } from '../../src/sso/saml/verifier.ts'
+import { Verifier } from '../../src/sso/saml/verifier.ts'
 import { work } from '../../src/sso/saml/verify-worker.ts'
 import { after } from '../support/after.ts'
 import { signFederation, singleXml } from '../support/federation.ts'
@@ -21,8 +20,7 @@ import { buildLogoutRequest, expectedLogout, posted, redirected } from '../suppo
 
 const response = encode(signResponse(buildResponse()))
 const [byRedirect, byForm] = [redirected(buildLogoutRequest()), posted(buildLogoutRequest())]
-const MAX = 100_000
-const verifier = new Verifier(new MessageChecks({ threads: 1, queue: 10, maxBytes: MAX, maxBytesOfOne: MAX }))
+const verifier = new Verifier({ threads: 1, queue: 10 })
 after(() => verifier.close())
 const key = keyNamed('other').pem
 
@@ -47,46 +45,6 @@ test('a refusal on a thread is one of the message (D8.5)', async () => {
   await assert.rejects(verifier.verify(encoded, expected()), {
     failed: { check: 'xml-doctype', expected: 'plain XML', received: 'holds a DOCTYPE' },
   })
-})
-
-test('messages of all kinds count with their size against the common limit (D8.3)', async () => {
-  const tooMany = (error: unknown) => {
-    assert.ok(error instanceof Overloaded)
-    assert.equal(error.message, 'Too many sign-ons at once.')
-    return true
-  }
-  const accepted = (error: unknown) => error instanceof SsoRefused
-  for (const [bytes, check] of [
-    [MAX, accepted],
-    [MAX + 1, tooMany],
-  ] as const) {
-    const text = 'x'.repeat(bytes)
-    await assert.rejects(verifier.verify(text, expected()), check)
-    for (const received of [
-      { binding: 'redirect', query: text },
-      { binding: 'post', kind: 'SAMLRequest', encoded: text },
-    ] as const) {
-      await assert.rejects(verifier.verifyLogout(received, expectedLogout()), check)
-      await assert.rejects(verifier.statedIssuer(received), check)
-    }
-  }
-  const waiting = assert.rejects(verifier.verify('x'.repeat(MAX - 10), expected()), accepted)
-  await assert.rejects(verifier.verify('x'.repeat(11), expected()), tooMany)
-  await assert.rejects(verifier.verify('x'.repeat(10), expected()), accepted)
-  await waiting
-})
-
-test('the messages of one network take a part of the common limit, and nothing from others (D35.21)', async t => {
-  const limits = { threads: 1, queue: 10, maxBytes: MAX, maxBytesOfOne: MAX / 2 }
-  const shared = new Verifier(new MessageChecks(limits))
-  t.after(() => shared.close())
-  const check = (bytes: number, network: string) => shared.verify('x'.repeat(bytes), expected(), network)
-  const isRefused = (error: unknown) => error instanceof SsoRefused
-  const waiting = assert.rejects(check(MAX / 2, 'a'), isRefused)
-  await assert.rejects(check(1, 'a'), Overloaded)
-  await assert.rejects(check(MAX / 2, 'b'), isRefused)
-  await waiting
-  await assert.rejects(check(MAX / 2, 'a'), isRefused)
 })
 
 test('metadata are read on a thread, and must be signed where a key is given (D31.7)', async () => {

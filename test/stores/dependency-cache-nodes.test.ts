@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { schema } from '../../src/assembly/schema.ts'
+import { schema } from '../../src/assembly/stores.ts'
 import { realSystem } from '../../src/base/system.ts'
 import { pruneChangeLog } from '../../src/stores/change-log.ts'
 import type { Database, Queries } from '../../src/stores/database.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { schema } from '../../src/assembly/schema.ts'
+import { schema } from '../../src/assembly/stores.ts'
 import { StartupError } from '../../src/base/errors.ts'
 import type { Log } from '../../src/base/log.ts'
 import { realSystem } from '../../src/base/system.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { schema } from '../../src/assembly/schema.ts'
+import { schema } from '../../src/assembly/stores.ts'
 
 /** Each step of the schema that a store may already have taken, with the beginning of the digest of all that it says. */
 const released: Readonly<Record<number, string>> = {

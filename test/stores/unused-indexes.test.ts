@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { schema } from '../../src/assembly/schema.ts'
+import { schema } from '../../src/assembly/stores.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'

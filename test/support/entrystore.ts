@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { schema } from '../../src/assembly/schema.ts'
+import { schema } from '../../src/assembly/stores.ts'
 import { fillStore, type Source } from '../../src/backup/store-copy.ts'
 import { readEntryStore, type ImportOptions } from '../../src/migration/entrystore/import.ts'
 import type { PasswordHashing } from '../../src/migration/entrystore/principal-rows.ts'

@@ -1,5 +1,5 @@
 import type { System } from '../../base/system.ts'
-import { KeyedTokenSealer } from '../token-sealer.ts'
+import { KeyedTokenSealer } from '../tokens.ts'
 
 /**
  * Seals the secrets of TOTP, so that a copy of the database is no second factor. The keys are read, and a key file is created,

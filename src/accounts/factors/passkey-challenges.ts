@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { EphemeralStore } from '../../stores/ephemeral-store.ts'
-import { digestOf } from '../token-digest.ts'
+import { digestOf } from '../tokens.ts'
 
 /** What a challenge is for. A response to it counts for nothing else. */
 export interface ChallengePurpose {

@@ -25,8 +25,8 @@ import {
   takeRecoveryCode,
 } from './factor-rows.ts'
 import type { FactorSecrets } from './factor-secrets.ts'
-import { newRecoveryCodes, recoveryDigest } from './recovery-codes.ts'
 import { base32, looksLikeCode, matchingStep, TOTP_SECRET_BYTES } from './totp.ts'
+import { digestOf } from '../tokens.ts'
 
 /** What a user sends as a second factor: the code of an app or a recovery code, or the assertion of a passkey. */
 export type FactorAnswer = { readonly code: string } | { readonly passkey: unknown }
@@ -343,3 +343,28 @@ const notFound = (): NotFound => new NotFound('not-found', 'There is no second f
 
 const wrongAnswer = (): Forbidden =>
   new Forbidden('second-factor-wrong', 'The code is wrong, has expired or was already used.')
+
+/** How many codes a user gets at once. */
+const RECOVERY_CODES = 10
+/** 80 bits, so that no code can be found by trying all of them against a stolen digest. */
+const CODE_BYTES = 10
+const GROUP = 4
+/** Crockford's base 32: no letters that look like digits. */
+const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
+
+/** Ten codes as they are shown, such as `8k2m-p0tz-…`. */
+export const newRecoveryCodes = (system: System): string[] =>
+  Array.from({ length: RECOVERY_CODES }, () => codeText(system.randomBytes(CODE_BYTES)))
+
+function codeText(random: Uint8Array): string {
+  let rest = BigInt(`0x${Buffer.from(random).toString('hex')}`)
+  let digits = ''
+  for (let count = 0; count < (CODE_BYTES * 8) / 5; count++, rest /= 32n) digits += DIGITS.charAt(Number(rest % 32n))
+  return digits.replace(new RegExp(`(.{${GROUP}})(?=.)`, 'g'), '$1-')
+}
+
+/** What the store keeps of a code, however the user has typed it. The digests of equal codes of two users differ. */
+export function recoveryDigest(userId: string, code: string): string {
+  const typed = code.toLowerCase().replace(/[\s-]/g, '').replaceAll('o', '0').replace(/[il]/g, '1')
+  return digestOf(`${userId}\n${typed}`)
+}

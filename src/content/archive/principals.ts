@@ -1,6 +1,5 @@
 import { findGroup, findGroupByName } from '../../accounts/groups.ts'
-import { findUser, findUserByName } from '../../accounts/users.ts'
-import { OF_CONTEXT, systemNames } from '../../accounts/principals.ts'
+import { findUser, findUserByName, OF_CONTEXT, systemNames } from '../../accounts/users.ts'
 import type { Queries } from '../../stores/database.ts'
 import { aclSlots, type EntryHead } from '../../model/entry.ts'
 import { principalUri } from '../../model/addresses.ts'

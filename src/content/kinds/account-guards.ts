@@ -1,6 +1,6 @@
 import { type Caller, type RequireFresh, requireNoToken } from '../../accounts/caller.ts'
 import { groupsOf } from '../../accounts/groups.ts'
-import { ADMINS } from '../../accounts/principals.ts'
+import { ADMINS } from '../../accounts/users.ts'
 import { CONTEXTS, PRINCIPALS, principalUri } from '../../model/addresses.ts'
 import { addsToContext, type EntryHead, isOwnAcl } from '../../model/entry.ts'
 import type { Queries } from '../../stores/database.ts'

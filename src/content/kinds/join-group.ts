@@ -1,6 +1,6 @@
 import type { RequireFresh } from '../../accounts/caller.ts'
 import { findGroup, membersOf, setMembers } from '../../accounts/groups.ts'
-import { USERS } from '../../accounts/principals.ts'
+import { USERS } from '../../accounts/users.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import { PRINCIPALS } from '../../model/addresses.ts'
 import { requireRight } from '../../model/rights.ts'

@@ -12,10 +12,8 @@ import { countedUser, type Lockout } from '../../accounts/lockout.ts'
 import type { Login } from '../../accounts/login.ts'
 import type { PasswordRules } from '../../accounts/password-rules.ts'
 import type { Passwords } from '../../accounts/passwords.ts'
-import { GUEST } from '../../accounts/principals.ts'
-import type { Sessions } from '../../accounts/sessions.ts'
-import { forgetDevices } from '../../accounts/trusted-devices.ts'
 import {
+  GUEST,
   changeUser,
   deletePrincipal,
   findUser,
@@ -26,6 +24,8 @@ import {
   type User,
   type UserChange,
 } from '../../accounts/users.ts'
+import type { Sessions } from '../../accounts/sessions.ts'
+import { forgetDevices } from '../../accounts/trusted-devices.ts'
 import { Forbidden, InvalidInput, NotFound } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { Database, Queries } from '../../stores/database.ts'

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { digestOf } from '../../accounts/token-digest.ts'
+import { digestOf } from '../../accounts/tokens.ts'
 
 /** 256 bits in base64url, in a secret as in a MAC. */
 const LENGTH = 43

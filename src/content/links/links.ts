@@ -1,7 +1,7 @@
 import { type Caller, denied, isAdmin, requireSignedIn } from '../../accounts/caller.ts'
 import type { PasswordRules } from '../../accounts/password-rules.ts'
 import type { Passwords } from '../../accounts/passwords.ts'
-import { digestOf } from '../../accounts/token-digest.ts'
+import { digestOf } from '../../accounts/tokens.ts'
 import type { UserCache } from '../../accounts/known-users.ts'
 import { Conflict, InvalidInput, NotFound } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'

@@ -1,6 +1,5 @@
 import { insertGroup } from '../../accounts/groups.ts'
-import { insertUser } from '../../accounts/users.ts'
-import { ADMIN, ADMINS, GUEST, systemNames, USERS } from '../../accounts/principals.ts'
+import { insertUser, ADMIN, ADMINS, GUEST, systemNames, USERS } from '../../accounts/users.ts'
 import type { Ledger } from '../../files/quota-ledger.ts'
 import type { Database, Queries } from '../../stores/database.ts'
 import { everybody, type GraphType, newEntry } from '../../model/entry.ts'

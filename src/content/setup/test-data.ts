@@ -1,6 +1,5 @@
 import { insertGroup, setHomeContext, setMembers } from '../../accounts/groups.ts'
-import { insertUser } from '../../accounts/users.ts'
-import { ADMIN } from '../../accounts/principals.ts'
+import { insertUser, ADMIN } from '../../accounts/users.ts'
 import type { Ledger } from '../../files/quota-ledger.ts'
 import { emptyGraph, type Graph, graphText, literal, type Term } from '../../graph/graph.ts'
 import { dct } from '../../graph/vocabulary.ts'

@@ -2,7 +2,7 @@ import type { PasswordRule, PasswordRules } from '../../accounts/password-rules.
 import { MAX_PASSWORD_CHARACTERS } from '../../accounts/passwords.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import { fill, type Html, html, type PageContext, page } from './html.ts'
-import type { Refusal } from './login-page.ts'
+import type { Refusal } from './sign-in-pages.ts'
 import { type Words, wordsForProblem } from './messages.ts'
 
 /** The form for the address of the mail. */

@@ -1,11 +1,11 @@
 import type { AccessToken } from '../../accounts/access-tokens.ts'
 import { tokenScopes } from '../../accounts/caller.ts'
-import { askedUser } from '../asked-user.ts'
+import { askedUser } from '../caller.ts'
 import { done, json, textParameter, route } from '../interface/route.ts'
 import { jsonBody } from '../interface/bodies.ts'
 import { list, named, object, oneOf, optional, text } from '../interface/schema.ts'
 import type { Uses } from '../services.ts'
-import { isoTime, readExpiry } from '../times.ts'
+import { isoTime, readExpiry } from '../../base/times.ts'
 
 const time = text({ format: 'date-time' })
 const scope = oneOf(...tokenScopes)

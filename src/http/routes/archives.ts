@@ -3,7 +3,7 @@ import { InvalidInput, NotAcceptable, UnsupportedType } from '../../base/errors.
 import type { Incoming } from '../../files/files.ts'
 import { findSyntax } from '../../graph/syntaxes.ts'
 import { announcesBody, clientGoneSignal, mediaTypeOf } from '../protocol/body.ts'
-import { contentDisposition } from '../protocol/content-disposition.ts'
+import { contentDisposition } from '../download.ts'
 import { content, json, custom, flagParameter, invalid, textParameter, route } from '../interface/route.ts'
 import { streamedBody } from '../interface/bodies.ts'
 import { anyOf, anything, flag, list, object, oneOf, optional, text } from '../interface/schema.ts'

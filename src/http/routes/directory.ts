@@ -9,7 +9,7 @@ import { json, choice, paging, textParameter, route } from '../interface/route.t
 import { flag, named, object, optional, text } from '../interface/schema.ts'
 import { count, Graph, partOf, Quota, time } from '../interface/schemas.ts'
 import type { Uses } from '../services.ts'
-import { isoTime } from '../times.ts'
+import { isoTime } from '../../base/times.ts'
 
 const portion = {
   query: textParameter('Part of a name or an id, in upper or lower case.', { keywords: { maxLength: 256 } }),

@@ -2,13 +2,13 @@ import { otpauthUri } from '../../accounts/factors/totp.ts'
 import type { Factor } from '../../accounts/factors/factor-rows.ts'
 import { requireSessionOf } from '../../accounts/factors/step-up.ts'
 import { requireAdmin } from '../../accounts/caller.ts'
-import { askedUser, userNamed } from '../asked-user.ts'
+import { askedUser, userNamed } from '../caller.ts'
 import { done, json, requiredText, textParameter, route } from '../interface/route.ts'
 import { jsonBody } from '../interface/bodies.ts'
 import { list, named, object, oneOf, optional, text } from '../interface/schema.ts'
 import { count } from '../interface/schemas.ts'
 import type { Uses } from '../services.ts'
-import { isoTime } from '../times.ts'
+import { isoTime } from '../../base/times.ts'
 
 const time = text({ format: 'date-time' })
 

@@ -3,7 +3,7 @@ import { anyOf, flag, list, named, nothing, object, oneOf, text } from '../inter
 import { count, time } from '../interface/schemas.ts'
 import { INTERVAL } from '../history.ts'
 import type { Uses } from '../services.ts'
-import { isoTime } from '../times.ts'
+import { isoTime } from '../../base/times.ts'
 
 const chapter = 'Status and administration'
 

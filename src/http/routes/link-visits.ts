@@ -3,8 +3,7 @@ import { findFile } from '../../files/file-records.ts'
 import { NotFound } from '../../base/errors.ts'
 import type { LinkVisits, Visit } from '../../content/links/link-visits.ts'
 import { isList } from '../../model/entry.ts'
-import { contentAddress } from '../content-redirect.ts'
-import { sendFile } from '../download.ts'
+import { contentAddress, sendFile, parseRange } from '../download.ts'
 import {
   content,
   json,
@@ -19,10 +18,9 @@ import { jsonBody } from '../interface/bodies.ts'
 import { anything, list, named, object, oneOf, optional, text } from '../interface/schema.ts'
 import { count, time } from '../interface/schemas.ts'
 import { LinkCookie } from '../browser-cookies.ts'
-import { parseRange } from '../protocol/range.ts'
 import { setCookie } from '../protocol/request-values.ts'
 import type { Uses } from '../services.ts'
-import { isoTime } from '../times.ts'
+import { isoTime } from '../../base/times.ts'
 import { sendZip } from './zips.ts'
 
 const chapter = 'Public links'

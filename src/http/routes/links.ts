@@ -1,12 +1,12 @@
 import { linkStates } from '../../content/links/link-state.ts'
 import type { ListedLink } from '../../content/links/links.ts'
-import { askedUser } from '../asked-user.ts'
+import { askedUser } from '../caller.ts'
 import { done, json, flagParameter, paging, textParameter, route } from '../interface/route.ts'
 import { jsonBody } from '../interface/bodies.ts'
 import { flag, integer, list, named, object, oneOf, optional, text } from '../interface/schema.ts'
 import { count, time, uri } from '../interface/schemas.ts'
 import type { Uses } from '../services.ts'
-import { isoTime, readExpiry } from '../times.ts'
+import { isoTime, readExpiry } from '../../base/times.ts'
 
 const chapter = 'Public links'
 

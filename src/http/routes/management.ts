@@ -2,12 +2,12 @@ import { availableParallelism, loadavg } from 'node:os'
 import { auditEvents } from '../../accounts/audit.ts'
 import { isGuest, requireAdmin } from '../../accounts/caller.ts'
 import { findUser, findUserByName, liftLockout, normaliseName } from '../../accounts/users.ts'
-import { parseTime } from '../../base/times.ts'
+import { parseTime, isoTime } from '../../base/times.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { countStore } from '../../content/store-counts.ts'
 import type { OidcProvider } from '../../sso/oidc/provider.ts'
 import type { Federation, SamlProvider } from '../../sso/saml/provider.ts'
-import { userNamed } from '../asked-user.ts'
+import { userNamed } from '../caller.ts'
 import {
   done,
   json,
@@ -37,7 +37,6 @@ import { count, time, uri } from '../interface/schemas.ts'
 import { preferenceAmong, prefersHtml } from '../protocol/negotiate.ts'
 import type { Parameters } from '../protocol/request-values.ts'
 import type { Uses } from '../services.ts'
-import { isoTime } from '../times.ts'
 import { OIDC_CALLBACK_PATH } from './oidc.ts'
 
 const chapter = 'Status and administration'

@@ -16,8 +16,7 @@ import {
   sendChanged,
 } from '../conditional.ts'
 import { describeResource } from '../describe.ts'
-import { contentAddress } from '../content-redirect.ts'
-import { sendFile } from '../download.ts'
+import { contentAddress, sendFile } from '../download.ts'
 import {
   content,
   done,

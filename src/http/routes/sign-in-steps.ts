@@ -7,7 +7,7 @@ import { formBody, formOrJson, jsonBody, type RequestBody } from '../interface/b
 import { anything, list, object, oneOf, openObject, optional, text, type TypeOf } from '../interface/schema.ts'
 import { CurrentUser } from '../interface/schemas.ts'
 import { assetPath, pageContext, sendPage } from '../page.ts'
-import { factorPage } from '../pages/factor-page.ts'
+import { factorPage } from '../pages/sign-in-pages.ts'
 import { scriptedPageHeaders } from '../pages/html.ts'
 import { brokenRules, temporaryPasswordPage } from '../pages/reset-pages.ts'
 import { setCookie } from '../protocol/request-values.ts'

@@ -13,14 +13,20 @@ import { anyOf, integer, list, named, object, optional, text } from '../interfac
 import { count, CurrentUser } from '../interface/schemas.ts'
 import { assetPath, pageContext, sendPage } from '../page.ts'
 import { prefersHtml } from '../protocol/negotiate.ts'
-import { type LoginForm, loginPage, type OpenElsewhere, signedInPage, type SignInMethods } from '../pages/login-page.ts'
+import {
+  type LoginForm,
+  loginPage,
+  type OpenElsewhere,
+  signedInPage,
+  type SignInMethods,
+} from '../pages/sign-in-pages.ts'
 import { pageHeaders, scriptedPageHeaders } from '../pages/html.ts'
 import { onwardPage } from '../pages/sso-pages.ts'
 import { problemOf } from '../problem.ts'
 import { type CompletionServices, endSignIn, leadOn, requireComplete } from '../sign-in-completion.ts'
-import { labelOf } from '../provider-label.ts'
 import type { Uses } from '../services.ts'
 import { CAS_PATH } from './cas.ts'
+import Negotiator from 'negotiator'
 
 const credentials = formBody(
   {
@@ -293,4 +299,17 @@ function readMaxAge(text: string | undefined): Seconds | undefined {
   if (text === undefined || text === '') return undefined
   if (/^\d+$/.test(text) && Number(text) >= 1) return Number(text)
   throw new InvalidInput('invalid-form', '`auth_maxage` must be a whole number of seconds, at least 1.')
+}
+
+/**
+ * The name of a provider in the language that the browser prefers among the configured ones, otherwise its
+ * general name.
+ * @param acceptLanguage `*` in it expresses no preference
+ */
+export function labelOf({ label, labels }: ProviderFace, acceptLanguage: string | undefined): string {
+  const ranges = (acceptLanguage ?? '').split(',').filter(range => !range.trim().startsWith('*'))
+  const headers = { 'accept-language': ranges.join(',') }
+  // Without a range the negotiator would take all languages for welcome.
+  const [language] = ranges.join('') === '' ? [] : new Negotiator({ headers }).languages([...labels.keys()])
+  return (language === undefined ? undefined : labels.get(language)) ?? label
 }

@@ -5,7 +5,7 @@ import { jsonBody } from '../interface/bodies.ts'
 import { anything, flag, list, mapOf, named, object, optional, text } from '../interface/schema.ts'
 import { time } from '../interface/schemas.ts'
 import type { Uses } from '../services.ts'
-import { isoTime } from '../times.ts'
+import { isoTime } from '../../base/times.ts'
 
 const chapter = 'Status and administration'
 const MAX_BYTES = 1_048_576

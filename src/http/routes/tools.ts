@@ -1,8 +1,9 @@
+import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
 import { requireSignedIn, shareOf } from '../../accounts/caller.ts'
 import { InvalidInput, ServiceError, TooLarge, UnsupportedType } from '../../base/errors.ts'
-import { isBlankUtf8 } from '../../base/text.ts'
+import { escapeHtml, isBlankUtf8 } from '../../base/text.ts'
 import type { Bytes } from '../../base/units.ts'
 import { indexedDocument } from '../../search/index-records.ts'
 import { clientGoneSignal, mediaTypeOf } from '../protocol/body.ts'
@@ -10,7 +11,6 @@ import { content, json, route } from '../interface/route.ts'
 import { streamedBody } from '../interface/bodies.ts'
 import { anyOf, list, mapOf, object, openObject, text } from '../interface/schema.ts'
 import { Json } from '../interface/schemas.ts'
-import { escapedText } from '../protocol/escaped-text.ts'
 import { firstFile } from '../protocol/multipart.ts'
 import { problemOf } from '../problem.ts'
 import { mediaTypes, syntaxOfBody } from '../rdf.ts'
@@ -125,8 +125,13 @@ async function readEcho(
   return chunks
 }
 
-async function* escapedEcho(chunks: readonly Uint8Array[]): AsyncGenerator<string | Buffer> {
+async function* escapedEcho(chunks: readonly Uint8Array[]): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
   yield '<textarea>status:200\n'
-  yield* escapedText(chunks)
-  yield '</textarea>'
+  for (const chunk of chunks) {
+    yield escapeHtml(decoder.decode(chunk, { stream: true }))
+    // Other requests are served between two chunks.
+    await setImmediate()
+  }
+  yield `${escapeHtml(decoder.decode())}</textarea>`
 }

@@ -4,7 +4,7 @@ import { list, named, object, oneOf, optional, text } from '../interface/schema.
 import { count, time, uri } from '../interface/schemas.ts'
 import { graphTypes } from '../../model/entry.ts'
 import type { Uses } from '../services.ts'
-import { isoTime } from '../times.ts'
+import { isoTime } from '../../base/times.ts'
 import { preconditionOf } from '../conditional.ts'
 
 const chapter = 'Trash'

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { content, invalid, requiredText, route } from '../interface/route.ts'
 import { anything } from '../interface/schema.ts'
-import { contentDisposition } from '../protocol/content-disposition.ts'
+import { contentDisposition } from '../download.ts'
 import type { Uses } from '../services.ts'
 
 const MAX_IDS = 500

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Properties } from 'properties-file/parser'
 import type { Row } from '../../backup/rows.ts'
-import { systemNames } from '../../accounts/principals.ts'
+import { systemNames } from '../../accounts/users.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import {

@@ -1,4 +1,4 @@
-import { ADMIN, ADMINS, GUEST, systemNames, USERS } from '../../accounts/principals.ts'
+import { ADMIN, ADMINS, GUEST, systemNames, USERS } from '../../accounts/users.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { UNLIMITED } from '../../base/units.ts'
 import { everybody, newEntry } from '../../model/entry.ts'

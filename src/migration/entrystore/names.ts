@@ -1,5 +1,4 @@
-import { normaliseName, requireName } from '../../accounts/users.ts'
-import { systemNames } from '../../accounts/principals.ts'
+import { normaliseName, requireName, systemNames } from '../../accounts/users.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import { requireContextName } from '../../content/contexts.ts'
 import { CONTEXTS, isReservedSegment, PRINCIPALS } from '../../model/addresses.ts'

@@ -1,4 +1,4 @@
-import { GUEST, USERS } from '../../accounts/principals.ts'
+import { GUEST, USERS } from '../../accounts/users.ts'
 import type { Statement } from '../../graph/graph.ts'
 import { contextIdOf, PRINCIPALS, principalUri } from '../../model/addresses.ts'
 import { placeOf, type ReadEntry } from './entry-graph.ts'

@@ -1,4 +1,4 @@
-import { GUEST } from '../../accounts/principals.ts'
+import { GUEST } from '../../accounts/users.ts'
 import type { Graph } from '../../graph/graph.ts'
 import { graphOf, graphText } from '../../graph/graph.ts'
 import type { Entry } from '../../model/entry.ts'

@@ -1,4 +1,4 @@
-import { ADMIN, ADMINS, GUEST, USERS } from '../../accounts/principals.ts'
+import { ADMIN, ADMINS, GUEST, USERS } from '../../accounts/users.ts'
 import { CONTEXTS, isId, isReservedSegment, PRINCIPALS } from '../../model/addresses.ts'
 import { rdf, store } from '../../graph/vocabulary.ts'
 import type { FindingCode } from './finding-codes.ts'

@@ -1,7 +1,7 @@
 import type { Statement } from '../../graph/graph.ts'
 import { store } from '../../graph/vocabulary.ts'
 import { principalUri } from '../../model/addresses.ts'
-import { GUEST } from '../../accounts/principals.ts'
+import { GUEST } from '../../accounts/users.ts'
 import type { Report } from './report.ts'
 
 /** The facts that only the resource graph of a user may state. */

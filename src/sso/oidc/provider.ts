@@ -8,11 +8,14 @@ import { type FetchedResponse, type Fetch, FetchFailed, fetchResponse } from '..
 import type { AuthRedirect, LoginFlow, VerifiedIdentity } from '../identity-provider.ts'
 import type { Metadata } from '../metadata-source.ts'
 import { SsoRefused, refused } from '../refusal.ts'
-import { type ClaimRules, type Claims, lacksClaims, mergeClaims, readName } from './claims.ts'
-import { asRefusal } from './library-refusal.ts'
-import { type LogoutRequest, readLogoutToken } from './logout-token.ts'
-import type { OidcServer } from './server.ts'
 import {
+  type ClaimRules,
+  type Claims,
+  lacksClaims,
+  mergeClaims,
+  readName,
+  type LogoutRequest,
+  readLogoutToken,
   type ExpectedToken,
   isCostlyText,
   isCostlyToken,
@@ -22,10 +25,11 @@ import {
   type VerifiedToken,
   verifyToken,
 } from './token.ts'
+import { asRefusal } from './library-refusal.ts'
+import type { OidcServer } from './server.ts'
 
 export { discoveryUrl, type Endpoints, fixedServer, type OidcServer, readServer } from './server.ts'
-export type { ClaimRules } from './claims.ts'
-export { issuerOf } from './logout-token.ts'
+export { type ClaimRules, issuerOf } from './token.ts'
 
 export interface OidcProviderOptions {
   readonly name: string

@@ -1,6 +1,6 @@
 import { networkOf } from '../../accounts/caller.ts'
 import type { Client, Session } from '../../accounts/sessions.ts'
-import { digestOf } from '../../accounts/token-digest.ts'
+import { digestOf } from '../../accounts/tokens.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { ProviderFace, ProviderPolicy } from '../identity-provider.ts'

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
-import { createLocalJWKSet, errors, type JWK, type JWTPayload, jwtVerify, type KeyInput } from 'jose'
-import { isTooCostly } from '../../base/json.ts'
+import { createLocalJWKSet, errors, type JWK, type JWTPayload, jwtVerify, type KeyInput, decodeJwt } from 'jose'
+import { isTooCostly, isObject } from '../../base/json.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { isSsoCheck, type SsoCheck } from '../checks.ts'
 import { refused } from '../refusal.ts'
+import { type Attributes, valueAt } from '../attributes.ts'
+import { normaliseName } from '../../accounts/users.ts'
 
 export interface VerifiedToken {
   readonly claims: JWTPayload
@@ -139,4 +141,97 @@ export const showClaim = (value: unknown): string => (value === undefined ? 'non
 const showTime = (time: Milliseconds): string => {
   const date = new Date(time)
   return Number.isNaN(date.getTime()) ? String(time) : date.toISOString()
+}
+
+export type Claims = Attributes
+
+export interface ClaimRules {
+  /** The claim that becomes the name of a user. */
+  readonly nameClaim: string
+  /** Whether an e-mail address counts without `email_verified`. */
+  readonly trustsUnverifiedEmail: boolean
+  /** Further claims that this service reads. */
+  readonly others: readonly string[]
+}
+
+/**
+ * Merges the claims of the ID token and of the userinfo endpoint; the signed ones win. `email_verified`
+ * belongs to the address beside it: that of userinfo says nothing about another address in the ID token.
+ */
+export function mergeClaims(idToken: Claims, userinfo: Claims): Claims {
+  const merged: Record<string, unknown> = { ...userinfo, ...idToken }
+  const isOtherEmail = idToken['email'] !== undefined && idToken['email'] !== userinfo['email']
+  if (isOtherEmail && idToken['email_verified'] === undefined) delete merged['email_verified']
+  return merged
+}
+
+/** The name of the user, and whether the provider has verified it. @throws {SsoRefused} `name-claim` */
+export function readName(
+  claims: Claims,
+  { nameClaim, trustsUnverifiedEmail }: ClaimRules,
+): { readonly name: string; readonly nameIsUnverified: boolean } {
+  const value = valueAt(claims, nameClaim)
+  if (typeof value !== 'string' || value === '') {
+    throw refused('name-claim', `the claim ${nameClaim}`, showClaim(value))
+  }
+  const { email, email_verified: verified } = claims
+  // Some providers send the string "true" instead of the boolean.
+  const isVerified = value === email && (verified === true || verified === 'true')
+  // A value without @ is a user name at the provider, because the operator has chosen the claim.
+  const isAddress = nameClaim === 'email' || normaliseName(value).includes('@')
+  return { name: value, nameIsUnverified: isAddress && !isVerified && !trustsUnverifiedEmail }
+}
+
+/** Whether a claim that this service reads is missing, so that the userinfo endpoint must be asked. */
+export function lacksClaims(claims: Claims, { nameClaim, trustsUnverifiedEmail, others }: ClaimRules): boolean {
+  const needed = [nameClaim, ...others]
+  if (!trustsUnverifiedEmail && nameClaim === 'email') needed.push('email_verified')
+  return needed.some(name => valueAt(claims, name) === undefined)
+}
+
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
+/** A token without `exp` is accepted for this long after `iat`. */
+const TTL: Milliseconds = 600_000
+
+/** The sessions that a provider asks to end. */
+export interface LogoutRequest {
+  /** Id of the session at the provider; if absent, all sessions of the subject end. */
+  readonly sid: string | undefined
+  readonly subject: string | undefined
+  /** Id of the token, which counts once, and the time until which it must be remembered. */
+  readonly once: { readonly id: string; readonly until: Milliseconds }
+}
+
+/**
+ * Reads a logout token (OpenID Connect Back-Channel Logout 2.6) whose signature, issuer, audience and times have been checked.
+ * @throws {SsoRefused}
+ */
+export function readLogoutToken(
+  { events, nonce, jti, sub, sid, exp, iat = 0 }: JWTPayload,
+  { now, clockSkew }: { readonly now: Milliseconds; readonly clockSkew: Milliseconds },
+): LogoutRequest {
+  const event = isObject(events) ? events[EVENT] : undefined
+  if (!isObject(event)) throw refused('logout-events', EVENT, showClaim(events))
+  // A token with a nonce may be an ID token, which must not end sessions.
+  if (nonce !== undefined) throw refused('logout-nonce', 'no nonce', 'a nonce')
+  if (typeof jti !== 'string' || jti === '') throw refused('logout-jti', 'a unique id', showClaim(jti))
+  if (sid !== undefined && (typeof sid !== 'string' || sid === ''))
+    throw refused('logout-sid', 'a text', showClaim(sid))
+  if (sid === undefined && (sub === undefined || sub === '')) throw refused('logout-subject', 'sub or sid', 'neither')
+  const until = (exp === undefined ? iat * 1000 + TTL : exp * 1000) + clockSkew
+  if (until <= now) throw refused('logout-iat', `issued less than ${TTL / 60_000} minutes ago`, showClaim(iat))
+  return { sid, subject: sub, once: { id: jti, until } }
+}
+
+/** The issuer and the audiences that a token claims, before it is verified; `undefined` if the text is no token, or an expensive one. */
+export function issuerOf(
+  token: string,
+): { readonly issuer: unknown; readonly audiences: readonly unknown[] } | undefined {
+  if (isCostlyToken(token)) return undefined
+  try {
+    const { iss, aud } = decodeJwt(token)
+    return { issuer: iss, audiences: Array.isArray(aud) ? aud : [aud] }
+  } catch {
+    return undefined
+  }
 }

@@ -1,6 +1,6 @@
 import { constants, createDecipheriv, privateDecrypt } from 'node:crypto'
 import { privateDecryptOaep } from 'xml-encryption/lib/oaep.js'
-import { refused } from '../refusal.ts'
+import { SsoRefused } from '../refusal.ts'
 import { messageLimits, parseXml, XmlRefused } from '../xml.ts'
 import { attributeOf, childrenNamed, descendantsNamed, textOf, type XmlElement } from '../xml-element.ts'
 import { DS, SAML, XENC, XENC11 } from './names.ts'
@@ -43,23 +43,23 @@ type Encrypted = 'Assertion' | 'NameID'
  * each is tried. @throws {SsoRefused} `decryption`
  */
 export function decryptElement(encrypted: XmlElement, name: Encrypted, keys: readonly string[]): string {
-  if (keys.length === 0) throw refused('decryption', `an unencrypted ${name}: no decryption key is configured`)
+  if (keys.length === 0) throw refused(`an unencrypted ${name}: no decryption key is configured`)
   const [data, ...others] = childrenNamed(encrypted, XENC, 'EncryptedData')
-  if (!data || others.length > 0) throw refused('decryption', 'one EncryptedData')
+  if (!data || others.length > 0) throw refused('one EncryptedData')
   requireKnownAlgorithms(encrypted)
   for (const key of keys) {
     const text = plainText(data, encrypted, key)
     if (isElement(text, name)) return text
   }
   // One refusal for every failure after this point: details would let a stranger guess the text byte by byte.
-  throw refused('decryption', `an encrypted ${name}`)
+  throw refused(`an encrypted ${name}`)
 }
 
 function requireKnownAlgorithms(encrypted: XmlElement): void {
   const known = [...ciphers.keys(), OAEP_MGF1P, OAEP]
   for (const method of descendantsNamed(encrypted, XENC, 'EncryptionMethod')) {
     const algorithm = attributeOf(method, 'Algorithm') ?? ''
-    if (!known.includes(algorithm)) throw refused('decryption', known.join(' '), algorithm)
+    if (!known.includes(algorithm)) throw refused(known.join(' '), algorithm)
     for (const digest of childrenNamed(method, DS, 'DigestMethod')) requireKnown(digest, digests)
     for (const mask of childrenNamed(method, XENC11, 'MGF')) requireKnown(mask, masks)
   }
@@ -67,7 +67,7 @@ function requireKnownAlgorithms(encrypted: XmlElement): void {
 
 function requireKnown(element: XmlElement, known: ReadonlyMap<string, string>): void {
   const algorithm = attributeOf(element, 'Algorithm') ?? ''
-  if (!known.has(algorithm)) throw refused('decryption', [...known.keys()].join(' '), algorithm)
+  if (!known.has(algorithm)) throw refused([...known.keys()].join(' '), algorithm)
 }
 
 /** Empty when it cannot be decrypted. */
@@ -145,3 +145,6 @@ function isElement(text: string, name: Encrypted): boolean {
     throw error
   }
 }
+
+const refused = (expected: string, received?: string): SsoRefused =>
+  new SsoRefused({ check: 'decryption', expected, received })

@@ -11,8 +11,8 @@ import {
 } from './federation-directory.ts'
 import type { FederationEntity } from './federation-entity.ts'
 import type { EntityRow, FederationHead, FederationStore } from './federation-store.ts'
-import type { FederationReader } from './federation-reader.ts'
 import { MetadataQueries, unknownEntity } from './metadata-queries.ts'
+import type { FederationReader } from './federation-reader.ts'
 
 export interface FederationOptions {
   /** Name of the federation in the settings. */

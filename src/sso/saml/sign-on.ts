@@ -10,9 +10,7 @@ import { chooseProvider, type CompletedSignOn, type LoginRequest, type LoginTarg
 import { discoveryRequest } from './discovery.ts'
 import type { DirectoryHits, DirectoryQuestion, FederationLogin, SamlProvider } from './provider.ts'
 import { type LogoutMessage, type LogoutStep, SingleLogout } from './single-logout.ts'
-
 export type { LogoutMessage } from './single-logout.ts'
-export { CHOICE, DISCOVERED } from './discovery.ts'
 
 /** One identity provider and the users that it can sign in. */
 export interface SamlLogin {

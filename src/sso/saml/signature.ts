@@ -1,5 +1,5 @@
 import { constants, createHash, type KeyObject, verify } from 'node:crypto'
-import { type SsoRefused, refused } from '../refusal.ts'
+import { SsoRefused, refused } from '../refusal.ts'
 import { attributeOf, childElements, childrenNamed, textOf, type XmlElement } from '../xml-element.ts'
 import { canonicalForm } from './canonical.ts'
 import { parseMessage } from './message.ts'
@@ -198,7 +198,7 @@ function requireAlgorithm(element: XmlElement, accepted: readonly string[]): str
 }
 
 const malformed = (expected: string, received: string | undefined): SsoRefused =>
-  refused('signature-shape', expected, received)
+  new SsoRefused({ check: 'signature-shape', expected, received })
 
 /** The certificate that the message claims to be signed with, for administrators; it is never used to verify. */
 function describeKey(signature: XmlElement): string {

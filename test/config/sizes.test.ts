@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { parseSize } from '../../src/base/sizes.ts'
+import { parseSize } from '../../src/config/quantities.ts'
 
 test('a size is a whole number of bytes or of a power of 1024, in any case; -1 is unlimited (D7.8)', () => {
   const sizes: Readonly<Record<string, number>> = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseDuration } from '../../src/base/durations.ts'
+import { parseDuration } from '../../src/config/quantities.ts'
 
 test('a duration is a whole number with a unit; no unit means milliseconds (D10.4)', () => {
   const durations: Readonly<Record<string, number>> = {

@@ -1,6 +1,5 @@
 import { fill, type Html, html, type PageContext, page } from './html.ts'
 import { wordsForProblem } from './messages.ts'
-import { type PasskeyButton, passkeyButton } from './passkey-button.ts'
 
 /** The reason why the user must sign in, or sign in again. */
 export interface Refusal {
@@ -118,4 +117,66 @@ export const signedInPage = (
 <p><a class="button wide" href="${account}">${words.account}</a></p>
 <form method="post" action="${logout}"><button class="button quiet wide">${words.signOut}</button></form>`,
   )
+}
+
+/** Where a button for passkeys gets its options, and what becomes of the response. */
+interface PasskeyButton {
+  /** The address of the options for `navigator.credentials.get()`. */
+  readonly options: string
+  /** The address that the response is sent to, if the passkey alone signs in; else a form of the page takes it. */
+  readonly signIn?: { readonly target: string; readonly successUrl: string }
+}
+
+/** Hidden until the script of the page finds that the browser has passkeys (`ui/passkey-buttons.ts`). */
+function passkeyButton({ words }: PageContext, { options, signIn }: PasskeyButton): Html {
+  const texts = JSON.stringify({
+    '': words.passkeyUnused,
+    'passkey-refused': words['problem.passkey-refused'],
+    'passkey-login-off': words['problem.passkey-login-off'],
+    'account-disabled': words['problem.account-disabled'],
+    'locked-out': words.passkeyLocked,
+  })
+  const alone = signIn && html` data-target="${signIn.target}" data-success="${signIn.successUrl}"`
+  return html`<div class="stack" hidden data-passkey="${options}" data-texts="${texts}"${alone ?? []}><p class="notice bad" role="alert" hidden></p>
+<button type="button" class="button quiet wide">${signIn ? words.passkeySignIn : words.passkeyUse}</button></div>`
+}
+
+interface FactorForm {
+  readonly action: string
+  /** Absent for a user without a passkey. */
+  readonly passkey: PasskeyButton | undefined
+  /** The script for passkeys; the page works without it. */
+  readonly script: string
+  /** Why an earlier answer was refused. */
+  readonly refusal: Refusal | undefined
+}
+
+/** The second step of a sign-in; works without scripts. */
+export const factorPage = (context: PageContext, { action, passkey, script, refusal }: FactorForm): string => {
+  const { words } = context
+  const described = refusal ? html` aria-describedby="refusal"` : []
+  return page(
+    context,
+    words.secondStep,
+    html`${refusalNotice(context, refusal)}<form method="post" action="${action}">
+<label class="field"><span>${words.factorCode}</span><input name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="40" required autofocus${described}></label>
+<p class="hint">${words.factorHint}</p>
+<button class="button wide">${words.signIn}</button></form>
+${passkey === undefined ? [] : passkeyForm(context, passkey, action)}
+<p class="aside"><a href="${context.home}">${words.back}</a></p>`,
+    html`<script type="module" src="${script}"></script>`,
+  )
+}
+
+const passkeyForm = (context: PageContext, passkey: PasskeyButton, action: string): Html =>
+  html`<form method="post" action="${action}"><input type="hidden" name="passkey">${passkeyButton(context, passkey)}</form>`
+
+function refusalNotice({ words }: PageContext, refusal: Refusal | undefined): Html | [] {
+  if (!refusal) return []
+  const { code, detail, retryAfter } = refusal
+  const text =
+    retryAfter === undefined
+      ? (wordsForProblem(words, code) ?? detail)
+      : fill(words.lockedOut, { time: fill(words.seconds, { count: retryAfter }) })
+  return html`<p class="notice bad" role="alert" id="refusal">${text}</p>`
 }

@@ -4,6 +4,9 @@ import type { ServiceAddress } from '../http/base-address.ts'
 import type { CookieOptions } from '../http/protocol/request-values.ts'
 import type { HttpOptions } from '../http/services.ts'
 import type { Machine } from './machine.ts'
+import { ContentOrigin, ContentTickets } from '../http/content-origin.ts'
+import type { EphemeralStores } from './ephemeral-stores.ts'
+import { Proxy } from '../proxy/proxy.ts'
 
 /** The flags of the cookie (I5.2). */
 export function cookieOptions(settings: Settings, basePath: string): CookieOptions {
@@ -49,4 +52,32 @@ export function httpOptions(settings: Settings, machine: Machine, address: Servi
     metricsToken: settings['service.metrics.token'],
     version: machine.version,
   }
+}
+
+/** The origin for active files; `undefined` when the settings have none. All nodes verify each other's tickets. */
+export function createContentOrigin(
+  settings: Settings,
+  { system }: Machine,
+  { tokenKeys }: Pick<EphemeralStores, 'tokenKeys'>,
+): ContentOrigin | undefined {
+  const href = settings['service.content.base-url']
+  if (href === undefined) return undefined
+  // With tokens in memory one process serves, and a restart ends all logins and tickets.
+  const secrets = tokenKeys.length > 0 ? tokenKeys : [system.randomBytes(32)]
+  return new ContentOrigin(href, new ContentTickets(secrets, system))
+}
+
+/** `undefined` when the proxy is off. */
+export function createProxy(settings: Settings, { version }: Machine): Proxy | undefined {
+  if (!settings['service.proxy']) return undefined
+  const options = {
+    hosts: {
+      forGuests: settings['service.proxy.guest-hosts.<n>'],
+      private: settings['service.proxy.private-hosts.<n>'],
+    },
+    maxBytes: settings['service.proxy.max-size'],
+    timeout: settings['service.proxy.timeout'],
+    userAgent: `Stowage/${version}`,
+  }
+  return new Proxy(options)
 }
