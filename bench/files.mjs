@@ -220,7 +220,7 @@ async function makeRoom(service, headers, size) {
       await tx.run(sql`UPDATE contexts SET last_number = ${size + SPARE} WHERE id = ${context}`)
     })
   }
-  await database.run(sql`UPDATE spaces SET used = ${size * 1024} WHERE context = ${context}`)
+  await database.run(sql`UPDATE quota_usage SET used = ${size * 1024} WHERE kind = 'context' AND owner = ${context}`)
   await database.close()
   let last = size
   const next = () => {
