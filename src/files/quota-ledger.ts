@@ -63,7 +63,7 @@ export class Ledger {
 
   /** Deletes the row of usage of a context whose files are gone. What uploads into it have reserved counts for its group no more. */
   async close(tx: Queries, context: string): Promise<void> {
-    const group = await groupOf(tx, context)
+    const group = await this.groupOf(tx, context)
     const usage = await this.usage.find(tx, { kind: 'context', id: context })
     if (group !== undefined && usage) {
       const reserved = { bytes: usage.used.bytes - usage.held.bytes, files: usage.used.files - usage.held.files }
@@ -71,6 +71,11 @@ export class Ledger {
     }
     await tx.run(sql`DELETE FROM quota_usage WHERE kind = 'context' AND owner = ${context}`)
     await tx.run(sql`DELETE FROM quota_groups WHERE context = ${context}`)
+  }
+
+  /** The group of a context, if it is in one. */
+  async groupOf(queries: Queries, context: string): Promise<string | undefined> {
+    return (await queries.get<{ name: string }>(sql`SELECT name FROM quota_groups WHERE context = ${context}`))?.name
   }
 
   /** @throws {NotFound} */
@@ -228,7 +233,7 @@ export class Ledger {
    * its group (D7.8). Part of the transaction that moves them. @throws {TooLarge} `quota-exceeded`
    */
   async transfer(tx: Queries, from: string, to: string, amount: Amount): Promise<void> {
-    const [left, joined] = [await groupOf(tx, from), await groupOf(tx, to)]
+    const [left, joined] = [await this.groupOf(tx, from), await this.groupOf(tx, to)]
     const payers = (context: string, group: string | undefined): QuotaOwner[] => [
       { kind: 'context', id: context },
       ...(group === undefined || left === joined ? [] : [{ kind: 'group' as const, id: group }]),
@@ -306,10 +311,6 @@ export const quotaObject = ({ limit, used, hasDefaultQuota }: Usage): Quota => (
 })
 
 const negative = ({ bytes, files }: Amount): Amount => ({ bytes: -bytes, files: -files })
-
-async function groupOf(tx: Queries, context: string): Promise<string | undefined> {
-  return (await tx.get<{ name: string }>(sql`SELECT name FROM quota_groups WHERE context = ${context}`))?.name
-}
 
 async function amountsByUser(
   tx: Queries,

@@ -1,7 +1,7 @@
 import { Conflict, NotFound } from '../base/errors.ts'
 import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import { type Amount, type QuotaOwner, type QuotaUsage, STORE, type Usage } from './quota-usage.ts'
+import { type Amount, type QuotaOwner, type QuotaUsage, type Usage } from './quota-usage.ts'
 import { sumContexts } from './recount.ts'
 
 /** Limits as administrators set them; `null` stands for the limit of the settings, in files for none. */
@@ -84,12 +84,6 @@ export class QuotaOwners {
     await tx.run(sql`DELETE FROM quota_groups WHERE name = ${group}`)
     for (const id of contexts) await tx.run(sql`INSERT INTO quota_groups (context, name) VALUES (${id}, ${group})`)
     await sumContexts(tx, { kind: 'group', id: group })
-  }
-
-  /** What applies to a user: the quota of the user and that of the store. */
-  async ofUser(queries: Queries, user: string): Promise<Usage[]> {
-    const owners: readonly QuotaOwner[] = [{ kind: 'user', id: user }, STORE]
-    return await Promise.all(owners.map(owner => this.read(queries, owner)))
   }
 
   /** Owners of a kind that have a quota or hold files, those that use most bytes first. */
