@@ -220,7 +220,9 @@ async function makeRoom(service, headers, size) {
       await tx.run(sql`UPDATE contexts SET last_number = ${size + SPARE} WHERE id = ${context}`)
     })
   }
-  await database.run(sql`UPDATE quota_usage SET used = ${size * 1024}, files = ${size} WHERE kind = 'context' AND owner = ${context}`)
+  await database.run(
+    sql`UPDATE quota_usage SET used = ${size * 1024}, files = ${size} WHERE kind = 'context' AND owner = ${context}`,
+  )
   await database.close()
   let last = size
   const next = () => {

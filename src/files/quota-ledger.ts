@@ -7,6 +7,7 @@ import { discardBlob, type FileRecord, isFile } from './file-records.ts'
 import {
   type Amount,
   type Booking,
+  NOTHING,
   type Payers,
   type QuotaOptions,
   type QuotaOwner,
@@ -209,22 +210,34 @@ export class Ledger {
 
   /** Subtracts all files of a context from all usage. Part of the transaction that removes them, before their rows are gone. */
   async releaseFilesOf(tx: Queries, context: string): Promise<void> {
-    await this.releaseUsers(tx, context)
+    for (const [user, amount] of await this.usersOf(tx, context))
+      await this.usage.bookFor(tx, [{ kind: 'user', id: user }], { used: negative(amount) })
     const usage = await this.usage.find(tx, { kind: 'context', id: context })
     if (usage) await this.usage.book(tx, { context, user: null }, { used: negative(usage.used) })
   }
 
-  /** Subtracts all files of a context from the usage of their users. */
-  async releaseUsers(tx: Queries, context: string): Promise<void> {
-    for (const { user, amount } of await amountsByUser(tx, context))
-      await this.usage.bookFor(tx, [{ kind: 'user', id: user }], { used: negative(amount) })
+  /** What the files of a context count for each user. */
+  async usersOf(queries: Queries, context: string): Promise<ReadonlyMap<string, Amount>> {
+    const rows = await queries.all<Amount & { readonly user: string }>(
+      sql`SELECT user_id AS "user", SUM(size) AS bytes, COUNT(*) AS files FROM files
+        WHERE context = ${context} AND user_id IS NOT NULL GROUP BY user_id ORDER BY user_id`,
+    )
+    return new Map(rows.map(({ user, bytes, files }) => [user, { bytes, files }]))
   }
 
-  /** Adds the files that an import has recorded to the usage of their users. @throws {TooLarge} `quota-exceeded` */
-  async chargeUsers(tx: Queries, context: string): Promise<readonly Usage[]> {
+  /**
+   * Counts for users what the files of a context count for them now, instead of what they counted before. Resolves to the new usage of
+   * each user. @throws {TooLarge} `quota-exceeded`
+   */
+  async recountUsers(tx: Queries, context: string, before: ReadonlyMap<string, Amount>): Promise<readonly Usage[]> {
+    const after = await this.usersOf(tx, context)
     const usages: Usage[] = []
-    for (const { user, amount } of await amountsByUser(tx, context))
-      usages.push(...(await this.usage.bookFor(tx, [{ kind: 'user', id: user }], { used: amount })))
+    for (const user of [...new Set([...before.keys(), ...after.keys()])].sort()) {
+      const { bytes, files } = after.get(user) ?? NOTHING
+      const old = before.get(user) ?? NOTHING
+      const used = { bytes: bytes - old.bytes, files: files - old.files }
+      usages.push(...(await this.usage.bookFor(tx, [{ kind: 'user', id: user }], { used })))
+    }
     return usages
   }
 
@@ -311,17 +324,6 @@ export const quotaObject = ({ limit, used, hasDefaultQuota }: Usage): Quota => (
 })
 
 const negative = ({ bytes, files }: Amount): Amount => ({ bytes: -bytes, files: -files })
-
-async function amountsByUser(
-  tx: Queries,
-  context: string,
-): Promise<ReadonlyArray<{ readonly user: string; readonly amount: Amount }>> {
-  const rows = await tx.all<{ user: string; bytes: Bytes; files: number }>(
-    sql`SELECT user_id AS "user", SUM(size) AS bytes, COUNT(*) AS files FROM files
-      WHERE context = ${context} AND user_id IS NOT NULL GROUP BY user_id ORDER BY user_id`,
-  )
-  return rows.map(({ user, bytes, files }) => ({ user, amount: { bytes, files } }))
-}
 
 /** Per cent of a quota at which its owner needs attention; below 100 more can be added. */
 export const THRESHOLDS = [80, 90, 100] as const

@@ -75,7 +75,7 @@ export interface Booking {
 
 const ORDER: readonly OwnerKind[] = ['context', 'user', 'group', 'store']
 
-const NOTHING: Amount = { bytes: 0, files: 0 }
+export const NOTHING: Amount = { bytes: 0, files: 0 }
 
 /**
  * The rows of the table `quota_usage`: what each owner may use, uses, and has reserved. Users get their row with their first

@@ -98,12 +98,12 @@ export class StagedImports {
           const present = await amountOfFiles(tx, context)
           const amount = { bytes: total.bytes - present.bytes, files: total.files - present.files }
           const usages = await ledger.commit(tx, reservation, amount)
-          await ledger.releaseUsers(tx, context)
+          const before = await ledger.usersOf(tx, context)
           await removeFilesOf(tx, context)
           await discardBlob(tx, key)
           const result = await insert()
           await assignUsers(tx, sql`context = ${context}`)
-          await ledger.chargeUsers(tx, context)
+          await ledger.recountUsers(tx, context, before)
           growth = { amount, usages }
           return result
         },

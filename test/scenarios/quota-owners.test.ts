@@ -1,6 +1,7 @@
 import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { exportOf, importInto } from '../support/archives.ts'
 import { assertRefused } from '../support/content.ts'
 import type { Visitor } from '../support/http-client.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
@@ -37,7 +38,7 @@ async function held(path: string): Promise<[number, number]> {
 const newPath = async (visitor: Visitor, context: string): Promise<string> =>
   `${context}/resource/${await newEntry(visitor, context)}`
 
-test('a user may fill several contexts, and not a byte more than their own quota', async () => {
+test('a user may fill several contexts, and not a byte more than their own quota (D41.1, D7.4)', async () => {
   const user = await newUser(service, admin)
   const contexts = [await newContext(admin, [user.id]), await newContext(admin, [user.id])]
   await set(`users/${user.id}`, { quota: 1000 })
@@ -61,7 +62,7 @@ test('a user may fill several contexts, and not a byte more than their own quota
   )
 })
 
-test('files count for whoever created their entry, whoever uploads them; for guests and deleted users for nobody', async () => {
+test('files count for whoever created their entry, whoever uploads them; for guests and deleted users for nobody (D41.1)', async () => {
   const [maker, other] = [await newUser(service, admin), await newUser(service, admin)]
   const context = await newContext(admin, [maker.id, other.id])
   const path = await newPath(maker.visitor, context)
@@ -81,7 +82,7 @@ test('files count for whoever created their entry, whoever uploads them; for gue
   assert.deepEqual(await held(`contexts/${context}`), [0, 0])
 })
 
-test('a group limits the sum of its contexts, which may join and leave it with what they hold', async () => {
+test('a group limits the sum of its contexts, which may join and leave it with what they hold (D41.3)', async () => {
   const [one, two] = [await newContext(admin), await newContext(admin)]
   const first = await newPath(admin, one)
   await putFile(admin, first, bytes(300))
@@ -105,7 +106,7 @@ test('a group limits the sum of its contexts, which may join and leave it with w
   assertRefused(await admin.get('quota/groups/lab'), 404, 'not-found')
 })
 
-test('numbers of files are limited like bytes; replacing a file needs no further one', async () => {
+test('numbers of files are limited like bytes; replacing a file needs no further one (D41.2, D41.5)', async () => {
   const context = await newContext(admin)
   await set(`contexts/${context}`, { maxFiles: 2 })
   const paths = [await newPath(admin, context), await newPath(admin, context), await newPath(admin, context)]
@@ -120,7 +121,7 @@ test('numbers of files are limited like bytes; replacing a file needs no further
   assert.deepEqual(form, { quota: -1, fillLevel: 5, hasDefaultQuota: true }, 'the form that clients know')
 })
 
-test('the store has a quota over all contexts as soon as it gets one', async t => {
+test('the store has a quota over all contexts as soon as it gets one (D41.2)', async t => {
   const before = await state('store')
   assert.deepEqual([before.quota, before.hasDefaultQuota], [-1, true])
   t.after(() => admin.delete('quota/store'))
@@ -136,7 +137,7 @@ test('the store has a quota over all contexts as soon as it gets one', async t =
   ) // prettier-ignore
 })
 
-test('files that move or go to the trash stay counted for their user and the group of their context', async () => {
+test('files that move or go to the trash stay counted for their user and the group of their context (D41.4)', async () => {
   const user = await newUser(service, admin)
   const [from, to] = [await newContext(admin, [user.id]), await newContext(admin, [user.id])]
   await set('groups/source', { contexts: [from] })
@@ -182,7 +183,7 @@ test('files that move or go to the trash stay counted for their user and the gro
   )
 })
 
-test('only administrators set quotas and see those of others; what cannot be set is named', async () => {
+test('only administrators set quotas and see those of others; what cannot be set is named (D41.5)', async () => {
   const user = await newUser(service, admin)
   for (const path of ['users/_admin', 'groups/any', 'store', 'users', 'groups', 'contexts'])
     assertRefused(await user.visitor.get(`quota/${path}`), 403, 'not-allowed')
@@ -198,8 +199,38 @@ test('only administrators set quotas and see those of others; what cannot be set
   assert.equal((await admin.delete(`quota/users/${user.id}`)).json<State>().hasDefaultQuota, true)
 })
 
-test('with quota off the addresses answer like those of contexts', async t => {
+test('with quota off the addresses answer like those of contexts (D7.1)', async t => {
   const plain = await startInProcess(t)
   for (const path of ['quota', 'quota/store', 'quota/users', 'quota/users/_admin', 'quota/groups/x'])
     assertRefused(await (await plain.admin()).get(path), 501, 'quota-not-supported')
+})
+
+test('no context gets the name under which the quotas are (D41.6)', async () => {
+  assertRefused(await admin.post('_contexts?graphtype=context', { resource: { name: 'quota' } }), 400, 'invalid-name')
+})
+
+test('an import counts the files for the creators that the archive names (D41.4)', async () => {
+  const [one, two] = [await newUser(service, admin), await newUser(service, admin)]
+  const context = await newContext(admin, [one.id, two.id])
+  await putFile(admin, await newPath(one.visitor, context), bytes(40))
+  await putFile(admin, await newPath(two.visitor, context), bytes(2))
+  const archive = await exportOf(admin, context)
+  await putFile(admin, await newPath(one.visitor, context), bytes(500))
+  assert.deepEqual(await held(`users/${one.id}`), [540, 2])
+  const imported = await importInto(admin, context, archive)
+  assert.equal(imported.status, 200, imported.text)
+  assert.deepEqual(
+    [await held(`users/${one.id}`), await held(`users/${two.id}`), await held(`contexts/${context}`)],
+    [
+      [40, 1],
+      [2, 1],
+      [42, 2],
+    ],
+  ) // prettier-ignore
+  await set(`users/${one.id}`, { quota: 39 })
+  assert.equal((await importInto(admin, context, archive)).status, 200, 'no more than before')
+  await putFile(admin, await newPath(one.visitor, context), '')
+  assert.equal((await admin.delete(`${context}/resource/1`)).status, 204)
+  assertRefused(await importInto(admin, context, archive), 413, 'quota-exceeded')
+  assert.deepEqual(await held(`contexts/${context}`), [2, 2])
 })

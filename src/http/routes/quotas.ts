@@ -36,6 +36,8 @@ const State = named(
   }),
 )
 
+const groupName = { description: 'Name of the group: A-Z, a-z, 0-9, _ and -.', example: 'lab' }
+
 /** Members that GET returns and clients cannot set. */
 const READ_ONLY = ['owner', 'fillLevel', 'hasDefaultQuota', 'files']
 const limit = optional(anyOf(integer(-1), nothing))
@@ -76,7 +78,7 @@ export const quotaRoutes = [
   ...[
     '/quota',
     '/quota/store',
-    ...['users', 'groups', 'contexts'].flatMap(kind => [`/quota/${kind}`, `/quota/${kind}/:id`]),
+    ...['users', 'groups', 'contexts'].flatMap(kind => [`/quota/${kind}`, `/quota/${kind}/:entry`]),
   ].flatMap(url =>
     (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).map(method =>
       undescribed({
@@ -116,17 +118,24 @@ function ownersOf(kind: 'user' | 'group' | 'context', plural: string, what: stri
         return { items: usages.map(describe), results: total }
       },
     }),
-    ...oneOwner(`/quota/${plural}/:id`, name, what, ({ id = '' }) => ({ kind, id })),
+    ...oneOwner(`/quota/${plural}/:entry`, name, what, ({ entry = '' }) => ({ kind, id: entry })),
   ]
 }
 
-function oneOwner(url: string, name: string, what: string, ownerOf: (params: { readonly id?: string }) => QuotaOwner) {
+function oneOwner(
+  url: string,
+  name: string,
+  what: string,
+  ownerOf: (params: { readonly entry?: string }) => QuotaOwner,
+) {
   const isGroup = name === 'Group'
+  const path = { entry: isGroup ? groupName : { description: 'Id of the user or context.', example: '5' } }
   return [
     route({
       id: `read${name}Quota`,
       method: 'GET',
       url,
+      path,
       chapter,
       summary: `Read the quota and the usage of ${what}.`,
       access: name === 'User' ? 'administrators, and the user' : 'administrators',
@@ -141,6 +150,7 @@ function oneOwner(url: string, name: string, what: string, ownerOf: (params: { r
       id: `set${name}Quota`,
       method: 'PUT',
       url,
+      path,
       chapter,
       summary: isGroup ? 'Create a group of contexts, or set its quota.' : `Set the quota of ${what}.`,
       access: 'administrators',
@@ -161,6 +171,7 @@ function oneOwner(url: string, name: string, what: string, ownerOf: (params: { r
       id: `reset${name}Quota`,
       method: 'DELETE',
       url,
+      path,
       chapter,
       summary: isGroup ? 'Delete a group of contexts, which stay.' : `Go back to the default quota of ${what}.`,
       access: 'administrators',
