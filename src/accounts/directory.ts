@@ -1,5 +1,5 @@
 import type { Database } from '../stores/database.ts'
-import { type Sql, sql } from '../stores/sql.ts'
+import { listed, type Sql, sql } from '../stores/sql.ts'
 import { findUser, normaliseName, type User } from './users.ts'
 
 /** Selects a part of a list. */
@@ -21,9 +21,15 @@ interface ListedGroup {
   readonly members: number
 }
 
-/** Lists users by name, for administrators. */
-export async function listUsers(database: Database, { query, limit, offset }: Portion): Promise<Listed<User>> {
-  const from = sql`FROM principals WHERE kind = 'user' AND ${holds(query && normaliseName(query))}`
+/** Lists users by name, for administrators. @param alsoIds users who match the query in another way */
+export async function listUsers(
+  database: Database,
+  { query, limit, offset }: Portion,
+  alsoIds: readonly string[] = [],
+): Promise<Listed<User>> {
+  const isFound = holds(query && normaliseName(query))
+  const matches = alsoIds.length === 0 ? isFound : sql`(${isFound} OR id IN (${listed(alsoIds)}))`
+  const from = sql`FROM principals WHERE kind = 'user' AND ${matches}`
   const rows = await database.all<{ id: string }>(
     sql`SELECT id ${from} ORDER BY coalesce(name, id), id LIMIT ${limit} OFFSET ${offset}`,
   )

@@ -9,7 +9,6 @@ import type { Services } from '../http/services.ts'
 import { DependencyCache } from '../stores/dependency-cache.ts'
 import { serveTasks } from '../workers/serve-tasks.ts'
 import { createContent } from './content.ts'
-import { quotaOptions } from './quota.ts'
 import type { ReaderData } from './readers.ts'
 import { openDatabase } from './stores.ts'
 
@@ -19,10 +18,11 @@ const CACHE_BYTES = 8 * 2 ** 20
 
 const database = await openDatabase(settings, realSystem, { readOnly: true })
 const cache = new DependencyCache(database, CACHE_BYTES, realSystem)
+const books = { enforced: settings['service.data.quota'], defaultQuota: settings['service.data.quota.default'] }
 const parts = {
   database,
   cache,
-  ledger: new Ledger(database, realSystem, quotaOptions(settings)),
+  ledger: new Ledger(database, realSystem, books),
   revisions: new Revisions(settings['service.repository.provenance']),
   system: realSystem,
 }

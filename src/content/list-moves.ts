@@ -115,18 +115,12 @@ export class ListMoves {
     change: (entry: Entry) => Entry,
   ): Promise<Entry> {
     const { tx } = writer
-    const amount = { bytes: 0, files: 0 }
-    for (const entry of entries) {
-      const file = await findFile(tx, entry)
-      if (file) {
-        amount.bytes += file.size
-        amount.files++
-      }
-    }
+    let bytes = 0
+    for (const entry of entries) bytes += (await findFile(tx, entry))?.size ?? 0
     const [root] = entries
     if (!root) throw new TypeError('there is nothing to move')
     // Done first: if the quota of the target is exceeded, nothing changes (D7.8).
-    await this.#deps.ledger.transfer(tx, root.context, context, amount)
+    await this.#deps.ledger.transfer(tx, root.context, context, bytes)
 
     const addresses = new Map<string, EntryAddress>()
     for (const { id } of entries) addresses.set(id, { context, id: await nextId(tx, context) })

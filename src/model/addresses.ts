@@ -59,7 +59,6 @@ const reservedSegments = new Set([
   'echo',
   'lookup',
   'proxy',
-  'quota',
   'search',
   'sparql',
   'validator',

@@ -66,6 +66,13 @@ test('the list of users has full name, e-mail address and last sign-in; full nam
     [user?.['fullName'], user?.['email'], user?.['lastSignIn']],
     ['Karin Ström', 'karin@list.example', signedIn],
   )
+  for (const text of ['RIN STR', 'karin@list', 'Ström'])
+    assert.deepEqual(
+      (await list('users', search(text))).items.map(found => found.id),
+      [id],
+      text,
+    )
+  assert.deepEqual((await list('users', search('Karin Strand'))).items, [])
   const created = await admin.post('_principals?graphtype=group', {
     resource: { name: 'Divers' },
     metadata: {

@@ -1,9 +1,11 @@
 import { listGroups, listUsers } from '../../accounts/directory.ts'
+import type { Caller } from '../../accounts/caller.ts'
 import { countedUser } from '../../accounts/lockout.ts'
 import type { User } from '../../accounts/users.ts'
 import { NotFound } from '../../base/errors.ts'
 import { contextOrders, listContexts } from '../../content/context-list.ts'
 import { personalDataOf } from '../../content/provisioning.ts'
+import { parseQuery } from '../../search/query.ts'
 import { describeEntry } from '../describe.ts'
 import { json, choice, paging, textParameter, route } from '../interface/route.ts'
 import { flag, named, object, optional, text } from '../interface/schema.ts'
@@ -28,7 +30,12 @@ export const directoryRoutes = [
     details:
       '`fullName` and `email` come from their metadata, `lastSignIn` from the audit trail. `quota` is that of the home context.',
     requires: { role: 'admin', to: 'list the users' },
-    query: portion,
+    query: {
+      ...portion,
+      query: textParameter('Part of a name, an id, a full name or an e-mail address, in upper or lower case.', {
+        keywords: { maxLength: 256 },
+      }),
+    },
     answers: {
       200: json(
         'A part of the list.',
@@ -52,9 +59,9 @@ export const directoryRoutes = [
         ),
       ),
     },
-    handle: async (deps: Uses<'audit' | 'database' | 'ledger' | 'lockout'>, { query }) => {
+    handle: async (deps: Uses<'audit' | 'base' | 'database' | 'ledger' | 'lockout' | 'search'>, { caller, query }) => {
       const { database } = deps
-      const { total, items } = await listUsers(database, query)
+      const { total, items } = await listUsers(database, query, await describedAs(deps, caller, query.query))
       const users = []
       for (const user of items) users.push(await describeUser(deps, user))
       return { users, results: total, limit: query.limit, offset: query.offset }
@@ -126,6 +133,30 @@ export const directoryRoutes = [
     },
   }),
 ]
+
+/** How many users are found by what their metadata say. */
+const MAX_DESCRIBED = 100
+
+/** Ids of the users whose full name or e-mail address contains a text. */
+async function describedAs(
+  { base, search }: Uses<'base' | 'search'>,
+  caller: Caller,
+  text: string | undefined,
+): Promise<readonly string[]> {
+  if (text === undefined || text.trim() === '') return []
+  const words = text.trim().replaceAll(/[^\p{L}\p{N}]/gu, sign => `\\${sign}`)
+  const { hits } = await search.find(caller, {
+    query: parseQuery(`graphType:User AND (title:*${words}* OR email:*${words}*)`),
+    filters: [],
+    limit: MAX_DESCRIBED,
+    offset: 0,
+    order: [],
+    facets: { fields: [], minCount: 1, limit: 0, missing: false, matches: undefined },
+    toRelative: iri => base.toRelative(iri),
+    toAbsolute: iri => base.toAbsolute(iri),
+  })
+  return hits.map(({ entry }) => entry.id)
+}
 
 const unlessDeleted = (error: unknown): undefined => {
   if (!(error instanceof NotFound)) throw error

@@ -32,7 +32,6 @@ import { samlRoutes } from './saml.ts'
 import { proxyRoutes } from './proxy.ts'
 import { toolRoutes } from './tools.ts'
 import { trashRoutes } from './trash.ts'
-import { quotaRoutes } from './quotas.ts'
 import { resourceRoutes } from './resources.ts'
 import { signInRoutes } from './sign-in.ts'
 import { uiRoutes } from './ui.ts'
@@ -62,7 +61,6 @@ export const routes: readonly RouteDefinition<Services>[] = [
   ...lookupRoutes,
   ...proxyRoutes,
   ...toolRoutes,
-  ...quotaRoutes,
   ...contextRoutes,
   ...archiveRoutes,
   ...entryRoutes,
