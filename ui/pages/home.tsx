@@ -4,8 +4,9 @@ import { useSession } from '../lib/session.ts'
 import { Contexts } from './contexts-card.tsx'
 import { Files } from './files/lazy.ts'
 import { FilesHome } from './files-home.tsx'
+import { Continue, SharedWithMeBlock } from './home-blocks.tsx'
 
-/** The contexts that the user can write to. */
+/** Where the user goes on: recent files, the spaces they can write to, and what others have shared. */
 export function MyFiles() {
   const { me } = useSession()
   // Most users open a context next.
@@ -13,6 +14,10 @@ export function MyFiles() {
   return (
     <FilesHome title={t('myFiles')}>
       <Contexts title={t('contexts')} access="write" none={t(me.isAdmin ? 'contextsNoneAdmin' : 'contextsNone')} />
+      <div class="columns">
+        <Continue />
+        <SharedWithMeBlock />
+      </div>
     </FilesHome>
   )
 }

@@ -1,0 +1,96 @@
+import { accessIn } from './access.ts'
+import { part } from './base.ts'
+import { ask } from './api.ts'
+import { type Context, contextTitle, type ListedContext, loadContext } from './contexts.ts'
+import { escape, type Item, search } from './files.ts'
+import { valuesOf } from './graph.ts'
+import { labelsOf } from './labels.ts'
+import { namesOf } from './principals.ts'
+import type { Me } from './session.ts'
+import { loadSharedEntries } from './shared.ts'
+import { FIRST_CONTEXTS } from '../preloads.ts'
+
+const MAX_RECENT = 6
+const MAX_SHARED = 6
+
+/** A file and the title of the context that it is in. */
+export interface RecentItem {
+  readonly item: Item
+  readonly place: string
+}
+
+/** The files that the user created or changed last. @throws {Problem} */
+export async function loadRecent({ id, baseUri }: Me, signal: AbortSignal): Promise<readonly RecentItem[]> {
+  const own = escape(`${baseUri}_principals/resource/${id}`)
+  const query = `entryType:Local AND graphType:None AND size:* AND (creator:${own} OR contributors:${own})`
+  const { items } = await search(query, 'modified desc', 0, signal)
+  const shown = items.slice(0, MAX_RECENT)
+  const places = await labelsOf(
+    shown.map(({ context }) => `_contexts/${context}`),
+    signal,
+  )
+  return shown.map(item => ({ item, place: places.get(`_contexts/${item.context}`) ?? item.context }))
+}
+
+/** Something that others have shared with the user. */
+export interface SharedThing {
+  readonly key: string
+  readonly name: string
+  readonly to: string
+  readonly isFolder: boolean
+  readonly mediaType: string | undefined
+  /** Names of the owners, or of who created it. */
+  readonly by: readonly string[]
+}
+
+const CREATOR = 'http://purl.org/dc/terms/creator'
+
+/** Contexts, files and folders that others have shared with the user, and by whom. @throws {Problem} */
+export async function loadShared(me: Me, signal: AbortSignal): Promise<readonly SharedThing[]> {
+  const path = FIRST_CONTEXTS.replace('access=write', 'access=shared').replace(/limit=\d+/, `limit=${MAX_SHARED}`)
+  const [{ contexts }, entries] = await Promise.all([
+    ask<{ readonly contexts: readonly ListedContext[] }>(path, { signal }),
+    loadSharedEntries(me, signal),
+  ])
+  const full = await Promise.all(contexts.map(({ contextId }) => loadContext(contextId, signal)))
+  const things = [...full.map(context => ofContext(context, me)), ...entries.map(item => ofItem(item, me))].slice(
+    0,
+    MAX_SHARED,
+  )
+  const names = await namesOf(
+    things.flatMap(({ owners }) => owners),
+    signal,
+  )
+  return things.map(({ owners, ...thing }) => ({ ...thing, by: owners.map(owner => names.get(owner) ?? owner) }))
+}
+
+type Unnamed = Omit<SharedThing, 'by'> & { readonly owners: readonly string[] }
+
+function ofContext(context: Context, { baseUri }: Me): Unnamed {
+  const { contextId, info } = context
+  const owners = accessIn(info, { base: baseUri, context: contextId })
+    .filter(({ role }) => role === 'owner')
+    .map(({ principal }) => principal)
+  return {
+    key: contextId,
+    name: contextTitle(context),
+    to: `contexts/${part(contextId)}/files`,
+    isFolder: true,
+    mediaType: undefined,
+    owners,
+  }
+}
+
+function ofItem({ context, entryId, name, isFolder, mediaType, info }: Item, { baseUri }: Me): Unnamed {
+  const start = `${baseUri}_principals/resource/`
+  const creators = valuesOf(info, CREATOR).flatMap(uri => (uri.startsWith(start) ? [uri.slice(start.length)] : []))
+  const place = `contexts/${part(context)}/files`
+  return {
+    key: `${context}/${entryId}`,
+    name,
+    to: isFolder ? `${place}/${part(entryId)}` : `shared?item=${part(context)}/${part(entryId)}`,
+    isFolder,
+    mediaType,
+    owners: creators.slice(0, 1),
+  }
+}
