@@ -1,7 +1,7 @@
 import { render } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { Frame } from './components/frame.tsx'
-import { Await } from './components/page.tsx'
+import { Await, FailurePage } from './components/page.tsx'
 import { basePath, uiPath } from './lib/base.ts'
 import { keepFocus } from './lib/focus.ts'
 import { chooseLanguage } from './lib/language.ts'
@@ -22,6 +22,7 @@ function App() {
 
 function ForUsers() {
   const [loaded, again] = useLoaded(loadMe, [])
+  if (loaded.state === 'failed') return <FailurePage error={loaded.error} again={again} />
   return (
     <Await loaded={loaded} again={again}>
       {me => <SignedIn first={me} />}

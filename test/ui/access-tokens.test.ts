@@ -44,7 +44,7 @@ inBrowser('an access token is created, shown once and listed; an administrator r
 
   const other = await newPerson(b)
   await signIn(other.page, service.base, 'admin', ADMIN_PASSWORD)
-  await other.page.goto(`${service.base}ui/admin/users/${anna.id}`)
+  await other.page.goto(`${service.base}ui/admin/users/${anna.id}?tab=sign-in`)
   const list = other.page.getByRole('region', { name: 'Access tokens' })
   await list.getByRole('button', { name: 'Revoke: Nightly import' }).click()
   await other.page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()

@@ -37,7 +37,7 @@ inBrowser(
     await page.waitForURL(/auth\/login/)
 
     await enter(page, service.base, 'anna', GOOD_PASSWORD)
-    await page.click('.tile a')
+    await page.getByRole('link', { name: 'Photos', exact: true }).click()
     const file = (name: string) => ({ name, mimeType: 'image/png', buffer: Buffer.alloc(MEGA) })
     await page.waitForSelector('.zone')
     await page.setInputFiles('input[type=file]', file('one.png'))

@@ -56,9 +56,9 @@ const goTo = (page: Page, name: string) =>
 
 inBrowser('a new page does not move the focus away from where the user has put it meanwhile', async b => {
   const { page, complaints, close } = await asAdmin(b)
-  await actAtOnce(page, '.card > header button')
+  await actAtOnce(page, '.card > .line button')
   await goTo(page, 'Users')
-  await page.waitForSelector('.card > header button[data-acted]')
+  await page.waitForSelector('.card > .line button[data-acted]')
   await settle(page)
   await page.keyboard.press('Enter')
   await page.waitForSelector('dialog[open] form')

@@ -75,7 +75,7 @@ inBrowser(
 
     const other = await newPerson(b)
     await signIn(other.page, service.base, 'admin', ADMIN_PASSWORD)
-    await other.page.goto(`${service.base}ui/admin/users/${anna.id}`)
+    await other.page.goto(`${service.base}ui/admin/users/${anna.id}?tab=sign-in`)
     const list = other.page.getByRole('region', { name: 'Two-step verification' })
     await list.getByRole('button', { name: 'Turn off two-step verification' }).click()
     await other.page.getByRole('dialog').getByRole('button', { name: 'Turn off two-step verification' }).click()

@@ -82,7 +82,7 @@ inBrowser('a guest is sent to the sign-in page, and afterwards to the requested 
   assert.equal(await page.locator('[role=status]').count(), 0, 'there was no session that could have ended')
   await sendPassword(page, name, GOOD_PASSWORD)
   await page.waitForURL(`${service.base}ui/nowhere`)
-  await page.waitForSelector('text=Page not found')
+  await page.waitForSelector('h1:text("Not found")')
   assert.deepEqual(complaints, [])
   await close()
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { GOOD_PASSWORD } from '../support/accounts.ts'
 import { pick, row, startFilesService } from '../support/files-page.ts'
 import { ADMIN_PASSWORD } from '../support/service.ts'
-import { enter, newPerson, openBrowser } from '../support/ui.ts'
+import { enter, newPerson, openBrowser, requireAccessible } from '../support/ui.ts'
 
 const inBrowser = await openBrowser()
 const { service, name, store, filesUrl, atFiles } = await startFilesService()
@@ -14,12 +14,45 @@ inBrowser(
     await enter(page, service.base, name, GOOD_PASSWORD)
     await page.context().setOffline(true)
     await page.getByRole('link', { name: 'My account' }).click()
-    const notice = page.locator('main.page .notice.bad')
-    await notice.waitFor()
-    const box = await notice.boundingBox()
-    assert.ok(box && box.width < 1280 && box.height < 200, JSON.stringify(box))
+    await page.getByRole('heading', { level: 1, name: 'No connection' }).waitFor()
+    const box = await page.getByRole('button', { name: 'Try again' }).boundingBox()
+    assert.ok(box && box.height < 60, JSON.stringify(box))
+    assert.equal(await page.title(), 'No connection – Stowage')
     await page.context().setOffline(false)
     await page.getByRole('heading', { name: 'My account' }).waitFor()
+    await close()
+  },
+)
+
+inBrowser('what does not exist and what one may not see have one page each, with one next step', async b => {
+  const { page, complaints, close } = await newPerson(b, { refusals: [403, 404] })
+  await enter(page, service.base, name, GOOD_PASSWORD, 'ui/no/such/page')
+  await page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor()
+  assert.equal(await page.locator('main').getByRole('button').count(), 0, 'another attempt changes nothing')
+  await requireAccessible(page)
+  await page.getByRole('link', { name: 'Go to my files' }).click()
+  await page.getByRole('heading', { level: 1, name: 'My files' }).waitFor()
+  await page.goto(`${service.base}ui/admin/users`)
+  await page.getByText('This page is for administrators.').waitFor()
+  await page.getByRole('link', { name: 'Go to my files' }).waitFor()
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser(
+  'a part of a page that the service did not answer offers another attempt, and a page that is gone the way back',
+  async b => {
+    const { page, complaints, close } = await newPerson(b, { refusals: [404, 503] })
+    await page.route('**/management/users?*', route => route.fulfill({ status: 503, json: { code: 'overloaded' } }), {
+      times: 1,
+    })
+    await enter(page, service.base, 'admin', ADMIN_PASSWORD, 'ui/admin/users')
+    await page.getByRole('alert').getByText('The service is busy.').waitFor()
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.locator('tbody tr').first().waitFor()
+    await page.goto(`${service.base}ui/admin/users/no-such-user`)
+    await page.getByRole('alert').getByRole('link', { name: 'Go to my files' }).waitFor()
+    assert.deepEqual(complaints, [])
     await close()
   },
 )
@@ -74,7 +107,7 @@ inBrowser('a dialog without a field gives its first button the focus, however lo
 inBrowser('the overview is as high as its content, and names the disk', async b => {
   const { page, complaints, close } = await newPerson(b)
   await enter(page, service.base, 'admin', ADMIN_PASSWORD, 'ui/admin')
-  const ready = page.locator('p.notice[role=status]')
+  const ready = page.locator('.notice.state')
   await ready.waitFor()
   assert.ok(((await ready.boundingBox())?.height ?? 0) < 120)
   await page.getByText('Disk', { exact: true }).waitFor()

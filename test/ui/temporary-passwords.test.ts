@@ -60,7 +60,7 @@ inBrowser(
 inBrowser('an administrator can set a password that the user keeps (D33)', async b => {
   const { id, name } = await addUser(admin, 'keeps@example.org')
   const { page, complaints, close } = await newPerson(b)
-  await enter(page, service.base, 'admin', ADMIN_PASSWORD, `ui/admin/users/${id}`)
+  await enter(page, service.base, 'admin', ADMIN_PASSWORD, `ui/admin/users/${id}?tab=sign-in`)
   const card = page.getByRole('region', { name: 'Set a new password' })
   await card.getByLabel('New password', { exact: true }).fill(NEXT_PASSWORD)
   await card.getByLabel(/^Temporary/).uncheck()

@@ -37,7 +37,7 @@ export function Chart({ title, times, series, tell }: ChartProps) {
   useLayoutEffect(() => {
     const element = box.current
     if (!Plot || !element) return undefined
-    const plot = new Plot(optionsOf(element, series, tell), dataOf(times, series), element)
+    const plot = new Plot(optionsOf(element, { times, series, tell }), dataOf(times, series), element)
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }))
     observer.observe(element)
     return () => {
@@ -70,7 +70,11 @@ const dataOf = (times: readonly Date[], series: readonly Series[]): uPlot.Aligne
   ...series.map(({ values }) => [...values]),
 ]
 
-function optionsOf(element: HTMLElement, series: readonly Series[], tell: (value: number) => string): uPlot.Options {
+function optionsOf(
+  element: HTMLElement,
+  { times, series, tell }: Pick<ChartProps, 'times' | 'series' | 'tell'>,
+): uPlot.Options {
+  const [first, last] = [times[0], times.at(-1)].map(time => (time?.getTime() ?? 0) / 1000) as [number, number]
   const style = getComputedStyle(element)
   const colour = (name: string): string => style.getPropertyValue(name)
   const clock = new Intl.DateTimeFormat(currentLocale(), { hour: '2-digit', minute: '2-digit' })
@@ -83,7 +87,7 @@ function optionsOf(element: HTMLElement, series: readonly Series[], tell: (value
     cursor: { show: false },
     scales: {
       // Soon after a start there are few points, all with the same label.
-      x: { range: (_plot, min, max) => [Math.min(min, max - HOUR), max] },
+      x: { range: () => [Math.min(first, last - HOUR), last] },
       y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
     },
     axes: [

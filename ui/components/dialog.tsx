@@ -12,7 +12,8 @@ const FIELDS = 'input:not([type=hidden]):not([tabindex="-1"]), select, textarea'
 export const focusFirstField = (within: Element | null): void => within?.querySelector<HTMLElement>(FIELDS)?.focus()
 
 interface DialogProps {
-  readonly size?: 'large'
+  /** `drawer`: at the edge of a narrow window. */
+  readonly size?: 'large' | 'drawer'
   readonly title: string
   readonly onClose: () => void
   readonly children: ComponentChildren

@@ -95,3 +95,17 @@ export function Choice({ label, value, options, onValue }: ChoiceProps) {
     </div>
   )
 }
+
+interface CheckProps {
+  readonly label: string
+  readonly isOn: boolean
+  readonly onChange: (isOn: boolean) => void
+}
+
+/** A box to tick. */
+export const Check = ({ label, isOn, onChange }: CheckProps) => (
+  <label class="check">
+    <input type="checkbox" checked={isOn} onInput={event => onChange(event.currentTarget.checked)} />
+    {label}
+  </label>
+)

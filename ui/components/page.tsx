@@ -1,12 +1,17 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { Problem } from '../lib/api.ts'
 import { tellProblem } from '../lib/format.ts'
 import { t } from '../lib/language.ts'
 import type { Loaded } from '../lib/load.ts'
+import { Link } from '../lib/router.tsx'
+import type { MessageKey } from '../messages/en.ts'
 import { Button } from './button.tsx'
 
 interface PageProps {
   readonly title: string
+  /** A link to the page above this one. */
+  readonly above?: ComponentChildren
   readonly lead?: ComponentChildren
   readonly children: ComponentChildren
 }
@@ -14,7 +19,7 @@ interface PageProps {
 let isFirst = true
 
 /** A page. Its title becomes the title of the window, and gets the focus when the user comes from another page. */
-export function Page({ title, lead, children }: PageProps) {
+export function Page({ title, above, lead, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => {
     document.title = `${title} – Stowage`
@@ -26,6 +31,7 @@ export function Page({ title, lead, children }: PageProps) {
   return (
     <main class="page" id="main" tabIndex={-1}>
       <header>
+        {above !== undefined && <div class="above small">{above}</div>}
         <h1 ref={heading} tabIndex={-1}>
           {title}
         </h1>
@@ -77,16 +83,57 @@ export function Await<T>({ loaded, again, children }: AwaitProps<T>) {
   return <ProblemNotice error={loaded.error} again={again} />
 }
 
-/** Shows why loading failed, with a button to try again. */
-export function ProblemNotice({ error, again }: { readonly error: unknown; readonly again: () => void }) {
+interface FailureProps {
+  readonly error: unknown
+  readonly again: () => void
+}
+
+/** Shows why a part of a page could not be loaded, and one next step. */
+export function ProblemNotice({ error, again }: FailureProps) {
   return (
     <div class="notice bad stack" role="alert">
       <p>{tellProblem(error)}</p>
-      <div class="buttons">
-        <Button kind="quiet" size="small" onPress={again}>
+      <NextStep error={error} again={again} />
+    </div>
+  )
+}
+
+/** The page for everything that cannot be shown: what happened, why, and one next step. */
+export function FailurePage({ error, again }: FailureProps) {
+  return (
+    <Page title={t(titleOf(error))}>
+      <div class="failure stack" role="alert">
+        <p>{tellProblem(error)}</p>
+        <NextStep error={error} again={again} />
+      </div>
+    </Page>
+  )
+}
+
+const statusOf = (error: unknown): number | undefined => (error instanceof Problem ? error.status : undefined)
+
+const titles: Readonly<Record<number, MessageKey>> = {
+  0: 'failureOffline',
+  403: 'failureForbidden',
+  404: 'failureMissing',
+}
+
+const titleOf = (error: unknown): MessageKey => titles[statusOf(error) ?? -1] ?? 'failureOther'
+
+/** Another attempt, where it can change something; otherwise the way back. */
+function NextStep({ error, again }: FailureProps) {
+  const isFinal = [403, 404].includes(statusOf(error) ?? -1)
+  return (
+    <div class="buttons">
+      {isFinal ? (
+        <Link class="button quiet" to="">
+          {t('toMyFiles')}
+        </Link>
+      ) : (
+        <Button kind="quiet" onPress={again}>
           {t('tryAgain')}
         </Button>
-      </div>
+      )}
     </div>
   )
 }

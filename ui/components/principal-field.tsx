@@ -7,7 +7,8 @@ interface PrincipalFieldProps {
   readonly label: string
   readonly value: string
   readonly onValue: (value: string) => void
-  readonly withGroups?: boolean
+  /** Whose names are suggested; users by default. */
+  readonly among?: 'users' | 'groups' | 'all'
   readonly required?: boolean
   readonly error?: string | undefined
   readonly hint?: string
@@ -15,8 +16,8 @@ interface PrincipalFieldProps {
 
 const PAUSE = 200
 
-/** A field for the name of a user, optionally also of a group, that suggests names containing the typed text. */
-export function PrincipalField({ withGroups = false, ...field }: PrincipalFieldProps) {
+/** A field for the name of a user or group that suggests names containing the typed text. */
+export function PrincipalField({ among = 'users', ...field }: PrincipalFieldProps) {
   const [suggestions, setSuggestions] = useState<readonly string[]>([])
   const { me } = useSession()
   useEffect(() => {
@@ -25,7 +26,7 @@ export function PrincipalField({ withGroups = false, ...field }: PrincipalFieldP
     const controller = new AbortController()
     const timer = setTimeout(() => {
       // A complete name needs no suggestions.
-      suggest(field.value, withGroups, controller.signal).then(setSuggestions, () => undefined)
+      suggest(field.value, among, controller.signal).then(setSuggestions, () => undefined)
     }, PAUSE)
     return () => {
       clearTimeout(timer)

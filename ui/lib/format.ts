@@ -3,6 +3,10 @@ import { currentLocale, findMessage, t } from './language.ts'
 
 export const number = (value: number): string => new Intl.NumberFormat(currentLocale()).format(value)
 
+/** A share of a whole: `93 %`. */
+export const percent = (share: number): string =>
+  new Intl.NumberFormat(currentLocale(), { style: 'percent' }).format(share)
+
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
 /** A size in powers of 1024 with its unit: `12.3 MiB`. */
@@ -63,7 +67,7 @@ export const utc = (text: string): Date => new Date(`${text}Z`)
  */
 export function tellProblem(error: unknown): string {
   if (!(error instanceof Problem)) return t('problem.unknown')
-  const { name } = error.extra
-  const values = { seconds: error.retryAfter ?? 0, name: typeof name === 'string' ? name : '' }
+  const texts = Object.entries(error.extra).filter(([, value]) => typeof value === 'string')
+  const values = { ...(Object.fromEntries(texts) as Record<string, string>), seconds: error.retryAfter ?? 0 }
   return findMessage(`problem.${error.code}`, values) ?? (error.message || t('problem.unknown'))
 }

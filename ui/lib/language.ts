@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import type { MessageKey, Messages } from '../messages/en.ts'
 
 /**
@@ -60,6 +61,15 @@ function plural(value: string | number = '', texts: string): string {
   const category = new Intl.PluralRules(current).select(Number(value))
   const byCategory = new Map([...texts.matchAll(/(\w+) \{([^{}]*)\}/g)].map(([, name, text = '']) => [name, text]))
   return (byCategory.get(category) ?? byCategory.get('other') ?? '').replaceAll('#', String(value))
+}
+
+/** A message whose places hold elements; `undefined` if there is no such message. */
+export function tellWith(
+  key: string,
+  nodes: Readonly<Record<string, ComponentChildren>>,
+): readonly ComponentChildren[] | undefined {
+  if (!Object.hasOwn(messages, key)) return undefined
+  return messages[key as MessageKey].split(/\{(\w+)\}/).map((text, index) => (index % 2 === 0 ? text : nodes[text]))
 }
 
 /** The message for a key that was built at run time, if there is one. */

@@ -1,6 +1,6 @@
 import type { ComponentType, FunctionComponent } from 'preact'
 import { useState } from 'preact/hooks'
-import { Await } from '../components/page.tsx'
+import { Await, FailurePage } from '../components/page.tsx'
 import { unreachable } from './api.ts'
 import { useLoaded } from './load.ts'
 
@@ -49,6 +49,7 @@ function Fetched<P extends object>({ fetchPage, props, isPart }: FetchedProps<P>
     </Await>
   )
   if (isPart) return state
+  if (loaded.state === 'failed') return <FailurePage error={loaded.error} again={again} />
   return (
     <main class="page" id="main" tabIndex={-1}>
       {state}

@@ -1,4 +1,5 @@
 import { ask, askTagged, Problem } from './api.ts'
+import { namesOf } from './principals.ts'
 
 interface LoginData {
   readonly loginTime: string
@@ -63,7 +64,12 @@ export async function loadAllLogins(
     isThis: false,
     userId: token.slice(token.indexOf('.') + 1),
   }))
-  return { logins, results: total ?? logins.length }
+  const names = await namesOf(
+    logins.map(({ userId }) => userId),
+    signal,
+  )
+  const named = logins.map(login => ({ ...login, userName: names.get(login.userId) ?? login.userName }))
+  return { logins: named, results: total ?? logins.length }
 }
 
 /** Ends the sessions; sessions that have already ended cause no error. @throws {Problem} */

@@ -1,4 +1,5 @@
 import { ask } from './api.ts'
+import type { Quota } from './contexts.ts'
 
 /** Rows per page. */
 export const PAGE = 25
@@ -13,12 +14,18 @@ export interface User {
   readonly hasPassword: boolean
   readonly homecontext?: string
   readonly lockedUntil?: string
+  readonly fullName?: string
+  readonly email?: string
+  readonly lastSignIn?: string
+  /** That of the home context. */
+  readonly quota?: Quota
 }
 
 export interface Group {
   readonly id: string
   readonly name?: string
   readonly members: number
+  readonly fullName?: string
 }
 
 interface Wanted {

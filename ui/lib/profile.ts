@@ -9,6 +9,8 @@ const MBOX = `${FOAF}mbox`
 /** What the metadata of a user say about them; empty where they say nothing. */
 export type Profile = Readonly<Record<'fullName' | 'email', string>>
 
+type Changed = { readonly [Member in keyof Profile]?: Profile[Member] | undefined }
+
 const metadataPath = (id: string): string => `_principals/metadata/${part(id)}`
 
 /** @throws {Problem} */
@@ -19,6 +21,18 @@ export const profileIn = (metadata: Graph): Profile => ({
   email: (shownStatement(metadata, [MBOX])?.value ?? '').replace(/^mailto:/i, ''),
 })
 
+/** The metadata of a user with what is given. @throws {Problem} `invalid-email` */
+export function withProfile(metadata: Graph, uri: string, { fullName, email }: Changed): Graph {
+  const address = email?.trim()
+  if (address && !/^[^\s@<>"]+@[^\s@<>"]+$/.test(address)) throw new Problem(400, { code: 'invalid-email' })
+  let graph = metadata
+  if (fullName !== undefined) graph = withText(graph, uri, [NAME], fullName.trim())
+  if (address !== undefined) {
+    graph = withText(graph, uri, [MBOX], address === '' ? '' : `mailto:${address}`, 'uri')
+  }
+  return graph
+}
+
 /** Changes only what is given in the metadata of a user. @throws {Problem} status 412 if they have changed since */
 export async function saveProfile(
   user: { readonly id: string; readonly uri: string },
@@ -26,12 +40,6 @@ export async function saveProfile(
   { fullName, email }: Partial<Profile>,
   tag: string | undefined,
 ): Promise<void> {
-  const address = email?.trim()
-  if (address && !/^[^\s@<>"]+@[^\s@<>"]+$/.test(address)) throw new Problem(400, { code: 'invalid-email' })
-  let json = metadata
-  if (fullName !== undefined) json = withText(json, user.uri, [NAME], fullName.trim())
-  if (address !== undefined) {
-    json = withText(json, user.uri, [MBOX], address === '' ? '' : `mailto:${address}`, 'uri')
-  }
+  const json = withProfile(metadata, user.uri, { fullName, email })
   await ask(metadataPath(user.id), { method: 'PUT', json, ifMatch: tag })
 }

@@ -43,9 +43,14 @@ export async function loadMe(): Promise<Me> {
   const lacksFactor = information.secondFactor === 'missing'
   const preferred = Object.entries(clientAcceptLanguage).sort(([, a], [, b]) => b - a)
   await chooseLanguage([language, ...preferred.map(([tag]) => tag)])
-  const baseUri = uri.slice(0, uri.lastIndexOf('_principals/entry/'))
+  baseUri = uri.slice(0, uri.lastIndexOf('_principals/entry/'))
   return { id, name: user, language, homeContext: homecontext, isAdmin, lacksFactor, baseUri }
 }
+
+let baseUri = ''
+
+/** {@link Me.baseUri}; empty before the user is known. */
+export const currentBaseUri = (): string => baseUri
 
 /** The end of the session by the clock of this browser; `undefined` if it is unknown. */
 let ends: number | undefined

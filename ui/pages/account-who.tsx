@@ -1,11 +1,15 @@
-import { Card } from '../components/page.tsx'
+import { Fact } from '../components/fact.tsx'
 import { Choice } from '../components/field.tsx'
+import { Card } from '../components/page.tsx'
 import { attempt } from '../components/toast.tsx'
 import { ask } from '../lib/api.ts'
 import { part } from '../lib/base.ts'
+import { labelsOf } from '../lib/labels.ts'
 import { languages, t } from '../lib/language.ts'
+import { useLoaded } from '../lib/load.ts'
 import { Link } from '../lib/router.tsx'
 import { useSession } from '../lib/session.ts'
+import { visible } from '../lib/text.ts'
 
 /** The user's own data, as far as this page knows them. */
 export function WhoAmI() {
@@ -18,20 +22,14 @@ export function WhoAmI() {
   return (
     <Card title={t('who')}>
       <dl class="facts">
-        <dt>{t('userName')}</dt>
-        <dd>{me.name}</dd>
-        <dt>{t('userId')}</dt>
-        <dd>
-          <code>{me.id}</code>
-        </dd>
-        <dt>{t('homeContext')}</dt>
-        <dd>
-          {me.homeContext === undefined ? (
-            t('none')
-          ) : (
-            <Link to={`contexts/${part(me.homeContext)}/files`}>{me.homeContext}</Link>
-          )}
-        </dd>
+        <Fact name={t('userName')}>
+          <span class="long">{visible(me.name)}</span>
+        </Fact>
+        {me.homeContext !== undefined && (
+          <Fact name={t('homeContext')}>
+            <OwnSpace id={me.homeContext} />
+          </Fact>
+        )}
       </dl>
       <Choice
         label={t('language')}
@@ -50,4 +48,12 @@ export function WhoAmI() {
       />
     </Card>
   )
+}
+
+/** The user's own space by its title. */
+function OwnSpace({ id }: { readonly id: string }) {
+  const place = `_contexts/${id}`
+  const [loaded] = useLoaded(signal => labelsOf([place], signal), [id])
+  const title = loaded.state === 'ready' ? loaded.value.get(place) : undefined
+  return <Link to={`contexts/${part(id)}/files`}>{visible(title ?? id)}</Link>
 }

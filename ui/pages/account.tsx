@@ -14,10 +14,12 @@ export function Account() {
   return (
     <Page title={t('account')}>
       <div class="columns">
-        <WhoAmI />
+        <div class="column">
+          {!me.id.startsWith('_') && <ProfileCard id={me.id} />}
+          <WhoAmI />
+        </div>
         <ChangePassword />
       </div>
-      {!me.id.startsWith('_') && <ProfileCard id={me.id} />}
       <SecondFactors />
       <Logins />
       <AccessTokens />

@@ -33,13 +33,14 @@ function below(limit: number): number {
 }
 
 interface GeneratePasswordProps {
+  /** One that is there at first has been generated. */
   readonly password: string
   readonly onPassword: (password: string) => void
 }
 
 /** Fills in a random password and copies it, because it is not shown again. */
 export function GeneratePassword({ password, onPassword }: GeneratePasswordProps) {
-  const [generated, setGenerated] = useState('')
+  const [generated, setGenerated] = useState(password)
   const generate = (): void => {
     const next = generatePassword()
     setGenerated(next)

@@ -1,13 +1,5 @@
-import { Page } from '../components/page.tsx'
-import { t } from '../lib/language.ts'
-import { Link } from '../lib/router.tsx'
+import { FailurePage } from '../components/page.tsx'
+import { Problem } from '../lib/api.ts'
 
-export function NotFound() {
-  return (
-    <Page title={t('notFound')}>
-      <p>
-        <Link to="">{t('toMyFiles')}</Link>
-      </p>
-    </Page>
-  )
-}
+/** For an address that is no page. */
+export const NotFound = () => <FailurePage error={new Problem(404, { code: 'not-found' })} again={() => undefined} />

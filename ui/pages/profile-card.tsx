@@ -9,7 +9,7 @@ import { loadProfile, profileIn, saveProfile } from '../lib/profile.ts'
 import { useSession } from '../lib/session.ts'
 
 /** Full name and e-mail address of the user, or for administrators those of another user. */
-export function ProfileCard({ id }: { readonly id: string }) {
+export function ProfileCard({ id, onSaved }: { readonly id: string; readonly onSaved?: () => void }) {
   const { me } = useSession()
   const user = { id, uri: `${me.baseUri}_principals/resource/${id}` }
   return (
@@ -20,7 +20,10 @@ export function ProfileCard({ id }: { readonly id: string }) {
         fieldsOf={profileIn}
         labelOf={t}
         save={(metadata, changed, tag) => saveProfile(user, metadata, changed, tag)}
-        onSaved={() => tell(t('saved'))}
+        onSaved={() => {
+          tell(t('saved'))
+          onSaved?.()
+        }}
       >
         {({ fields: { fullName, email }, set, problem }) => (
           <>

@@ -5,32 +5,19 @@ import { Pager } from '../../components/pager.tsx'
 import { SearchField } from '../../components/search-field.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { tellFailure } from '../../components/toast.tsx'
-import { ask } from '../../lib/api.ts'
-import { part } from '../../lib/base.ts'
+import { type AuditEvent, type AuditFilter, labelsOfEvents, loadEvents } from '../../lib/audit.ts'
 import { dateTimeSeconds } from '../../lib/format.ts'
 import { findMessage, messageKeys, t } from '../../lib/language.ts'
 import { save } from '../../lib/save.ts'
 import { useLoaded } from '../../lib/load.ts'
-import { namesOf } from '../../lib/principals.ts'
 import { useQuery, wholeNumber } from '../../lib/query.ts'
-import { Link } from '../../lib/router.tsx'
 import { AdminPage } from './admin-page.tsx'
-
-export interface AuditEvent {
-  readonly time: string
-  readonly event: string
-  readonly userId?: string
-  readonly userName?: string
-  readonly actorId?: string
-  readonly address?: string
-  readonly detail: Readonly<Record<string, string | number>>
-}
+import { AuditSentence } from './audit-sentence.tsx'
 
 interface Trail {
   readonly events: readonly AuditEvent[]
   readonly hasMore: boolean
-  /** Names of the acting users, by id. */
-  readonly names: ReadonlyMap<string, string>
+  readonly labels: ReadonlyMap<string, string>
 }
 
 const PAGE = 50
@@ -53,27 +40,17 @@ const instant = (local: string): string | undefined => {
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString()
 }
 
-async function loadEvents(
-  { user, event, since, until }: Filter,
-  offset: number,
-  limit: number,
-  signal?: AbortSignal,
-): Promise<readonly AuditEvent[]> {
-  const filter = { user: user.trim(), event, since: instant(since), until: instant(until) }
-  const parameters = new URLSearchParams({ offset: String(offset), limit: String(limit) })
-  for (const [key, value] of Object.entries(filter)) if (value) parameters.set(key, value)
-  const path = `management/audit?${parameters.toString()}`
-  return (await ask<{ readonly events: readonly AuditEvent[] }>(path, signal ? { signal } : {})).events
-}
+const wanted = ({ user, event, since, until }: Filter): AuditFilter => ({
+  user: user.trim(),
+  event,
+  since: instant(since),
+  until: instant(until),
+})
 
 async function loadTrail(filter: Filter, signal: AbortSignal): Promise<Trail> {
-  const events = await loadEvents(filter, wholeNumber(filter.from), PAGE + 1, signal)
+  const events = await loadEvents(wanted(filter), { offset: wholeNumber(filter.from), limit: PAGE + 1 }, signal)
   const shown = events.slice(0, PAGE)
-  const names = await namesOf(
-    shown.flatMap(({ actorId }) => actorId ?? []),
-    signal,
-  )
-  return { events: shown, hasMore: events.length > PAGE, names }
+  return { events: shown, hasMore: events.length > PAGE, labels: await labelsOfEvents(shown, signal) }
 }
 
 function Trail() {
@@ -99,14 +76,14 @@ function Trail() {
     >
       <Filters filter={filter} narrow={narrow} />
       <Await loaded={loaded} again={again}>
-        {({ events, hasMore, names }) => (
+        {({ events, hasMore, labels }) => (
           <>
             {events.length === 0 ? (
               <p class="empty">{t('nothingFound')}</p>
             ) : (
               <Table
                 caption={t('events')}
-                columns={columns(names)}
+                columns={auditColumns(labels)}
                 rows={events}
                 keyOf={event => JSON.stringify(event)}
               />
@@ -132,7 +109,7 @@ async function exportTrail(filter: Filter, kind: 'csv' | 'jsonl'): Promise<void>
   try {
     const events: AuditEvent[] = []
     for (;;) {
-      const some = await loadEvents(filter, events.length, EXPORT_STEP)
+      const some = await loadEvents(wanted(filter), { offset: events.length, limit: EXPORT_STEP })
       events.push(...some)
       if (some.length < EXPORT_STEP) break
     }
@@ -167,7 +144,7 @@ function Filters({ filter, narrow }: FiltersProps) {
   const options = kinds.map(kind => [kind, tellEvent(kind)] as const).sort(([, a], [, b]) => a.localeCompare(b))
   return (
     <div class="filters">
-      <SearchField label={t('aboutUser')} value={filter.user} onValue={user => narrow({ user })} />
+      <SearchField label={t('person')} value={filter.user} onValue={user => narrow({ user })} />
       <Choice
         label={t('eventKind')}
         value={filter.event}
@@ -180,29 +157,10 @@ function Filters({ filter, narrow }: FiltersProps) {
   )
 }
 
-export const tellEvent = (event: string): string => findMessage(`event.${event}`) ?? event
+const tellEvent = (event: string): string => findMessage(`event.${event}`) ?? event
 
-const columns = (names: ReadonlyMap<string, string>): ReadonlyArray<Column<AuditEvent>> => [
-  { title: t('time'), cell: ({ time }) => <span class="time">{dateTimeSeconds(new Date(time))}</span> },
-  {
-    title: t('event'),
-    cell: ({ event, detail }) => (
-      <div>
-        <strong>{tellEvent(event)}</strong>
-        <Detail detail={detail} />
-      </div>
-    ),
-  },
-  {
-    title: t('about'),
-    cell: ({ userId, userName }) =>
-      userId === undefined ? (userName ?? '–') : <Link to={`admin/users/${part(userId)}`}>{userName ?? userId}</Link>,
-  },
-  { title: t('by'), cell: ({ actorId }) => (actorId === undefined ? '–' : (names.get(actorId) ?? actorId)) },
-  { title: t('address'), cell: ({ address = '–' }) => address },
+export const auditColumns = (labels: ReadonlyMap<string, string>): ReadonlyArray<Column<AuditEvent>> => [
+  { title: t('event'), kind: 'wide', cell: event => <AuditSentence event={event} labels={labels} /> },
+  { title: t('time'), kind: 'whole', cell: ({ time }) => <span class="time">{dateTimeSeconds(new Date(time))}</span> },
+  { title: t('address'), kind: 'whole', cell: ({ address = '–' }) => address },
 ]
-
-export function Detail({ detail }: Pick<AuditEvent, 'detail'>) {
-  const parts = Object.entries(detail).map(([key, value]) => `${findMessage(`detail.${key}`) ?? key}: ${value}`)
-  return parts.length === 0 ? null : <div class="muted small">{parts.join(', ')}</div>
-}

@@ -46,7 +46,7 @@ function ContextOf({ id }: { readonly id: string }) {
   const [loaded, again] = useLoaded(signal => loadContext(id, signal), [id])
   const title = loaded.state === 'ready' ? contextTitle({ ...loaded.value.value, contextId: id }) : id
   return (
-    <AdminPage title={title}>
+    <AdminPage title={visible(title)} within={{ to: 'admin/contexts', name: t('adminContexts') }}>
       <Await loaded={loaded} again={again}>
         {({ value: context }) => (
           <>

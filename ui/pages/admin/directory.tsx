@@ -1,7 +1,8 @@
 import type { ComponentType } from 'preact'
 import { Button } from '../../components/button.tsx'
 import { Choice } from '../../components/field.tsx'
-import { Await, Card } from '../../components/page.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { Await } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
 import { SearchField } from '../../components/search-field.tsx'
 import { type Column, Table } from '../../components/table.tsx'
@@ -40,24 +41,18 @@ export function Directory<T>({ title, kind, columns, keyOf, orders, make, Maker 
     signal => loadPortion<typeof kind, T>(kind, { query, offset, ...order }, signal),
     [query, sort, offset],
   )
-  const search = <SearchField label={t('searchName')} value={query} onValue={query => change({ query, from: '0' })} />
   return (
-    <Card
-      title={title}
-      aside={
-        <Button size="small" onPress={() => change({ create: 'yes' })}>
+    <section class="card" aria-label={title}>
+      <div class="line">
+        <SearchField label={t('searchName')} value={query} onValue={query => change({ query, from: '0' })} />
+        {orders && (
+          <Choice label={t('order')} value={sort} options={orders} onValue={sort => change({ sort, from: '0' })} />
+        )}
+        <Button onPress={() => change({ create: 'yes' })}>
+          <Icon name="plus" />
           {make}
         </Button>
-      }
-    >
-      {orders === undefined ? (
-        search
-      ) : (
-        <div class="filters">
-          {search}
-          <Choice label={t('order')} value={sort} options={orders} onValue={sort => change({ sort, from: '0' })} />
-        </div>
-      )}
+      </div>
       <Await loaded={loaded} again={again}>
         {({ items, results }) => (
           <>
@@ -77,6 +72,6 @@ export function Directory<T>({ title, kind, columns, keyOf, orders, make, Maker 
         )}
       </Await>
       {create !== '' && <Maker onClose={() => change({ create: '' })} />}
-    </Card>
+    </section>
   )
 }

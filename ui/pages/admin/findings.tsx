@@ -8,7 +8,7 @@ import { useLoaded } from '../../lib/load.ts'
 import { visible } from '../../lib/text.ts'
 import { AdminPage } from './admin-page.tsx'
 
-interface Finding {
+export interface Finding {
   readonly level: 'ok' | 'warning' | 'problem'
   readonly text: string
 }

@@ -5,35 +5,20 @@ import { Await, Card } from '../../components/page.tsx'
 import { PrincipalField } from '../../components/principal-field.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { attempt, tell, undoBy } from '../../components/toast.tsx'
-import { ask, askTagged, Problem } from '../../lib/api.ts'
+import { ask, Problem } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import { tellProblem } from '../../lib/format.ts'
+import { changeMembers, groupPath, type GroupResource, type Member, renameGroup } from '../../lib/groups.ts'
+import { labelsOf } from '../../lib/labels.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
-import { findPrincipal } from '../../lib/principals.ts'
+import { findPrincipal, namesOf } from '../../lib/principals.ts'
 import { Link, navigate } from '../../lib/router.tsx'
+import { useSession } from '../../lib/session.ts'
+import { visible } from '../../lib/text.ts'
 import { AdminPage, ForAdmins } from './admin-page.tsx'
 import { EVERYBODY } from './groups.tsx'
 import { DeletePrincipal, RenamePrincipal } from './principal.tsx'
-
-interface Member {
-  readonly entryId: string
-  readonly name?: string
-}
-
-interface GroupResource {
-  readonly name?: string
-  readonly children: readonly Member[]
-}
-
-const pathOf = (id: string): string => `_principals/resource/${part(id)}`
-
-/** Changes the members as they are now; refused if another user changes them at the same time. @throws {Problem} */
-async function changeMembers(id: string, change: (members: readonly string[]) => readonly string[]): Promise<void> {
-  const { value, tag } = await askTagged<GroupResource>(pathOf(id))
-  const json = change(value.children.map(({ entryId }) => entryId))
-  await ask(pathOf(id), { method: 'PUT', json, ifMatch: tag })
-}
 
 /** One group. */
 export function AdminGroup({ parts }: { readonly parts: Readonly<Record<string, string>> }) {
@@ -45,8 +30,20 @@ export function AdminGroup({ parts }: { readonly parts: Readonly<Record<string, 
 }
 
 function GroupOf({ id }: { readonly id: string }) {
-  const [loaded, again] = useLoaded(signal => ask<GroupResource>(pathOf(id), { signal }), [id])
-  const name = loaded.state === 'ready' ? (loaded.value.name ?? id) : id
+  const { me } = useSession()
+  const load = async (signal: AbortSignal) => {
+    const [group, labels] = await Promise.all([
+      ask<GroupResource>(groupPath(id), { signal }),
+      labelsOf([`_principals/${id}`], signal),
+    ])
+    const members = group.children.map(({ entryId }) => entryId)
+    const names = await namesOf(members, signal)
+    const children = group.children.map(member => ({ ...member, name: names.get(member.entryId) ?? member.entryId }))
+    return { name: group.name ?? id, title: labels.get(`_principals/${id}`), children }
+  }
+  const [loaded, again] = useLoaded(load, [id])
+  const name = loaded.state === 'ready' ? loaded.value.name : id
+  const title = (loaded.state === 'ready' ? loaded.value.title : undefined) ?? name
   const remove = async ({ entryId, name = entryId }: Member): Promise<void> => {
     const without = (members: readonly string[]): string[] => members.filter(member => member !== entryId)
     const withAgain = (members: readonly string[]): string[] => [...without(members), entryId]
@@ -58,7 +55,7 @@ function GroupOf({ id }: { readonly id: string }) {
     again()
   }
   return (
-    <AdminPage title={name}>
+    <AdminPage title={visible(title)} within={{ to: 'admin/groups', name: t('adminGroups') }}>
       <Card title={t('members')}>
         {id === EVERYBODY ? (
           <p class="notice">{t('everybodyText')}</p>
@@ -82,7 +79,9 @@ function GroupOf({ id }: { readonly id: string }) {
           </>
         )}
       </Card>
-      {!id.startsWith('_') && <RenamePrincipal id={id} name={name} again={again} />}
+      {!id.startsWith('_') && (
+        <RenamePrincipal id={id} name={name} again={again} rename={name => renameGroup(me.baseUri, id, name)} />
+      )}
       {!id.startsWith('_') && (
         <DeletePrincipal
           id={id}

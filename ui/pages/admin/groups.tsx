@@ -4,12 +4,14 @@ import { Dialog, DialogButtons } from '../../components/dialog.tsx'
 import { Form } from '../../components/form.tsx'
 import type { Column } from '../../components/table.tsx'
 import { tell } from '../../components/toast.tsx'
-import { ask } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import { number, tellProblem } from '../../lib/format.ts'
+import { createGroup } from '../../lib/groups.ts'
 import { t } from '../../lib/language.ts'
 import type { Group } from '../../lib/portions.ts'
 import { Link, navigate } from '../../lib/router.tsx'
+import { useSession } from '../../lib/session.ts'
+import { visible } from '../../lib/text.ts'
 import { AdminPage } from './admin-page.tsx'
 import { Directory } from './directory.tsx'
 import { NameField } from './name-field.tsx'
@@ -36,9 +38,9 @@ export function AdminGroups() {
 const columns = (): ReadonlyArray<Column<Group>> => [
   {
     title: t('groupName'),
-    cell: ({ id, name }) => (
+    cell: ({ id, name, fullName }) => (
       <Link class="strong" to={`admin/groups/${part(id)}`}>
-        {name ?? t('withoutName')}
+        {visible(fullName ?? name ?? t('withoutName'))}
       </Link>
     ),
   },
@@ -52,13 +54,12 @@ const columns = (): ReadonlyArray<Column<Group>> => [
 
 /** Creates a group and opens its page. */
 function NewGroup({ onClose }: { readonly onClose: () => void }) {
+  const { me } = useSession()
   const [name, setName] = useState('')
   const create = async (): Promise<void> => {
-    const json = { resource: { name } }
-    const path = '_principals?graphtype=group'
-    const { entryId } = await ask<{ readonly entryId: string }>(path, { method: 'POST', json })
-    tell(t('groupCreated', { name }))
-    navigate(`admin/groups/${part(entryId)}`)
+    const id = await createGroup(me.baseUri, name)
+    tell(t('groupCreated', { name: visible(name) }))
+    navigate(`admin/groups/${part(id)}`)
   }
   return (
     <Dialog title={t('newGroup')} onClose={onClose}>

@@ -10,7 +10,7 @@ import { useLoaded } from '../../lib/load.ts'
 import { Link } from '../../lib/router.tsx'
 import { AdminPage } from './admin-page.tsx'
 
-interface Lockout {
+export interface Lockout {
   readonly id: string
   readonly user: string
   readonly failures: number

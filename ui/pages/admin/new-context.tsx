@@ -69,7 +69,7 @@ function ContextForm({ hasQuota, onClose }: { readonly hasQuota: boolean; readon
             label={t('ownerOptional')}
             value={owner}
             onValue={setOwner}
-            withGroups
+            among="all"
             hint={t('ownerHint')}
             error={about(problem, ['unknown-principal'])}
           />

@@ -1,97 +1,190 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { Dialog, DialogButtons } from '../../components/dialog.tsx'
+import { Check, Field } from '../../components/field.tsx'
 import { Form, FormError } from '../../components/form.tsx'
 import { Await } from '../../components/page.tsx'
-import { tell } from '../../components/toast.tsx'
+import { tell, tellFailure } from '../../components/toast.tsx'
 import { ask, Problem } from '../../lib/api.ts'
-import { address, part } from '../../lib/base.ts'
+import { part } from '../../lib/base.ts'
 import { tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
+import { createUser, equipUser, invite, type NewUser } from '../../lib/new-users.ts'
+import { type Group, loadPortion } from '../../lib/portions.ts'
 import { navigate } from '../../lib/router.tsx'
+import { useSession } from '../../lib/session.ts'
+import { type Size, toBytes } from '../../lib/sizes.ts'
 import { visible } from '../../lib/text.ts'
 import { GeneratePassword } from '../generate-password.tsx'
-import { loadRules, NewPassword } from '../password-field.tsx'
+import { loadRules, NewPassword, type Rules } from '../password-field.tsx'
 import { TemporaryPassword } from '../temporary-password.tsx'
 import { NameField } from './name-field.tsx'
+import { SizeFields } from './size-fields.tsx'
 
-/** Creates a user and opens their page. */
-export function NewUser({ onClose }: { readonly onClose: () => void }) {
-  const [rules, again] = useLoaded(loadRules, [])
-  const [name, setName] = useState('')
-  const [password, setPassword] = useState('')
-  const [isTemporary, setTemporary] = useState(true)
-  const [isInvited, setInvited] = useState(false)
-  const create = async (): Promise<void> => {
-    const resource = { name, ...(password === '' ? {} : { password, temporaryPassword: isTemporary }) }
-    const path = '_principals?graphtype=user'
-    const { entryId } = await ask<{ readonly entryId: string }>(path, { method: 'POST', json: { resource } })
-    const isMailed = isInvited && password === '' && (await invite(name))
-    tell(t(isMailed ? 'invited' : 'userCreated', { name: visible(name) }))
-    navigate(`admin/users/${part(entryId)}`)
-  }
+interface Offers {
+  readonly rules: Rules
+  readonly hasQuota: boolean
+  readonly groups: readonly Group[]
+}
+
+/** More groups are added on the page of the user. */
+const MAX_GROUPS = 20
+
+async function loadOffers(signal: AbortSignal): Promise<Offers> {
+  const [rules, { quota }, { items }] = await Promise.all([
+    loadRules(signal),
+    ask<{ readonly quota: boolean }>('management/status?extended', { signal }),
+    loadPortion<'groups', Group>('groups', { query: '', limit: MAX_GROUPS }, signal),
+  ])
+  return { rules, hasQuota: quota, groups: items.filter(({ id }) => !id.startsWith('_')) }
+}
+
+/** Creates a user, with a space and groups, and opens their page. */
+export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
+  const [offers, again] = useLoaded(loadOffers, [])
   return (
     <Dialog title={t('newUser')} onClose={onClose}>
-      <Await loaded={rules} again={again}>
-        {rules => (
-          <Form work={create}>
-            {problem => (
-              <>
-                <NameField
-                  label={t('userName')}
-                  value={name}
-                  onValue={setName}
-                  hint={t('userNameHint')}
-                  error={isAboutName(problem) ? tellProblem(problem) : undefined}
-                />
-                <NewPassword
-                  {...rules}
-                  isShown
-                  required={false}
-                  value={password}
-                  onValue={setPassword}
-                  problem={problem}
-                  error={isAboutPassword(problem) ? tellProblem(problem) : undefined}
-                />
-                <GeneratePassword password={password} onPassword={setPassword} />
-                {password === '' ? (
-                  <p class="hint">{t('withoutPasswordHint')}</p>
-                ) : (
-                  <TemporaryPassword isTemporary={isTemporary} onTemporary={setTemporary} />
-                )}
-                {name.includes('@') && password === '' && (
-                  <label class="check">
-                    <input
-                      type="checkbox"
-                      checked={isInvited}
-                      onInput={event => setInvited(event.currentTarget.checked)}
-                    />
-                    {t('inviteByMail')}
-                  </label>
-                )}
-                {!isAboutName(problem) && !isAboutPassword(problem) && <FormError problem={problem} />}
-                <DialogButtons onClose={onClose}>
-                  <Button type="submit">{t('createUser')}</Button>
-                </DialogButtons>
-              </>
-            )}
-          </Form>
-        )}
+      <Await loaded={offers} again={again}>
+        {offers => <NewUserForm {...offers} onClose={onClose} />}
       </Await>
     </Dialog>
   )
 }
 
-/** Asks the service to mail a link to set the password. Returns false if the service sends no such links. */
-async function invite(email: string): Promise<boolean> {
-  const body = new URLSearchParams({ email })
-  const response = await fetch(address('auth/pwreset'), { method: 'POST', body }).catch(() => undefined)
-  return response?.ok === true
+const nobody = { name: '', fullName: '', email: '', password: '', isTemporary: true, groups: [] as readonly string[] }
+const defaultSize: Size = { amount: '', unit: 'GiB' }
+
+function NewUserForm({ rules, hasQuota, groups, onClose }: Offers & { readonly onClose: () => void }) {
+  const { me } = useSession()
+  const [user, setUser] = useState(nobody)
+  const [hasSpace, setHasSpace] = useState(true)
+  const [size, setSize] = useState(defaultSize)
+  const [isInvited, setInvited] = useState(false)
+  const set = (changed: Partial<typeof nobody>): void => setUser(user => ({ ...user, ...changed }))
+  const create = async (): Promise<void> => {
+    const quota = size.amount.trim() === '' ? undefined : toBytes(size)
+    if (hasSpace && quota === undefined && size.amount.trim() !== '') throw new Problem(400, { code: 'invalid-quota' })
+    const wanted: NewUser = { ...user, space: hasSpace ? { quota } : undefined }
+    const id = await createUser(me.baseUri, wanted)
+    const name = visible(user.name)
+    // The user exists from here on. What fails now can be made up for on their page.
+    const isWhole = await equipUser(me.baseUri, id, wanted).then(
+      () => true,
+      (error: unknown) => {
+        tellFailure(new Problem(0, { code: 'user-incomplete', name, reason: tellProblem(error) }))
+        return false
+      },
+    )
+    const isMailed = isInvited && user.password === '' && (await invite(user.name))
+    if (isWhole || isMailed) tell(t(isMailed ? 'invited' : 'userCreated', { name }))
+    navigate(`admin/users/${part(id)}${isWhole ? '' : '?tab=access'}`)
+  }
+  return (
+    <Form work={create}>
+      {problem => (
+        <>
+          <NameField
+            label={t('userName')}
+            value={user.name}
+            onValue={name => set({ name })}
+            hint={t('userNameHint')}
+            error={about(problem, aboutName)}
+          />
+          <Field
+            label={t('fullName')}
+            value={user.fullName}
+            onValue={fullName => set({ fullName })}
+            autocomplete="off"
+          />
+          <Field
+            label={t('email')}
+            type="email"
+            value={user.email}
+            onValue={email => set({ email })}
+            autocomplete="off"
+            error={about(problem, ['invalid-email'])}
+          />
+          <Check label={t('withSpace')} isOn={hasSpace} onChange={setHasSpace} />
+          {hasSpace && hasQuota && (
+            <SizeFields
+              label={t('quotaOptional')}
+              size={size}
+              onSize={setSize}
+              hint={t('quotaHint')}
+              error={about(problem, ['invalid-quota'])}
+            />
+          )}
+          {groups.length > 0 && (
+            <GroupChoice groups={groups} chosen={user.groups} onChoice={groups => set({ groups })} />
+          )}
+          <PasswordPart rules={rules} user={user} set={set} problem={problem} />
+          {user.name.includes('@') && user.password === '' && (
+            <Check label={t('inviteByMail')} isOn={isInvited} onChange={setInvited} />
+          )}
+          {about(problem, [...aboutName, 'invalid-email', 'invalid-quota']) === undefined &&
+            !isAboutPassword(problem) && <FormError problem={problem} />}
+          <DialogButtons onClose={onClose}>
+            <Button type="submit">{t('createUser')}</Button>
+          </DialogButtons>
+        </>
+      )}
+    </Form>
+  )
 }
 
-const isAboutName = (problem: unknown): boolean =>
-  problem instanceof Problem && ['name-taken', 'invalid-name'].includes(problem.code)
+interface PasswordPartProps {
+  readonly rules: Rules
+  readonly user: typeof nobody
+  readonly set: (changed: Partial<typeof nobody>) => void
+  readonly problem: unknown
+}
+
+const PasswordPart = ({ rules, user: { password, isTemporary }, set, problem }: PasswordPartProps) => (
+  <>
+    <NewPassword
+      {...rules}
+      isShown
+      required={false}
+      value={password}
+      onValue={password => set({ password })}
+      problem={problem}
+      error={isAboutPassword(problem) ? tellProblem(problem) : undefined}
+    />
+    <GeneratePassword password={password} onPassword={password => set({ password })} />
+    {password === '' ? (
+      <p class="hint">{t('withoutPasswordHint')}</p>
+    ) : (
+      <TemporaryPassword isTemporary={isTemporary} onTemporary={isTemporary => set({ isTemporary })} />
+    )}
+  </>
+)
+
+interface GroupChoiceProps {
+  readonly groups: readonly Group[]
+  readonly chosen: readonly string[]
+  readonly onChoice: (groups: readonly string[]) => void
+}
+
+const GroupChoice = ({ groups, chosen, onChoice }: GroupChoiceProps) => (
+  <fieldset class="choices">
+    <legend>{t('groupsOf')}</legend>
+    {groups.map(({ id, name, fullName }) => (
+      <Check
+        key={id}
+        label={visible(fullName ?? name ?? id)}
+        isOn={chosen.includes(id)}
+        onChange={isOn => onChoice(isOn ? [...chosen, id] : chosen.filter(one => one !== id))}
+      />
+    ))}
+  </fieldset>
+)
+
+const aboutName = ['name-taken', 'invalid-name'] as const
+
+/** The error message for a field, if the refusal has one of these codes. */
+const about = (problem: unknown, codes: readonly string[]): string | undefined =>
+  problem instanceof Problem && codes.includes(problem.code) ? tellProblem(problem) : undefined
 
 const isAboutPassword = (problem: unknown): boolean =>
   problem instanceof Problem && problem.code.startsWith('password-')

@@ -16,12 +16,14 @@ interface RenamePrincipalProps {
   readonly id: string
   readonly name: string
   readonly again: () => void
+  /** By default only the name is changed. */
+  readonly rename?: (name: string) => Promise<unknown>
 }
 
 /** Renames a user or group; its id and permissions stay the same. */
-export function RenamePrincipal({ id, name, again }: RenamePrincipalProps) {
+export function RenamePrincipal({ id, name, again, ...props }: RenamePrincipalProps) {
   const path = `_principals/entry/${part(id)}/name`
-  const rename = (name: string): Promise<unknown> => ask(path, { method: 'PUT', json: { name } })
+  const { rename = (name: string) => ask(path, { method: 'PUT', json: { name } }) } = props
   const saved = (to: string, from: string): void => {
     tell(
       t('renamed', { name: visible(to) }),
@@ -32,7 +34,7 @@ export function RenamePrincipal({ id, name, again }: RenamePrincipalProps) {
   return (
     <Card title={t('rename')}>
       <SharedForm
-        load={() => loadName(`_principals/entry/${part(id)}`)}
+        load={() => loadName(path)}
         inputs={[id, name]}
         fieldsOf={({ name = '' }) => ({ name })}
         labelOf={() => t('fileName')}

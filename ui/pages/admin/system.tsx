@@ -8,6 +8,7 @@ import { useLoaded } from '../../lib/load.ts'
 import { Link } from '../../lib/router.tsx'
 import type { MessageKey } from '../../messages/en.ts'
 import { AdminPage } from './admin-page.tsx'
+import { Attention } from './attention.tsx'
 import { LastDay } from './last-day.tsx'
 
 interface Readiness {
@@ -59,7 +60,7 @@ function notReady(error: unknown): Readiness {
 /** The state of the service. */
 export function AdminSystem() {
   return (
-    <AdminPage title={t('administration')}>
+    <AdminPage title={t('adminSystem')}>
       <Overview />
     </AdminPage>
   )
@@ -71,12 +72,11 @@ function Overview() {
     <Await loaded={loaded} again={again}>
       {system => (
         <>
+          <Ready {...system.readiness} again={again} />
           <Counts {...system.stats} />
-          <div class="columns">
-            <Ready {...system.readiness} again={again} />
-            <Facts {...system} />
-          </div>
+          <Attention />
           <LastDay />
+          <Facts {...system} />
         </>
       )}
     </Await>
@@ -104,31 +104,24 @@ function Counts({ userCount, groupCount, contextCount, entryCount, fileCount, fi
   )
 }
 
+/** One line where all is well; otherwise the parts that are down. */
 function Ready({ ready, checks, again }: Readiness & { readonly again: () => void }) {
+  const down = Object.entries(checks).filter(([, state]) => state !== 'up')
   return (
-    <Card
-      title={t('readiness')}
-      aside={
-        <Button kind="quiet" size="small" onPress={again}>
-          {t('refresh')}
-        </Button>
-      }
-    >
-      <p class={ready ? 'notice good' : 'notice bad'} role="status">
+    <div class={ready ? 'notice good state' : 'notice bad state'}>
+      <p role="status">
         {t(ready ? 'isReady' : 'isNotReady')}
+        {down.length > 0 &&
+          ` ${down.map(([name]) => `${findMessage(`part.${name}`) ?? name}: ${t('down')}`).join(', ')}`}
       </p>
-      <dl class="facts">
-        {Object.entries(checks).map(([name, state]) => (
-          <Fact key={name} name={findMessage(`part.${name}`) ?? name}>
-            <span class={state === 'up' ? 'badge' : 'badge bad'}>{t(state === 'up' ? 'up' : 'down')}</span>
-          </Fact>
-        ))}
-      </dl>
-    </Card>
+      <Button kind="quiet" size="small" onPress={again}>
+        {t('refresh')}
+      </Button>
+    </div>
   )
 }
 
-function Facts({ version, baseURI, startupTime, quota, process }: Status) {
+function Facts({ version, baseURI, startupTime, quota, process, readiness }: System) {
   return (
     <Card title={t('service')}>
       <dl class="facts">
@@ -138,6 +131,11 @@ function Facts({ version, baseURI, startupTime, quota, process }: Status) {
         </Fact>
         <Fact name={t('started')}>{dateTime(new Date(startupTime))}</Fact>
         <Fact name={t('uptime')}>{duration(process.uptime)}</Fact>
+        {Object.entries(readiness.checks).map(([name, state]) => (
+          <Fact key={name} name={findMessage(`part.${name}`) ?? name}>
+            <span class={state === 'up' ? 'badge' : 'badge bad'}>{t(state === 'up' ? 'up' : 'down')}</span>
+          </Fact>
+        ))}
         <Fact name={t('quota')}>{t(quota ? 'on' : 'off')}</Fact>
         <Fact name={t('memory')}>{t('memoryUsed', { rss: bytes(process.rss), heap: bytes(process.heapUsed) })}</Fact>
         <Fact name="Node.js">{process.node}</Fact>

@@ -1,45 +1,106 @@
+import { useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
+import { Form } from '../../components/form.tsx'
 import { Await, Card } from '../../components/page.tsx'
-import { ask } from '../../lib/api.ts'
+import { PrincipalField } from '../../components/principal-field.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { attempt, tell, undoBy } from '../../components/toast.tsx'
 import { part } from '../../lib/base.ts'
-import type { Graph } from '../../lib/graph.ts'
+import { tellProblem } from '../../lib/format.ts'
+import { setMember } from '../../lib/groups.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
-import { namesOf } from '../../lib/principals.ts'
+import { findPrincipal, namesOf } from '../../lib/principals.ts'
 import { Link } from '../../lib/router.tsx'
+import { groupIdsOf } from '../../lib/shared.ts'
 import { visible } from '../../lib/text.ts'
 
-const HAS_MEMBER = 'http://entrystore.org/terms/hasGroupMember'
-
-/** Ids and names of the groups that a user belongs to. @throws {Problem} */
-async function loadGroups(user: string, signal: AbortSignal): Promise<ReadonlyArray<readonly [string, string]>> {
-  const relations = await ask<Graph>(`_principals/relations/${part(user)}`, { signal })
-  const groups = Object.entries(relations).filter(([, properties]) => properties[HAS_MEMBER])
-  const ids = groups.map(([uri]) => uri.slice(uri.lastIndexOf('/') + 1))
-  return [...(await namesOf(ids, signal))]
+interface Membership {
+  readonly id: string
+  readonly name: string
 }
 
-/** The groups of a user. */
+async function loadGroups(user: string, signal: AbortSignal): Promise<readonly Membership[]> {
+  const names = await namesOf(await groupIdsOf(user, signal), signal)
+  return [...names].map(([id, name]) => ({ id, name }))
+}
+
+/** The groups of a user, to add and to remove. */
 export function UserGroups({ id }: { readonly id: string }) {
   const [loaded, again] = useLoaded(signal => loadGroups(id, signal), [id])
+  const remove = async ({ id: group, name }: Membership): Promise<void> => {
+    await attempt(
+      () => setMember(group, id, false),
+      t('groupLeft', { name: visible(name) }),
+      undoBy(() => setMember(group, id, true), again),
+    )
+    again()
+  }
   return (
     <Card title={t('groupsOf')}>
+      <AddToGroup id={id} again={again} />
       <Await loaded={loaded} again={again}>
         {groups =>
           groups.length === 0 ? (
             <p class="muted">{t('groupsOfNone')}</p>
           ) : (
-            <ul class="badges">
-              {groups.map(([group, name]) => (
-                <li key={group}>
-                  <Link class="badge" to={`admin/groups/${part(group)}`}>
-                    {visible(name)}
-                  </Link>
-                </li>
-              ))}
-            </ul>
+            <Table caption={t('groupsOf')} columns={columns(remove)} rows={groups} keyOf={({ id }) => id} />
           )
         }
       </Await>
     </Card>
   )
 }
+
+function AddToGroup({ id, again }: { readonly id: string; readonly again: () => void }) {
+  const [name, setName] = useState('')
+  const add = async (): Promise<void> => {
+    await setMember(await findPrincipal(name), id, true)
+    tell(t('groupJoined', { name: visible(name) }))
+    setName('')
+    again()
+  }
+  return (
+    <Form work={add}>
+      {problem => (
+        <div class="line">
+          <PrincipalField
+            label={t('addToGroup')}
+            value={name}
+            onValue={setName}
+            among="groups"
+            required
+            error={problem === undefined ? undefined : tellProblem(problem)}
+          />
+          <Button type="submit">{t('add')}</Button>
+        </div>
+      )}
+    </Form>
+  )
+}
+
+const columns = (remove: (group: Membership) => Promise<void>): ReadonlyArray<Column<Membership>> => [
+  {
+    title: t('groupName'),
+    kind: 'wide',
+    cell: ({ id, name }) => (
+      <Link class="strong" to={`admin/groups/${part(id)}`}>
+        {visible(name)}
+      </Link>
+    ),
+  },
+  {
+    title: t('actions'),
+    kind: 'actions',
+    cell: group => (
+      <Button
+        kind="quiet danger"
+        size="small"
+        label={t('removeMember', { name: visible(group.name) })}
+        onPress={() => remove(group)}
+      >
+        {t('remove')}
+      </Button>
+    ),
+  },
+]

@@ -9,7 +9,7 @@ import { tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { TemporaryPassword } from '../temporary-password.tsx'
-import { GeneratePassword } from '../generate-password.tsx'
+import { GeneratePassword, generatePassword } from '../generate-password.tsx'
 import { loadRules, NewPassword } from '../password-field.tsx'
 
 interface ResetPasswordProps {
@@ -18,14 +18,13 @@ interface ResetPasswordProps {
   readonly again: () => void
 }
 
-/** Sets a new password for a user, who must be told it by other means. */
+/** Sets a new password for a user, who must be told it by other means: a random one, unless another is typed. */
 export function ResetPassword({ id, again }: ResetPasswordProps) {
   const [rules, againRules] = useLoaded(loadRules, [])
-  const [password, setPassword] = useState('')
+  const [password, setPassword] = useState(generatePassword)
   const [isTemporary, setTemporary] = useState(true)
   const save = async (): Promise<void> => {
     await ask(`_principals/resource/${part(id)}`, { method: 'PUT', json: { password, temporaryPassword: isTemporary } })
-    setPassword('')
     tell(t('passwordReset'))
     again()
   }

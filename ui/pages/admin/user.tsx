@@ -1,28 +1,33 @@
-import { useState } from 'preact/hooks'
-import { Button } from '../../components/button.tsx'
-import { Confirm } from '../../components/dialog.tsx'
-import { Fact } from '../../components/fact.tsx'
-import { Await, Card } from '../../components/page.tsx'
-import { attempt } from '../../components/toast.tsx'
+import { Await } from '../../components/page.tsx'
+import { Tabs } from '../../components/tabs.tsx'
 import { ask } from '../../lib/api.ts'
+import { loadEvents } from '../../lib/audit.ts'
 import { part } from '../../lib/base.ts'
-import { dateTime, utc } from '../../lib/format.ts'
+import { ago } from '../../lib/format.ts'
+import type { Graph } from '../../lib/graph.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
-import { Link, navigate } from '../../lib/router.tsx'
+import { profileIn } from '../../lib/profile.ts'
+import { useQuery } from '../../lib/query.ts'
 import { useSession } from '../../lib/session.ts'
+import { visible } from '../../lib/text.ts'
+import type { MessageKey } from '../../messages/en.ts'
 import { AccessTokens } from '../access-tokens.tsx'
 import { SecondFactorsOf } from '../account-factors.tsx'
-import { AdminPage, ForAdmins } from './admin-page.tsx'
-import { DeletePrincipal, RenamePrincipal } from './principal.tsx'
 import { ProfileCard } from '../profile-card.tsx'
+import { AdminPage, ForAdmins } from './admin-page.tsx'
+import { RenamePrincipal } from './principal.tsx'
+import { UserActions } from './user-actions.tsx'
 import { UserContexts } from './user-contexts.tsx'
+import { UserFacts } from './user-facts.tsx'
 import { UserGroups } from './user-groups.tsx'
 import { UserHistory } from './user-history.tsx'
-import { ResetPassword } from './user-password.tsx'
 import { UserLogins } from './user-logins.tsx'
+import { ResetPassword } from './user-password.tsx'
+import { UserSpace } from './user-space.tsx'
 import { UserState } from './users.tsx'
 
+/** A user as the service describes them. */
 export interface UserResource {
   readonly name?: string
   readonly homecontext?: string
@@ -31,6 +36,21 @@ export interface UserResource {
   readonly disabledUntil?: string
   /** The user must choose a new password at the next sign-in. */
   readonly temporaryPassword?: true
+}
+
+interface Shown extends UserResource {
+  readonly fullName: string
+  readonly email: string
+  readonly lastSignIn: string | undefined
+}
+
+async function loadUser(id: string, signal: AbortSignal): Promise<Shown> {
+  const [user, metadata, [lastSignIn]] = await Promise.all([
+    ask<UserResource>(`_principals/resource/${part(id)}`, { signal }),
+    ask<Graph>(`_principals/metadata/${part(id)}`, { signal }),
+    loadEvents({ userId: id, event: 'login' }, { offset: 0, limit: 1 }, signal),
+  ])
+  return { ...user, ...profileIn(metadata), lastSignIn: lastSignIn?.time }
 }
 
 /** One user. */
@@ -43,42 +63,34 @@ export function AdminUser({ parts }: { readonly parts: Readonly<Record<string, s
   )
 }
 
+const tabs = [
+  ['profile', 'tabProfile'],
+  ['access', 'tabAccess'],
+  ['sign-in', 'tabSignIn'],
+  ['activity', 'tabActivity'],
+] as const satisfies ReadonlyArray<readonly [string, MessageKey]>
+
 function UserOf({ id }: { readonly id: string }) {
-  const { me } = useSession()
-  const [loaded, again] = useLoaded(signal => ask<UserResource>(`_principals/resource/${part(id)}`, { signal }), [id])
-  const name = loaded.state === 'ready' ? (loaded.value.name ?? id) : id
+  const [{ tab }] = useQuery({ tab: 'profile' })
+  const [loaded, again] = useLoaded(signal => loadUser(id, signal), [id])
+  const user = loaded.state === 'ready' ? loaded.value : undefined
+  const title = user?.fullName || user?.name || id
   return (
-    <AdminPage title={name}>
+    <AdminPage
+      title={visible(title)}
+      within={{ to: 'admin/users', name: t('adminUsers') }}
+      lead={user && <Head id={id} user={user} title={title} again={again} />}
+    >
       <Await loaded={loaded} again={again}>
         {user => (
           <>
-            <div class="columns">
-              <About id={id} user={user} again={again} />
-              {id === me.id ? <p class="notice">{t('thatIsYou')}</p> : <ResetPassword id={id} again={again} />}
-            </div>
-            <div class="columns">
-              <UserGroups id={id} />
-              {!id.startsWith('_') && <ProfileCard id={id} />}
-            </div>
-            <UserContexts id={id} />
-            {id !== me.id && user.name !== undefined && <UserLogins name={user.name} round={user} />}
-            {id !== me.id && user.name !== undefined && <SecondFactorsOf user={user.name} />}
-            {id !== me.id && user.name !== undefined && <AccessTokens user={user.name} />}
-            <UserHistory id={id} round={user} />
-            {!id.startsWith('_') && (
-              <div class="columns">
-                <RenamePrincipal id={id} name={name} again={again} />
-                {id !== me.id && (
-                  <DeletePrincipal
-                    id={id}
-                    name={name}
-                    kind="user"
-                    text={t('deleteUserText')}
-                    onDeleted={() => navigate('admin/users')}
-                  />
-                )}
-              </div>
-            )}
+            <Tabs
+              label={visible(title)}
+              path={`admin/users/${part(id)}`}
+              tabs={tabs.map(([key, name]) => [key, t(name)])}
+              current={tab}
+            />
+            <TabOf tab={tab} id={id} user={user} again={again} />
           </>
         )}
       </Await>
@@ -86,70 +98,61 @@ function UserOf({ id }: { readonly id: string }) {
   )
 }
 
-interface AboutProps {
+interface PartProps {
   readonly id: string
-  readonly user: UserResource
+  readonly user: Shown
   readonly again: () => void
 }
 
-function About({ id, user, again }: AboutProps) {
-  const { name = t('withoutName'), homecontext, language, disabled = false, disabledUntil, temporaryPassword } = user
+function Head({ id, user, title, again }: PartProps & { readonly title: string }) {
+  const { name = t('withoutName'), email, disabled = false, disabledUntil, lastSignIn } = user
+  const names = [name, email].filter((text, at, all) => text !== '' && text !== title && all.indexOf(text) === at)
+  return (
+    <div class="head">
+      <div>
+        <UserState disabled={disabled} lockedUntil={disabledUntil} />
+        {names.map(text => (
+          <span key={text}>{visible(text)}</span>
+        ))}
+        <span>
+          {lastSignIn === undefined ? t('neverSignedIn') : t('lastSignedIn', { time: ago(new Date(lastSignIn)) })}
+        </span>
+      </div>
+      <UserActions id={id} user={user} again={again} />
+    </div>
+  )
+}
+
+function TabOf({ tab, id, user, again }: PartProps & { readonly tab: string }) {
   const { me } = useSession()
-  const [isAsking, setAsking] = useState(false)
-  const switchTo = async (disabled: boolean): Promise<void> => {
-    const change = (): Promise<unknown> =>
-      ask(`_principals/resource/${part(id)}`, { method: 'PUT', json: { disabled } })
-    await attempt(change, t(disabled ? 'userDisabled' : 'userEnabled', { name }))
-    again()
-  }
-  const unlock = async (): Promise<void> => {
-    const query = new URLSearchParams({ user: name })
-    await attempt(
-      () => ask(`management/lockouts?${query.toString()}`, { method: 'DELETE' }),
-      t('lockoutLifted', { name }),
+  const { name = id } = user
+  const isSystem = id.startsWith('_')
+  if (tab === 'activity') return <UserHistory id={id} />
+  if (tab === 'access') {
+    return (
+      <>
+        <UserGroups id={id} />
+        <UserSpace id={id} name={user.fullName || name} space={user.homecontext} again={again} />
+        <UserContexts id={id} />
+      </>
     )
-    again()
+  }
+  if (tab === 'sign-in') {
+    if (id === me.id) return <p class="notice">{t('thatIsYou')}</p>
+    return (
+      <>
+        <ResetPassword id={id} again={again} />
+        <UserLogins name={name} round={user} />
+        <SecondFactorsOf user={name} />
+        <AccessTokens user={name} />
+      </>
+    )
   }
   return (
-    <Card title={t('userAbout')}>
-      <dl class="facts">
-        <Fact name={t('userId')}>
-          <code>{id}</code>
-        </Fact>
-        <Fact name={t('state')}>
-          <UserState disabled={disabled} lockedUntil={disabledUntil} />
-        </Fact>
-        {disabledUntil !== undefined && <Fact name={t('lockedUntil')}>{dateTime(utc(disabledUntil))}</Fact>}
-        {temporaryPassword && <Fact name={t('password')}>{t('temporaryPasswordState')}</Fact>}
-        <Fact name={t('homeContext')}>
-          {homecontext === undefined ? (
-            t('none')
-          ) : (
-            <Link to={`admin/contexts/${part(homecontext)}`}>{homecontext}</Link>
-          )}
-        </Fact>
-        <Fact name={t('language')}>{language ?? t('languageOfBrowser')}</Fact>
-      </dl>
-      <div class="buttons">
-        {disabledUntil !== undefined && <Button onPress={unlock}>{t('unlock')}</Button>}
-        {id !== me.id && !id.startsWith('_') && (
-          <Button
-            kind={disabled ? 'quiet' : 'quiet danger'}
-            onPress={() => (disabled ? switchTo(false) : setAsking(true))}
-          >
-            {t(disabled ? 'enable' : 'disable')}
-          </Button>
-        )}
-      </div>
-      {isAsking && (
-        <Confirm
-          title={t('disable')}
-          text={t('disableText', { name })}
-          action={t('disable')}
-          onConfirm={() => switchTo(true)}
-          onClose={() => setAsking(false)}
-        />
-      )}
-    </Card>
+    <div class="columns">
+      {!isSystem && <ProfileCard id={id} onSaved={again} />}
+      <UserFacts id={id} user={user} />
+      {!isSystem && <RenamePrincipal id={id} name={name} again={again} />}
+    </div>
   )
 }

@@ -1,11 +1,14 @@
+import { QuotaBar } from '../../components/quota-bar.tsx'
 import type { Column } from '../../components/table.tsx'
 import { part } from '../../lib/base.ts'
+import { ago } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import type { User } from '../../lib/portions.ts'
 import { Link } from '../../lib/router.tsx'
+import { visible } from '../../lib/text.ts'
 import { AdminPage } from './admin-page.tsx'
 import { Directory } from './directory.tsx'
-import { NewUser } from './new-user.tsx'
+import { NewUserDialog } from './new-user.tsx'
 
 /** All users. */
 export function AdminUsers() {
@@ -17,24 +20,40 @@ export function AdminUsers() {
         columns={columns()}
         keyOf={({ id }) => id}
         make={t('newUser')}
-        Maker={NewUser}
+        Maker={NewUserDialog}
       />
     </AdminPage>
   )
 }
 
 const columns = (): ReadonlyArray<Column<User>> => [
-  {
-    title: t('userName'),
-    cell: ({ id, name }) => (
-      <Link class="strong" to={`admin/users/${part(id)}`}>
-        {name ?? t('withoutName')}
-      </Link>
-    ),
-  },
-  { title: t('userId'), cell: ({ id }) => <code>{id}</code> },
+  { title: t('userName'), kind: 'wide', cell: user => <Who {...user} /> },
   { title: t('state'), cell: user => <UserState {...user} /> },
+  {
+    title: t('lastSignIn'),
+    kind: 'whole',
+    cell: ({ lastSignIn }) => (lastSignIn === undefined ? t('never') : ago(new Date(lastSignIn))),
+  },
+  {
+    title: t('homeContext'),
+    cell: ({ name, id, quota }) => (quota ? <QuotaBar name={visible(name ?? id)} quota={quota} /> : '–'),
+  },
 ]
+
+function Who({ id, name, fullName, email }: User) {
+  const shown = fullName ?? name ?? t('withoutName')
+  const others = [name, email].filter(
+    (text, index, all) => text !== undefined && text !== shown.toLowerCase() && all.indexOf(text) === index,
+  )
+  return (
+    <div>
+      <Link class="strong" to={`admin/users/${part(id)}`}>
+        {visible(shown)}
+      </Link>
+      {others.length > 0 && <div class="muted small">{others.map(text => visible(text ?? '')).join(' · ')}</div>}
+    </div>
+  )
+}
 
 interface State {
   readonly disabled: boolean

@@ -34,7 +34,7 @@ export function AddAccess({ onAdd }: { readonly onAdd: (access: Access) => Promi
               label={t('userOrGroup')}
               value={name}
               onValue={setName}
-              withGroups
+              among="all"
               required
               error={problem === undefined ? undefined : tellProblem(problem)}
             />
