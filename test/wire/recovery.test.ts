@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { open, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import { type Contents, fill, holds, succeeded } from '../support/backups.ts'
+import { type Run, stowage } from '../support/cli.ts'
+import { BUCKET, startFakeS3 } from '../support/fake-s3.ts'
+import { requirePeer } from '../support/peers/peer.ts'
+import { sqlite3 } from '../support/peers/sqlite3.ts'
+import { repository, startProcess } from '../support/service.ts'
+import { onPostgres } from '../support/store.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const PAGE = 4096
+const settings = { 'service.data.quota': 'on', 'service.data.store': 'folder', 'service.auth.token.store': 'memory' }
+const page = readFileSync(join(repository, 'docs/how-to/troubleshooting.md'), 'utf8')
+const [, chapter = ''] = /\n## The database is damaged\n([^]*?)\n## /.exec(page) ?? []
+const blocksOf = (text: string): string[] =>
+  [...text.matchAll(/^ *```sh\n([^]*?)^ *```$/gm)].map(([, block = '']) => block)
+
+interface Place {
+  /** Has the folders that the page calls `/var/lib` and `/backup`. */
+  readonly root: string
+  readonly folder: string
+  readonly contents: Contents
+}
+
+/** Runs commands of the page as they are, but with other folders, and as this user. */
+async function run(root: string, commands: string): Promise<Run> {
+  const text = `${blocksOf(page)[0]}\n${commands}`
+    .replaceAll('sudo -u stowage env', 'env')
+    .replaceAll('/etc/stowage', root)
+    .replaceAll('/opt/stowage', repository)
+    .replaceAll('/var/lib/stowage', `${root}/lib/stowage`)
+    .replaceAll('/backup/', `${root}/backup/`)
+    .replaceAll(' node ', ` ${process.execPath} `)
+    .replaceAll('install -d -o stowage -g stowage', 'install -d')
+    .replaceAll('systemctl start stowage', 'true')
+    .replaceAll('chown stowage:', 'test -f')
+  const child = spawn('bash', ['-e', '-c', text], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  let [stdout, stderr] = ['', '']
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  const [status] = (await once(child, 'close')) as [number | null]
+  return { status, stdout, stderr }
+}
+
+/** A stopped store with something of everything, with a backup of it, whose database is damaged afterwards. */
+async function damagedStore(t: TestContext): Promise<Place> {
+  const root = await temporaryFolder()
+  const folder = join(root, 'lib/stowage')
+  const all = { ...settings, 'service.data.folder': folder }
+  await writeFile(
+    join(root, 'service.properties'),
+    Object.entries(all)
+      .map(([key, value]) => `${key} = ${value}\n`)
+      .join(''),
+  )
+  const service = await startProcess(t, { folder: root, settings: all })
+  const contents = await fill(service, await service.admin())
+  await service.stop()
+  succeeded(await run(root, `mkdir ${root}/backup && stowage backup /backup/stowage`))
+  await damage(join(folder, 'store.sqlite'))
+  assert.match((await run(root, 'stowage fsck')).stdout, /^database-damaged: /m)
+  return { root, folder, contents }
+}
+
+/** Overwrites the first page of each index that users are looked up by: the rows can still be read. */
+async function damage(path: string): Promise<void> {
+  const database = new DatabaseSync(path)
+  const roots = database
+    .prepare(`SELECT rootpage FROM sqlite_schema WHERE type = 'index' AND tbl_name IN ('principals', 'entries')`)
+    .all() as Array<{ rootpage: number }>
+  database.close()
+  assert.ok(roots.length > 3)
+  const file = await open(path, 'r+')
+  for (const { rootpage } of roots) await file.write(Buffer.alloc(PAGE, 'damage'), 0, PAGE, (rootpage - 1) * PAGE)
+  await file.close()
+}
+
+const filesIn = async (folder: string): Promise<number> =>
+  (await readdir(join(folder, 'files'), { recursive: true })).filter(name => /[0-9a-f]{40}$/.test(name)).length
+
+const start = (t: TestContext, folder: string) => startProcess(t, { folder, settings })
+
+test('a damaged database is recovered from a backup by the words of the page (D20.3)', async t => {
+  if (onPostgres) return t.skip('the database is a file')
+  const { root, folder, contents } = await damagedStore(t)
+  const [copy] = /cp -a [^`]*/.exec(chapter) ?? assert.fail('the page names no copy')
+  const [restore = '', exchange = ''] = blocksOf(chapter)
+  succeeded(await run(root, copy))
+  succeeded(await run(root, restore))
+  succeeded(await run(root, exchange))
+  await holds(await start(t, folder), contents)
+  assert.equal(await filesIn(join(root, 'backup/damaged')), 5)
+  return undefined
+})
+
+test('without a backup the words of the page bring back all rows that can be read (D20.3)', async t => {
+  if (onPostgres) return t.skip('the database is a file')
+  if (!requirePeer(t, sqlite3)) return undefined
+  const { root, folder, contents } = await damagedStore(t)
+  const [, , recover = ''] = blocksOf(chapter)
+  const said = succeeded(await run(root, recover))
+  assert.match(said, /^5$/m)
+  assert.match(said, /5 files, 100000 bytes checked; 0 findings/)
+  await holds(await start(t, folder), contents)
+  return undefined
+})
+
+test('where no row can be read the page stops before the database is replaced, and a repair deletes nothing (D20.3)', async t => {
+  if (onPostgres) return t.skip('the database is a file')
+  if (!requirePeer(t, sqlite3)) return undefined
+  const { root, folder } = await damagedStore(t)
+  const file = await open(join(folder, 'store.sqlite'), 'r+')
+  await file.write(Buffer.alloc(PAGE, 'damage'), 0, PAGE, 0)
+  await file.close()
+  const [, , recover = ''] = blocksOf(chapter)
+  // The shell of an operator goes on after an error.
+  const { status, stdout } = await run(root, `set +e\n${recover}`)
+  assert.equal(status, 1)
+  assert.match(stdout, /^database-damaged: /m)
+
+  const repair = await run(root, ': > /var/lib/stowage/store.sqlite; stowage fsck --repair')
+  assert.equal(repair.status, 1, repair.stdout)
+  assert.equal(await filesIn(folder), 5)
+  return undefined
+})
+
+test('the files of a folder or a bucket outlast a repair with a database that has lost its rows (D20.3)', async t => {
+  if (onPostgres) return t.skip('the database is a file')
+  const s3 = await startFakeS3(t)
+  const env = { AWS_ENDPOINT_URL_S3: s3.url, AWS_REGION: 'test', AWS_ACCESS_KEY_ID: 'k', AWS_SECRET_ACCESS_KEY: 's' }
+  for (const store of ['folder', `s3://${BUCKET}/store`]) {
+    const folder = await temporaryFolder()
+    const own = { ...settings, 'service.data.folder': folder, 'service.data.store': store }
+    const first = await startProcess(t, { folder, settings: own, env })
+    await fill(first, await first.admin())
+    await first.stop()
+    const stored = async (): Promise<number> => (store === 'folder' ? await filesIn(folder) : s3.objects.size)
+    assert.equal(await stored(), 5)
+    for (const name of ['store.sqlite', 'store.sqlite-wal', 'store.sqlite-shm'])
+      await rm(join(folder, name), { force: true })
+    // It begins anew, with an empty database.
+    await (await startProcess(t, { folder, settings: own, env })).stop()
+    const args = Object.entries(own).flatMap(([key, value]) => ['--set', `${key}=${value}`])
+    const repair = await stowage(folder, ['fsck', '--repair', ...args], env)
+    assert.equal(repair.status, 1, repair.stdout + repair.stderr)
+    assert.match(repair.stdout, /5 findings, 5 open\.\n.*the database has probably lost rows/)
+    assert.equal(await stored(), 5, store)
+    succeeded(await stowage(folder, ['fsck', '--repair', '--force', ...args], env))
+    assert.equal(await stored(), store === 'folder' ? 5 : 0, 'a folder keeps them aside, a bucket does not')
+  }
+  return undefined
+})
