@@ -15,7 +15,7 @@ import {
   publish,
   readManifest,
 } from './backup-folder.ts'
-import { type CopiedBlobs, copyBlobs, verifyBlobs } from './copy-blobs.ts'
+import { type CopiedBlobs, copyBlobs, counted, verifyBlobs } from './copy-blobs.ts'
 import { isIntact, readRows, type RowFile, writeRows } from './row-files.ts'
 import { rowsOf } from './rows.ts'
 import type { Source } from './store-copy.ts'
@@ -29,6 +29,8 @@ interface BackupOf {
   readonly program: string
   /** The file with the keys that seal the secrets of authenticator apps, if they are to be in the backup. */
   readonly keyFile?: string | undefined
+  /** Called for each file. */
+  readonly onFile?: () => void
 }
 
 /**
@@ -37,7 +39,7 @@ interface BackupOf {
  * usable until this one is complete.
  */
 export async function backUp(
-  { database, blobs, system, program, keyFile }: BackupOf,
+  { database, blobs, system, program, keyFile, onFile = () => {} }: BackupOf,
   path: string,
 ): Promise<CopiedBlobs> {
   const [damage] = await database.findDamage()
@@ -58,7 +60,7 @@ export async function backUp(
     const keys = keyFile !== undefined && !(await isMissing(keyFile))
     if (keys) await addKeys(await readPrivate(keyFile), keysIn(path, folder))
     const kept = await openBackupBlobs(path)
-    const copied = await copyBlobs(readRows(rows, { name: 'files' }), blobs, kept)
+    const copied = await copyBlobs(counted(readRows(rows, { name: 'files' }), onFile), blobs, kept)
     await hold.require()
     const damaged = copied.damaged.map(({ blob }) => blob)
     const files = { count: copied.files, bytes: copied.bytes }
@@ -111,10 +113,12 @@ export async function openBackup(
 export async function verifyBackup(
   path: string,
   schema: readonly Migration[],
+  onFile: () => void = () => {},
 ): Promise<{ readonly manifest: Manifest; readonly checked: CopiedBlobs }> {
   const { manifest, source } = await openBackup(path, schema)
   const known = new Set(manifest.damaged)
-  const { damaged, ...totals } = await verifyBlobs(source.rows({ name: 'files', key: [] }), source.blobs)
+  const rows = counted(source.rows({ name: 'files', key: [] }), onFile)
+  const { damaged, ...totals } = await verifyBlobs(rows, source.blobs)
   return { manifest, checked: { ...totals, damaged: damaged.filter(({ blob }) => !known.has(blob)) } }
 }
 

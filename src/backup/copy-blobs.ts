@@ -23,6 +23,14 @@ export interface CopiedBlobs {
   readonly damaged: readonly FileRow[]
 }
 
+/** Passes the rows on, and calls `onFile` when the next one is asked for. */
+export async function* counted(rows: AsyncIterable<Row>, onFile: () => void): AsyncGenerator<Row> {
+  for await (const row of rows) {
+    yield row
+    onFile()
+  }
+}
+
 /** Copies the bytes of all files that the target lacks, and compares each with its digest. */
 export async function copyBlobs(rows: AsyncIterable<Row>, source: BlobStore, target: BlobStore): Promise<CopiedBlobs> {
   const totals = { files: 0, bytes: 0, copied: 0 }

@@ -21,20 +21,25 @@ export interface Target {
   readonly blobs: BlobStore
 }
 
+interface FillOptions {
+  readonly finish?: () => Promise<void>
+  readonly onFile?: () => void
+}
+
 const MARK = 'filling'
 
 /**
  * Fills an empty store. First come the blobs, then all rows in one transaction, and then everything is
  * verified by digests. A mark in the store prevents a service from using it before. A copy that finds the
  * mark continues where the last one was interrupted.
- * @param finish what must have been done before a service may use the store
+ * @param options `finish` must have been done before a service may use the store; `onFile` is called for each file that is verified
  * @throws {StartupError} when the target contains anything else, or differs from the source afterwards
  */
 export async function fillStore(
   source: Source,
   target: Target,
   schema: readonly Migration[],
-  finish: () => Promise<void> = async () => {},
+  { finish = async () => {}, onFile }: FillOptions = {},
 ): Promise<CopiedBlobs> {
   const { database } = target
   // The rows go into tables of their own schema step. The later steps then change them as they changed the original.
@@ -55,7 +60,7 @@ export async function fillStore(
   await migrate(database, schema)
   const missing = new Set(copied.damaged.map(({ blob }) => blob))
   // Repairs, because an interrupted copy of another store may have left blobs; every digest is compared here.
-  const { findings } = await fsck({ ...target, isExclusive: true }, true, { force: true })
+  const { findings } = await fsck({ ...target, isExclusive: true }, true, { force: true, onFile })
   const open = findings.filter(({ repairable, blob = '' }) => !repairable && !missing.has(blob))
   if (open.length > 0) throw new StartupError(open.map(({ message }) => message).join('\n'))
   await finish()

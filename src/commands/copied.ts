@@ -6,20 +6,35 @@ import { print } from './command.ts'
 
 const INTERVAL: Milliseconds = 10_000
 
-/** The source, which tells every ten seconds how far it has been read. A row of `files` is read with its bytes. */
-export function withProgress(source: Source, system: Pick<System, 'monotonic'>, tell: (line: string) => void): Source {
+/** Tells how much is done. */
+type Say = (done: number, what: string) => void
+
+/** Tells it every ten seconds at most. */
+export function progress(system: Pick<System, 'monotonic'>, tell: (line: string) => void): Say {
   let told = system.monotonic()
+  return (done, what) => {
+    if (system.monotonic() - told < INTERVAL) return
+    told = system.monotonic()
+    tell(`${done} ${what} …`)
+  }
+}
+
+/** Counts its calls. */
+export function counter(what: string, say: Say): () => void {
+  let done = 0
+  return () => say(++done, what)
+}
+
+/** The source, which tells how far it has been read. A row of `files` is read with its bytes. */
+export function withProgress(source: Source, say: Say): Source {
   return {
     schema: source.schema,
     blobs: source.blobs,
     async *rows(table) {
-      let number = 0
+      const count = counter(`rows of ${table.name}`, say)
       for await (const row of source.rows(table)) {
         yield row
-        number++
-        if (system.monotonic() - told < INTERVAL) continue
-        told = system.monotonic()
-        tell(`${number} rows of ${table.name} …`)
+        count()
       }
     },
   }

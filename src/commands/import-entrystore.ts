@@ -18,6 +18,7 @@ import type { Scratch } from '../stores/scratch.ts'
 import { openSqliteDatabase } from '../stores/sqlite/sqlite-database.ts'
 import { openSqliteScratch } from '../stores/sqlite/sqlite-scratch.ts'
 import { print, printError, UsageError } from './command.ts'
+import { counter, progress, withProgress } from './copied.ts'
 import { settingsFrom } from './settings-options.ts'
 
 export const importEntryStoreUsage =
@@ -165,7 +166,9 @@ async function openScratch({ temp, check }: Values, settings: Settings): Promise
 }
 
 async function fill(source: Source, stores: Parameters<typeof fillStore>[1], report: Report): Promise<void> {
-  const { damaged } = await fillStore(source, stores, schema)
+  const say = progress(realSystem, printError)
+  const onFile = counter('files verified', say)
+  const { damaged } = await fillStore(withProgress(source, say), stores, schema, { onFile })
   for (const { context, entry } of damaged)
     report.note('file-missing', `${context}/${entry}: it changed during the import`)
 }

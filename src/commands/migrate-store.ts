@@ -12,7 +12,7 @@ import { restoreKeys } from './restore-keys.ts'
 import { openDatabase, openStores, schema } from '../assembly/stores.ts'
 import { requireCurrent, schemaVersion } from '../stores/migrations.ts'
 import { type Command, printError, UsageError } from './command.ts'
-import { printCopied, withProgress } from './copied.ts'
+import { counter, printCopied, progress, withProgress } from './copied.ts'
 
 export const migrateStore: Command = {
   name: 'migrate-store',
@@ -32,10 +32,14 @@ export const migrateStore: Command = {
       const target = await openStores(to, realSystem, { bare: true, isExclusive: true })
       try {
         const rows = { schema: await schemaVersion(source.database), rows: rowsOf.bind(undefined, source.database) }
-        const told = withProgress({ ...rows, blobs: source.blobs }, realSystem, printError)
+        const say = progress(realSystem, printError)
+        const told = withProgress({ ...rows, blobs: source.blobs }, say)
         const keys = factorKeyFile(from)
-        const copied = await fillStore(told, target, schema, async () => {
-          if (keys !== undefined && !(await isMissing(keys))) await restoreKeys(keys, to)
+        const copied = await fillStore(told, target, schema, {
+          onFile: counter('files verified', say),
+          finish: async () => {
+            if (keys !== undefined && !(await isMissing(keys))) await restoreKeys(keys, to)
+          },
         })
         return printCopied('The store has been copied', copied)
       } finally {

@@ -5,7 +5,7 @@ import { fillStore } from '../backup/store-copy.ts'
 import { restoreKeys } from './restore-keys.ts'
 import { openStores, schema } from '../assembly/stores.ts'
 import { type Command, printError, UsageError } from './command.ts'
-import { printCopied, withProgress } from './copied.ts'
+import { counter, printCopied, progress, withProgress } from './copied.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
 
 export const restore: Command = {
@@ -18,8 +18,12 @@ export const restore: Command = {
     const { manifest, source } = await openBackup(folder, schema)
     const stores = await openStores(settings, realSystem, { bare: true, isExclusive: true })
     try {
-      const copied = await fillStore(withProgress(source, realSystem, printError), stores, schema, async () => {
-        if (manifest.keys) await restoreKeys(keysIn(folder, manifest.folder), settings)
+      const say = progress(realSystem, printError)
+      const copied = await fillStore(withProgress(source, say), stores, schema, {
+        onFile: counter('files verified', say),
+        finish: async () => {
+          if (manifest.keys) await restoreKeys(keysIn(folder, manifest.folder), settings)
+        },
       })
       return printCopied(`The store is as it was on ${manifest.created}`, copied)
     } finally {

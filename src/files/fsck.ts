@@ -45,12 +45,12 @@ interface FsckStores {
 /**
  * Checks that the engine's own data structures are sound, that every context's fill level is the sum of its files, that the
  * bytes of every file have their recorded digest, and that no bytes are stored without a file (D7.5).
- * @param options `force` repairs also what is doubtful.
+ * @param options `force` repairs also what is doubtful; `onFile` is called after each file whose bytes have been read.
  */
 export async function fsck(
   stores: FsckStores,
   repair: boolean,
-  { force = false }: { readonly force?: boolean } = {},
+  { force = false, onFile }: { readonly force?: boolean; readonly onFile?: (() => void) | undefined } = {},
 ): Promise<FsckReport> {
   // The tables of a damaged database are unreliable, and a repair could make it worse.
   const damage = await stores.database.findDamage()
@@ -60,7 +60,7 @@ export async function fsck(
   }
   const orphans = await checkOrphans(stores)
   const findings = [...(await checkBooks(stores)), ...(await checkMissingBooks(stores)), ...orphans.findings]
-  const files = await checkFiles(stores, findings)
+  const files = await checkFiles(stores, findings, onFile)
   const isDoubtful = !force && isLossLikely(orphans.unknown, files.files)
   if (repair && !isDoubtful) await mend(stores)
   return { ...files, findings, isDoubtful }
@@ -139,7 +139,11 @@ async function isWanted({ database, isExclusive }: FsckStores, blob: string): Pr
 }
 
 /** Compares the bytes of every file with its size and digest. */
-async function checkFiles(stores: FsckStores, findings: Finding[]): Promise<{ files: number; bytes: number }> {
+async function checkFiles(
+  stores: FsckStores,
+  findings: Finding[],
+  onFile: () => void = () => {},
+): Promise<{ files: number; bytes: number }> {
   const totals = { files: 0, bytes: 0 }
   const rows = await stores.database.all<{
     context: string
@@ -154,6 +158,7 @@ async function checkFiles(stores: FsckStores, findings: Finding[]): Promise<{ fi
     const name = `file ${row.context}/${row.entry} (blob ${row.blob})`
     try {
       const { size, sha256 } = await digestOf(stores.blobs, row.blob)
+      onFile()
       if (size === row.size && sha256 === row.sha256) continue
       if (await isReplaced(stores, row)) continue
       const message = `${name}: ${size} bytes with SHA-256 ${sha256}, recorded are ${row.size} with ${row.sha256}`

@@ -100,8 +100,9 @@ test('an interrupted copy is not a store, and running it again continues it', as
   const target = await openTarget(t)
   await assert.rejects(fillStore(failing(source, 10), target, schema), { message: 'the source is gone' })
   await assert.rejects(requireWhole(target.database), StartupError)
-  const { files, copied } = await fillStore(source, target, schema)
-  assert.equal(files, FILES)
+  let verified = 0
+  const { files, copied } = await fillStore(source, target, schema, { onFile: () => verified++ })
+  assert.deepEqual([files, verified], [FILES, FILES], 'the check at the end counts each file')
   assert.equal(copied, FILES - 10)
   await requireWhole(target.database)
   assert.deepEqual((await fsck({ ...target, isExclusive: true }, false)).findings, [])
