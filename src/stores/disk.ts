@@ -1,4 +1,4 @@
-import { access, constants, rm, stat, statfs, writeFile } from 'node:fs/promises'
+import { access, constants, open, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   Overloaded,
@@ -152,7 +152,7 @@ export class DiskSpace {
     if (this.#state === 'ok') log.info(facts, 'the disk of the data folder has enough free space again')
     else if (this.#state === 'low') log.warn(facts, 'the disk of the data folder is getting full')
     else if (this.#state === 'full') log.error(facts, 'the disk of the data folder is full: new data are refused')
-    else log.error(facts, 'the data folder is read-only: changes are refused')
+    else log.error(facts, 'the data folder cannot be written to: changes are refused')
   }
 }
 
@@ -168,11 +168,21 @@ export async function releaseReserve(folder: string, free?: Bytes): Promise<Byte
 /** Measures the file system that contains `folder`. */
 export async function measureDisk(folder: string): Promise<DiskMeasurement> {
   const { blocks, bavail, bsize } = await statfs(folder)
-  const isWritable = await access(folder, constants.W_OK).then(
+  return { size: blocks * bsize, free: bavail * bsize, isWritable: await isWritable(folder) }
+}
+
+/** Permissions do not tell that the kernel has made a file system read-only after an error; a file that is opened for writing does. */
+async function isWritable(folder: string): Promise<boolean> {
+  try {
+    await (await open(join(folder, RESERVE), 'r+')).close()
+  } catch (error) {
+    // The reserve may be missing, and the process may have too many files open.
+    if (['EROFS', 'EIO', 'EACCES'].includes(String((error as NodeJS.ErrnoException).code))) return false
+  }
+  return await access(folder, constants.W_OK).then(
     () => true,
     () => false,
   )
-  return { size: blocks * bsize, free: bavail * bsize, isWritable }
 }
 
 /** Codes of SQLite; the low byte of an extended code is the kind of error. */

@@ -74,7 +74,7 @@ test('each change of the state is logged with its facts, at the level of its urg
   for (const [change, level, text, before] of [
     [{ free: 9_999_999 }, 'warn', 'the disk of the data folder is getting full', 'ok'],
     [{ free: 3_999_999 }, 'error', 'the disk of the data folder is full: new data are refused', 'low'],
-    [{ isWritable: false }, 'error', 'the data folder is read-only: changes are refused', 'full'],
+    [{ isWritable: false }, 'error', 'the data folder cannot be written to: changes are refused', 'full'],
     [
       { free: 10_000_000, isWritable: true },
       'info',

@@ -17,6 +17,7 @@ function engine() {
   }
   const handle = {
     isTransaction: true,
+    location: () => null,
     prepare(text: string): SqliteStatement {
       told.prepared.push(text)
       return {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, open, rm, rmdir, statfs } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, rm, rmdir, statfs, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -36,3 +36,38 @@ export async function fillDisk(folder: string, left: number): Promise<void> {
 }
 
 export const freeDisk = (folder: string): Promise<void> => rm(join(folder, 'filler'))
+
+export interface FailingDisk {
+  readonly folder: string
+  /** What the kernel does after an error, with the option `errors=remount-ro`: open files cannot be written either. */
+  makeReadOnly(): void
+  /** From now on every access is an error. */
+  breakDown(): void
+}
+
+/** A file system that can fail; `undefined`, and the test is skipped, where this user cannot mount one. */
+export async function failingDisk(t: TestContext): Promise<FailingDisk | undefined> {
+  const place = await mkdtemp(join(tmpdir(), 'stowage-disk-'))
+  const [image, folder] = [join(place, 'image'), join(place, 'disk')]
+  const run = (command: string, ...args: string[]): void => void execFileSync(command, args, { stdio: 'ignore' })
+  try {
+    await mkdir(folder)
+    await writeFile(image, '')
+    await truncate(image, 2 ** 26)
+    run('mkfs.ext4', '-q', '-F', image)
+    run('mount', '-o', 'loop', image, folder)
+  } catch {
+    await rm(place, { recursive: true })
+    t.skip('only root can mount a disk, with mkfs.ext4 and a loop device')
+    return undefined
+  }
+  t.after(async () => {
+    run('umount', '-l', folder)
+    await rm(place, { recursive: true })
+  })
+  return {
+    folder,
+    makeReadOnly: () => run('mount', '-o', 'remount,abort', folder),
+    breakDown: () => run('xfs_io', '-x', '-c', 'shutdown', folder),
+  }
+}

@@ -1,5 +1,8 @@
+import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { StoreDamaged, StoreUnavailable } from '../../base/errors.ts'
 import { realSystem } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { type Queries, UniqueViolation } from '../database.ts'
@@ -41,7 +44,7 @@ export class SqliteConnection {
       this.#revisionStatement ??= this.#handle.prepare('PRAGMA data_version')
       return (this.#revisionStatement.get() as { readonly data_version: number }).data_version
     } catch (error) {
-      throw translateDiskError(error)
+      throw this.#converted(error)
     }
   }
 
@@ -74,7 +77,7 @@ export class SqliteConnection {
     try {
       this.#handle.exec(text)
     } catch (error) {
-      throw translateDiskError(error)
+      throw this.#converted(error)
     }
   }
 
@@ -82,6 +85,13 @@ export class SqliteConnection {
     this.#cache.clear()
     this.#revisionStatement = undefined
     this.#handle.close()
+  }
+
+  /** When the disk refuses to read, the engine reports a damaged file. */
+  #converted(error: unknown): unknown {
+    const converted = translateDiskError(error)
+    const path = converted instanceof StoreDamaged ? this.#handle.location() : null
+    return path === null ? converted : (failureOfDisk(dirname(path)) ?? converted)
   }
 
   #execute<T>(statement: Sql, use: (prepared: Prepared, values: ReturnType<typeof bindable>[]) => T): T {
@@ -94,8 +104,24 @@ export class SqliteConnection {
       if (error instanceof Error && 'errcode' in error && uniqueCodes.has(error.errcode)) {
         throw new UniqueViolation({ cause: error })
       }
-      throw translateDiskError(error)
+      throw this.#converted(error)
     }
+  }
+}
+
+/** Does not touch the database file: closing it here would drop the locks of the engine. */
+function failureOfDisk(folder: string): StoreUnavailable | undefined {
+  try {
+    const handle = openSync(folder, 'r')
+    try {
+      fsyncSync(handle)
+    } finally {
+      closeSync(handle)
+    }
+    return undefined
+  } catch (error) {
+    const converted = translateDiskError(error)
+    return converted instanceof StoreUnavailable ? converted : undefined
   }
 }
 
