@@ -90,3 +90,9 @@ export function trimBlanks(text: string): string {
 /** A point in time of XML Schema (`dateTime`) with seconds and its zone, which SAML requires; `undefined` for any other text. */
 export const parseXmlTime = (text: string): Milliseconds | undefined =>
   /T\d{2}:\d{2}:\d{2}/.test(text) ? parseTime(text) : undefined
+
+/** The earliest of the times; `undefined` if there is none, or one of them is not known. */
+export function earliest(times: ReadonlyArray<Milliseconds | undefined>): Milliseconds | undefined {
+  const known = times.filter(time => time !== undefined)
+  return known.length === 0 || known.length < times.length ? undefined : Math.min(...known)
+}

@@ -119,3 +119,24 @@ test('of many first logins at once all succeed and one user is made', async t =>
   }>()
   assert.equal(events.filter(({ event }) => event === 'user-created').length, 1)
 })
+
+test('a sign-on is as recent as the authentication at the CAS server that it states; an unknown time is not recent (D28.6)', async t => {
+  const { service, cas, browser } = await startWithCas(t, { 'service.auth.step-up': 'all' })
+  const at = (age: number): string => new Date(service.system.now() - age).toISOString()
+  for (const [stated, status] of [
+    [[at(60_000)], 201],
+    [[at(60_000).replace('Z', '+00:00[Europe/London]')], 201],
+    [[at(-3_600_000)], 201],
+    [[at(600_000)], 403],
+    [[at(60_000), at(600_000)], 403],
+    [[at(60_000), 'recently'], 403],
+    [[at(60_000).replace('Z', '')], 403],
+    [[], 403],
+  ] as const) {
+    cas.attributes.set('anna', { authenticationDate: stated })
+    const someone = browser()
+    await someone.signInBy(cas, 'anna')
+    const answer = await someone.post('auth/access-tokens', { name: 'x', expires: at(-86_400_000), scopes: ['read'] })
+    assert.equal(answer.status, status, `${stated.join()} ${answer.text}`)
+  }
+})

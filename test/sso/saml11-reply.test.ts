@@ -192,3 +192,18 @@ test('SAML 1.1: attributes are read by their name, without values that are empty
   })
   assert.deepEqual({ ...read }, { mail: ['a@b', 'c@d'], group: ['one'] })
 })
+
+test('SAML 1.1: the time of the authentication is that of its statement, and unknown without a zone (D28.6)', () => {
+  const stated = (instant: string) =>
+    verifyReply(
+      'saml11',
+      good(FITS, authentication('anna').replace(' Auth', ` AuthenticationInstant="${instant}" Auth`)),
+      {
+        serviceUrl: SERVICE,
+        now: NOW,
+        clockSkew: SKEW,
+      },
+    ).authenticated
+  assert.equal(stated(time(-5000)), NOW - 5000)
+  for (const instant of [time(0).replace('Z', ''), 'now', '']) assert.equal(stated(instant), undefined, instant)
+})

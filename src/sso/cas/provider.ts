@@ -83,7 +83,7 @@ export class CasProvider {
     requireTicket(ticket)
     const user = await this.#validate(ticket, flow.requestId, network)
     // With `renew` the server issues a ticket only to users who have just entered their password.
-    const authenticated = this.#isSet('renew') ? this.#deps.system.now() : undefined
+    const authenticated = this.#isSet('renew') ? this.#deps.system.now() : user.authenticated
     return { ...user, issuer: this.issuer, authenticated, logoutKeys: [ticket] }
   }
 

@@ -8,6 +8,7 @@ import {
   childrenNamed,
   textOf,
   descendantsNamed,
+  earliest,
   parseXmlTime,
 } from '../xml-element.ts'
 import { type Attributes, attributesOf } from '../attributes.ts'
@@ -43,6 +44,8 @@ function parse(text: string): XmlElement {
 export interface CasUser {
   readonly name: string
   readonly attributes: Attributes
+  /** When the server has authenticated the user, wall clock; absent if it does not say. */
+  readonly authenticated?: Milliseconds
 }
 
 /** What a reply must fit to. */
@@ -89,7 +92,19 @@ function userInServiceResponse(root: XmlElement): CasUser {
   if (outcome.local === 'authenticationFailure') throw failureOf(outcome)
   if (outcome.local !== 'authenticationSuccess') throw refused('cas-reply', 'authenticationSuccess', outcome.local)
   requireNoProxy(outcome)
-  return { name: onlyText('user', childrenNamed(outcome, CAS, 'user')), attributes: serviceAttributes(outcome) }
+  const attributes = serviceAttributes(outcome)
+  const authenticated = authenticationDate(attributes)
+  return {
+    name: onlyText('user', childrenNamed(outcome, CAS, 'user')),
+    attributes,
+    ...(authenticated === undefined ? {} : { authenticated }),
+  }
+}
+
+/** An attribute of the protocol. Servers write the name of the zone behind the offset: `2026-01-02T03:04:05Z[UTC]`. */
+function authenticationDate({ authenticationDate: stated }: Attributes): Milliseconds | undefined {
+  const texts = Array.isArray(stated) ? stated.map(String) : []
+  return earliest(texts.map(text => parseXmlTime(text.replace(/\[[\w/+-]+\]$/, ''))))
 }
 
 /**
@@ -136,7 +151,12 @@ function userInSaml11(root: XmlElement, expected: Expected): CasUser {
   only('Assertion', descendantsNamed(root, ASSERTION, 'Assertion'))
   requireVersion(assertion)
   requireConditions(only('Conditions', childrenNamed(assertion, ASSERTION, 'Conditions')), expected)
-  return { name: nameOf(assertion), attributes: readAttributes(assertion) }
+  const authenticated = parseXmlTime(attributeOf(authenticationIn(assertion), 'AuthenticationInstant') ?? '')
+  return {
+    name: nameOf(assertion),
+    attributes: readAttributes(assertion),
+    ...(authenticated === undefined ? {} : { authenticated }),
+  }
 }
 
 /** A value with elements inside is not read. */
@@ -212,8 +232,7 @@ function timeIn(conditions: XmlElement, name: string): Milliseconds {
 
 /** The name of the signed-in subject; all statements of the assertion must be about the same subject. */
 function nameOf(assertion: XmlElement): string {
-  const statement = only('AuthenticationStatement', descendantsNamed(assertion, ASSERTION, 'AuthenticationStatement'))
-  const subject = only('Subject', childrenNamed(statement, ASSERTION, 'Subject'))
+  const subject = only('Subject', childrenNamed(authenticationIn(assertion), ASSERTION, 'Subject'))
   const name = onlyText('NameIdentifier', childrenNamed(subject, ASSERTION, 'NameIdentifier'))
   for (const identifier of descendantsNamed(assertion, ASSERTION, 'NameIdentifier')) {
     const other = onlyText('NameIdentifier', [identifier])
@@ -221,6 +240,9 @@ function nameOf(assertion: XmlElement): string {
   }
   return name
 }
+
+const authenticationIn = (assertion: XmlElement): XmlElement =>
+  only('AuthenticationStatement', descendantsNamed(assertion, ASSERTION, 'AuthenticationStatement'))
 
 function only(what: string, elements: readonly XmlElement[]): XmlElement {
   const [element, ...others] = elements

@@ -3,6 +3,7 @@ import { type Attributes, attributesOf, valuesOf } from '../attributes.ts'
 import { SsoRefused, refused } from '../refusal.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import {
+  earliest,
   parseXmlTime,
   attributeOf,
   childElements,
@@ -289,12 +290,6 @@ function checkAuthentication(assertion: XmlElement, expected: ExpectedResponse):
     authnContext: first && contextOf(first),
     sessionIndex: statements.map(statement => attributeOf(statement, 'SessionIndex')).find(index => index),
   }
-}
-
-/** `undefined` if one of them is not known. */
-function earliest(times: ReadonlyArray<Milliseconds | undefined>): Milliseconds | undefined {
-  const known = times.filter(time => time !== undefined)
-  return known.length < times.length ? undefined : Math.min(...known)
 }
 
 const instantOf = (statement: XmlElement): Milliseconds | undefined =>
