@@ -37,9 +37,15 @@ export class MetadataCopies<Metadata> {
 }
 
 const FIRST_PAUSE: Milliseconds = 1_000
+/** An address has limits of its own, a file has none. */
+const LONGEST_PAUSE = { ofAddress: 60_000, ofFile: 10_000 } as const
+
+/** The longest pause between attempts to read a document. */
+export const longestPause = (url: string): Milliseconds =>
+  url.startsWith('file:') ? LONGEST_PAUSE.ofFile : LONGEST_PAUSE.ofAddress
 
 /** Pauses between attempts: a second, then each time twice as long, up to a limit. After a long quiet time they begin anew. */
-class Backoff {
+export class Backoff {
   readonly #system: System
   readonly #longest: Milliseconds
   /** Monotonic. */
@@ -134,8 +140,6 @@ export interface Metadata<Known> {
 const LOAD_TIMEOUT: Milliseconds = 10_000
 /** How long a request waits for fresh metadata when there is a usable copy. */
 const REFRESH_TIMEOUT: Milliseconds = 1_000
-/** The longest pause after failures, and between early reloads; an address has limits of its own, a file has none. */
-const MAX_PAUSE = { ofAddress: 60_000, ofFile: 10_000 } as const
 
 const DAY: Milliseconds = 86_400_000
 /** Days left at which administrators are warned of the end of a certificate. */
@@ -164,7 +168,7 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
   constructor(options: MetadataSourceOptions, deps: Dependencies<Known>) {
     this.#options = options
     this.#deps = deps
-    const longest = options.url.startsWith('file:') ? MAX_PAUSE.ofFile : MAX_PAUSE.ofAddress
+    const longest = longestPause(options.url)
     this.#afterFailure = new Backoff(deps.system, longest)
     this.#betweenEarly = new Backoff(deps.system, longest)
   }

@@ -1,7 +1,7 @@
 import type { Log } from '../../base/log.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds, Seconds } from '../../base/units.ts'
-import { withinTimeout } from '../metadata-source.ts'
+import { Backoff, longestPause, withinTimeout } from '../metadata-source.ts'
 import { refused } from '../refusal.ts'
 import {
   type DirectoryHits,
@@ -73,7 +73,6 @@ const MAX_AGGREGATE: Bytes = 268_435_456
 const LOAD_TIMEOUT: Milliseconds = 300_000
 /** How long a request waits for the first copy. */
 const FIRST_LOAD_TIMEOUT: Milliseconds = 60_000
-const PAUSE_AFTER_FAILURE: Milliseconds = 60_000
 /** Metadata that ask for less are read again after this. */
 const MIN_AGE: Milliseconds = 600_000
 /** Anyone who signs on with a wrong key can cause an early reload. */
@@ -87,6 +86,7 @@ export class FederationSource implements Federation {
   readonly #options: FederationOptions
   readonly #deps: Dependencies
   readonly #queries: MetadataQueries | undefined
+  readonly #afterFailure: Backoff
   #head: FederationHead | undefined
   #directory = new FederationDirectory([], [])
   /** How many answers of the query service had been stored when the directory was made. */
@@ -94,7 +94,6 @@ export class FederationSource implements Federation {
   #loadedAt: Milliseconds | undefined
   /** Monotonic. */
   #loaded: Milliseconds | undefined
-  #failed: Milliseconds | undefined
   #reloadedEarly: Milliseconds | undefined
   #problem: string | undefined
   #loading: Promise<void> | undefined
@@ -104,6 +103,7 @@ export class FederationSource implements Federation {
   constructor(options: FederationOptions, deps: Dependencies) {
     this.#options = options
     this.#deps = deps
+    this.#afterFailure = new Backoff(deps.system, longestPause(options.url))
     this.#queries =
       options.kind === 'aggregate' ? undefined : new MetadataQueries({ ...options, kind: options.kind }, deps)
   }
@@ -133,7 +133,7 @@ export class FederationSource implements Federation {
     if (this.#queries) await this.#queries.askEarly(entityId).catch(() => undefined)
     else {
       const isPausing = this.#reloadedEarly !== undefined && this.#age(this.#reloadedEarly) < PAUSE_BETWEEN_EARLY
-      if (!this.#loading && (isPausing || this.#isPausing())) return false
+      if (!this.#loading && (isPausing || !this.#afterFailure.isOver)) return false
       this.#reloadedEarly = this.#deps.system.monotonic()
       await withinTimeout(this.#load(), FIRST_LOAD_TIMEOUT)
     }
@@ -206,14 +206,10 @@ export class FederationSource implements Federation {
 
   #isDue(): boolean {
     if (this.#loading) return true
-    if (this.#isPausing()) return false
+    if (!this.#afterFailure.isOver) return false
     const wanted = Math.max(this.#head?.cacheDuration ?? Infinity, MIN_AGE)
     const isOld = this.#loaded === undefined || this.#age(this.#loaded) >= Math.min(this.#options.maxAge * 1000, wanted)
     return isOld || !this.#isValid()
-  }
-
-  #isPausing(): boolean {
-    return this.#failed !== undefined && this.#age(this.#failed) < PAUSE_AFTER_FAILURE
   }
 
   /** What is stored counts only if it came from the same address and was signed by the same keys. */
@@ -279,13 +275,13 @@ export class FederationSource implements Federation {
       this.#loaded = system.monotonic()
       this.#loadedAt = system.now()
       this.#problem = undefined
-      this.#failed = undefined
+      this.#afterFailure.end()
       await store.heads.store(name, this.#source, { metadata: head, loadedAt: this.#loadedAt })
       await this.#listAgain()
       log.info({ idp: name, url, ...replaced, unusable: head.unusable, bytes: summary.bytes }, 'federation loaded')
     } catch (error) {
       if (this.#isClosed) return
-      this.#failed = system.monotonic()
+      this.#afterFailure.extend()
       this.#problem = (error as Error).message
       log.error({ idp: name, url, err: error, keepsLastCopy: this.#isValid() }, 'loading a federation failed')
     }

@@ -5,7 +5,7 @@ import { Overloaded } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds, Seconds } from '../../base/units.ts'
-import { withinTimeout } from '../metadata-source.ts'
+import { Backoff, longestPause, withinTimeout } from '../metadata-source.ts'
 import { type SsoRefused, refused } from '../refusal.ts'
 import type { FederationEntity } from './federation-entity.ts'
 import type { FederationReader } from './federation-reader.ts'
@@ -30,8 +30,9 @@ interface Dependencies {
 
 const QUERY_TIMEOUT: Milliseconds = 10_000
 const MAX_ENTITY: Bytes = 1_048_576
-/** How long a failure, or an entity that the service does not have, is remembered. */
-const PAUSE: Milliseconds = 60_000
+/** Between early queries for one entity, because anyone can send a wrong signature. */
+const EARLY_PAUSE: Milliseconds = 60_000
+/** How long an entity that the service does not have is remembered. */
 const UNKNOWN_PAUSE: Milliseconds = 600_000
 const MAX_REMEMBERED = 2_000
 const MIN_AGE: Milliseconds = 600_000
@@ -47,8 +48,10 @@ export class MetadataQueries {
   readonly #options: QueryOptions
   readonly #deps: Dependencies
   readonly #running = new Map<string, Promise<void>>()
-  /** By entity id, until when it is not asked for again. Monotonic. */
-  readonly #paused = new LRUCache<string, { readonly until: Milliseconds; readonly problem: string | undefined }>({
+  /** Entities that the service does not have: until when they are not asked for again. Monotonic. */
+  readonly #unknown = new LRUCache<string, Milliseconds>({ max: MAX_REMEMBERED })
+  /** Entities whose last query failed. */
+  readonly #failed = new LRUCache<string, { readonly backoff: Backoff; readonly problem: string }>({
     max: MAX_REMEMBERED,
   })
   /** By entity id, when it was last asked for before its time. Monotonic. */
@@ -84,16 +87,16 @@ export class MetadataQueries {
     else await asking
     const found = await this.#findStored(entityId)
     if (found) return found.entity
-    const { problem } = this.#paused.get(entityId) ?? {}
+    const { problem } = this.#failed.get(entityId) ?? {}
     const { name } = this.#options
     if (problem === undefined) throw unknownEntity(name, entityId)
     throw refused('metadata', queryAddress(this.#options, entityId), problem)
   }
 
-  /** Asks for an entity whose signature does not fit, at most once a minute: anyone can send a wrong signature. @throws {Overloaded} */
+  /** Asks for an entity whose signature does not fit. @throws {Overloaded} */
   async askEarly(entityId: string): Promise<void> {
     const now = this.#deps.system.monotonic()
-    if (now - (this.#askedEarly.get(entityId) ?? -Infinity) < PAUSE) return
+    if (now - (this.#askedEarly.get(entityId) ?? -Infinity) < EARLY_PAUSE) return
     this.#askedEarly.set(entityId, now)
     await this.ask(entityId)
   }
@@ -102,7 +105,8 @@ export class MetadataQueries {
   async ask(entityId: string): Promise<void> {
     const running = this.#running.get(entityId)
     if (running) return await running
-    if (this.#deps.system.monotonic() < (this.#paused.get(entityId)?.until ?? -Infinity)) return
+    if (this.#deps.system.monotonic() < (this.#unknown.get(entityId) ?? -Infinity)) return
+    if (this.#failed.get(entityId)?.backoff.isOver === false) return
     this.#count()
     const asking = this.#semaphore.run(() => this.#ask(entityId)).finally(() => this.#running.delete(entityId))
     this.#running.set(entityId, asking)
@@ -124,7 +128,8 @@ export class MetadataQueries {
     if ('refused' in outcome && outcome.status === 404) {
       await store.remove(name, entityId)
       this.#problem = undefined
-      this.#paused.set(entityId, { until: system.monotonic() + UNKNOWN_PAUSE, problem: undefined })
+      this.#failed.delete(entityId)
+      this.#unknown.set(entityId, system.monotonic() + UNKNOWN_PAUSE)
       return
     }
     const row = 'packs' in outcome ? onlyRow(outcome.packs, entityId) : undefined
@@ -134,12 +139,15 @@ export class MetadataQueries {
           ? outcome.refused
           : (outcome.summary.reasons[0] ?? 'it is not the metadata of this provider')
       this.#problem = problem
-      this.#paused.set(entityId, { until: system.monotonic() + PAUSE, problem })
+      const { backoff } = this.#failed.get(entityId) ?? { backoff: new Backoff(system, longestPause(url)) }
+      backoff.extend()
+      this.#failed.set(entityId, { backoff, problem })
       log.warn({ idp: name, url, problem }, 'a metadata query failed')
       return
     }
     const age = Math.min(maxAge * 1000, Math.max(outcome.summary.cacheDuration ?? Infinity, MIN_AGE))
     this.#problem = undefined
+    this.#failed.delete(entityId)
     await store.put(name, row, system.now() + age)
     this.#stored++
   }
