@@ -149,6 +149,31 @@ test('when the list is gone the entry comes back in none (D25.3)', async () => {
   assert.deepEqual(await parentLists(admin, context, id), [])
 })
 
+test('who may no longer write to the list that held an entry brings it back into none (D25.3)', async () => {
+  const user = await newUser(service, admin)
+  const context = await newContext(admin)
+  const album = await newList(admin, context)
+  const id = await newFile(context, 'x', album)
+  const share = async (path: string, right: string): Promise<void> => {
+    const resource = `${admin.base}${context}/resource/${path}`
+    const entry = `${admin.base}${context}/entry/${path}`
+    const subject = right === 'administer' ? entry : resource
+    const graph = { [subject]: { [`${STORE}write`]: [principal(admin, user.id)] } }
+    assert.equal((await admin.put(`${context}/entry/${path}`, right === 'none' ? {} : graph)).status, 204)
+  }
+  await share(id, 'administer')
+  for (const [right, list] of [
+    ['write', album],
+    ['none', undefined],
+  ] as const) {
+    await share(album, right)
+    await trash(user.visitor, context, id)
+    const restored = await user.visitor.post(`${context}/trash/${id}/restore`)
+    assert.deepEqual([restored.status, restored.json()['list']], [200, list], right)
+    assert.deepEqual(await idsOf(admin, context, album), list === undefined ? [] : [id])
+  }
+})
+
 test('bytes in the trash count until they are deleted, one entry or all (D25.2)', async () => {
   const context = await newContext(admin)
   assert.equal((await admin.put(`${context}/quota`, { quota: 10 })).status, 200)

@@ -167,7 +167,7 @@ export class Trash {
 
   /**
    * Restores an entry and everything in it: into the list that held it, or into no list if that one no longer
-   * exists.
+   * exists or the caller may not write to it.
    * Resolves to its address and the id of the list.
    * @throws {Forbidden} if the caller may not administer an entry in it: it is restored as a whole or not at all
    */
@@ -176,7 +176,8 @@ export class Trash {
       caller,
       async writer => {
         const { tx } = writer
-        const { entry, list, all } = await requireTrashed(tx, writer.caller, { contextKey, id, verb: 'restore' })
+        const wanted = { contextKey, id, verb: 'restore' } as const
+        const { entry, list, all, contextEntry } = await requireTrashed(tx, writer.caller, wanted)
         let name = id
         for (const { entry: head } of all) {
           const one = await findTrashedEntry(tx, head)
@@ -190,7 +191,8 @@ export class Trash {
         writer.record({ event: 'entry-restored', detail })
         const holding = list === undefined ? undefined : await findEntryHead(tx, { context: entry.context, id: list })
         const address = entryUri(entry)
-        if (!holding || !isList(holding)) return { address, list: undefined }
+        const isOpen = holding !== undefined && may(writer.caller, 'writeresource', { entry: holding, contextEntry })
+        if (!isOpen || !isList(holding)) return { address, list: undefined }
         const [root] = all
         await appendToList(tx, holding, { id, isTrusted: root?.membership?.isTrusted ?? true })
         await writer.updateHead(holding, holding)
@@ -308,7 +310,7 @@ async function requireTrashed(queries: Queries, caller: Caller, { contextKey, id
   const all = await trashedWith(queries, found.entry)
   const foreign = findForeign(caller, contextEntry, all)
   if (foreign) throw denied(caller, `${verb} the entry "${foreign.entry.id}", which is in this list`)
-  return { ...found, all }
+  return { ...found, all, contextEntry }
 }
 
 /**

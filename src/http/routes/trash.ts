@@ -77,7 +77,8 @@ export const trashRoutes = [
     chapter,
     summary: 'Bring an entry back from the trash with its id, file, metadata, access list and everything in it.',
     access,
-    details: '`list` is the list that it is in again; absent if it was in none, or that list no longer exists.',
+    details:
+      '`list` is the list that it is in again; absent if it was in none, that list no longer exists, or the caller may not write to it.',
     path: inTrash,
     answers: { 200: json('The entry.', object({ entryURI: uri, list: optional(text()) })) },
     refusals: { 401: [], 403: [], 404: [] },
