@@ -11,7 +11,7 @@ interface Attribute {
   /** Its namespace. */
   readonly uri: string
   readonly local: string
-  readonly value: string
+  value: string
 }
 
 interface Tag {
@@ -33,7 +33,9 @@ export async function readRdfXml(text: string, base: string, maxStatements?: num
 
     /** The library removes dot segments from absolute IRIs too. */
     override valueToUri(value: string, tag: IActiveTag) {
-      return /^[A-Za-z][A-Za-z0-9+.-]*:/.test(value) ? this.uriToNamedNode(value) : super.valueToUri(value, tag)
+      return /^[A-Za-z][A-Za-z0-9+.-]*:/.test(value)
+        ? this.uriToNamedNode(value)
+        : super.valueToUri(keptDot(value), tag)
     }
 
     protected override onTag(tag: never): void {
@@ -46,7 +48,9 @@ export async function readRdfXml(text: string, base: string, maxStatements?: num
     }
 
     #readAttributes(attributes: readonly Attribute[]): void {
-      for (const { uri, local, value } of attributes) {
+      for (const attribute of attributes) {
+        const { uri, local, value } = attribute
+        if (uri === XML && local === 'base') attribute.value = keptDot(value)
         if (uri === '') throw this.newParseError(`The attribute "${local}" has no namespace; is rdf:${local} meant?`)
         if (uri !== RDF) continue
         if (local === 'about' || local === 'nodeID' || local === 'resource') this.#isTextLost = true
@@ -101,6 +105,11 @@ export async function readRdfXml(text: string, base: string, maxStatements?: num
     parser.end(text)
   })
 }
+
+const XML = 'http://www.w3.org/XML/1998/namespace'
+
+/** A relative reference that begins with a name such as `.well-known`, whose dot the library would remove. */
+const keptDot = (reference: string): string => reference.replace(/^\.(?![./?#]|$)/, './.')
 
 /** The tokeniser would go on and find one error for each character that follows. */
 function stopAtFirstError(parser: object): void {
@@ -159,7 +168,7 @@ const notProperties = new Set(
     .map(name => RDF + name),
 )
 /** Bound to prefixes of their own (Namespaces in XML 3). */
-const unboundable = new Set(['http://www.w3.org/XML/1998/namespace', 'http://www.w3.org/2000/xmlns/'])
+const unboundable = new Set([XML, 'http://www.w3.org/2000/xmlns/'])
 
 class Namespaces {
   readonly all = new Map<string, string>([[RDF, 'rdf']])

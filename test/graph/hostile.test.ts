@@ -4,9 +4,19 @@ import { InvalidInput, TooLarge } from '../../src/base/errors.ts'
 import { GraphReader } from '../../src/graph/graph-reader.ts'
 import { type Graph, graphOf, statementsOf } from '../../src/graph/graph.ts'
 import { findSyntax } from '../../src/graph/syntaxes.ts'
+import { ThreadPool } from '../../src/workers/thread-pool.ts'
 import { after } from '../support/after.ts'
 
-const reader = new GraphReader({ limits: { maxStatements: 1_000_000, maxSize: 64 * 2 ** 20 } })
+const reader = new GraphReader({
+  limits: { maxStatements: 1_000_000, maxSize: 64 * 2 ** 20 },
+  // The time is no matter of these tests, and a busy machine needs much of it.
+  pool: new ThreadPool({
+    module: new URL('../../src/graph/read-worker.ts', import.meta.url),
+    threads: 1,
+    timeout: 120_000,
+    megabytes: 512,
+  }),
+})
 after(() => reader.close())
 
 async function read(mediaType: string, text: string): Promise<Graph> {

@@ -146,6 +146,39 @@ const about = (more: object): string => JSON.stringify({ '@id': S, ...more })
 const rdfXml = (body: string): string =>
   `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://ex.org/">${body}</rdf:RDF>`
 
+test('a relative reference means the same in each syntax, also one that begins with a dot', async () => {
+  const base = 'http://h.example/3/resource/1'
+  const references = [
+    '.well-known',
+    '.a.b/../c',
+    '..x',
+    '...',
+    './a',
+    '../.a',
+    'a/.b',
+    '/.a',
+    '.',
+    '..',
+    '.?q',
+    '#f',
+    '',
+  ]
+  for (const reference of references) {
+    const expected = new URL(reference, base).href
+    for (const [name, text] of [
+      ['rdf', rdfXml(`<rdf:Description rdf:about="${reference}"><e:p>x</e:p></rdf:Description>`)],
+      ['ttl', `<${reference}> <${P}> "x" .`],
+      ['jsonld', JSON.stringify({ '@id': reference, [P]: 'x' })],
+    ] as const) {
+      assert.deepEqual(Object.keys(await syntax(name).read(text, base)), [expected], `${name}: ${reference}`)
+    }
+  }
+  const based = `<rdf:Description xml:base=".well-known/" rdf:about="a"><e:p>x</e:p></rdf:Description>`
+  assert.deepEqual(Object.keys(await syntax('rdf').read(rdfXml(based), base)), [
+    'http://h.example/3/resource/.well-known/a',
+  ])
+})
+
 test('JSON-LD: a string with a datatype keeps its characters, a number that of JSON', async () => {
   const values = ['12 km', '1,5', '59.3293230', '', '1.0E1']
   const context = { '@context': { [P]: { '@type': `${XSD}double` } } }
