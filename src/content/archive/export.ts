@@ -215,8 +215,20 @@ const member = (name: string, lines: readonly string[]): ZipMember => ({
   bytes: Readable.from(pieces(lines), { objectMode: false }),
 })
 
-/** In small pieces, so that other requests run between them. */
+/** In small pieces, so that other requests run between them, and no second copy of a long line is made. */
 function* pieces(lines: readonly string[]): Generator<Uint8Array> {
-  const bytes = Buffer.from(lines.join(''))
-  for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE)
+  let text = ''
+  for (const line of lines) {
+    for (let at = 0; at < line.length; ) {
+      const end = at + PIECE
+      // The two halves of a character stay together.
+      const next = end < line.length && line.codePointAt(end - 1) !== line.charCodeAt(end - 1) ? end + 1 : end
+      text += line.slice(at, next)
+      at = next
+      if (text.length < PIECE) continue
+      yield Buffer.from(text)
+      text = ''
+    }
+  }
+  if (text !== '') yield Buffer.from(text)
 }
