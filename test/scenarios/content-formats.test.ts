@@ -57,6 +57,28 @@ test('N-Triples are taken and given, without relative references (W3.5)', async 
   assert.equal((await admin.get(`${path}?format=application/n-triples`)).text, line)
 })
 
+test('a JSON body with a name twice in one object is refused with the name, because one value would be lost', async () => {
+  const path = `${context}/metadata/${await newEntry(admin, context)}`
+  const term = '[{"type":"literal","value":"x"}]'
+  const twice = `{"urn:s":{"urn:p":${term},"urn:p":${term}}}`
+  const filler = `"urn:filler":{"urn:p":[{"type":"literal","value":"${'x'.repeat(100_000)}"}]}`
+  const long = `{${filler},"urn:s":{"urn:p":${term},"urn:p":${term}}}`
+  const linked = (more = ''): string => `{"@id":"urn:s","urn:p":"x","urn:p":"y"${more}}`
+  for (const [method, address, type, body, code] of [
+    ['PUT', path, 'application/json', twice, 'invalid-json'],
+    ['PUT', path, 'application/json', long, 'invalid-json'],
+    ['PUT', path, 'application/ld+json', linked(), 'invalid-graph'],
+    ['PUT', path, 'application/ld+json', linked(`,"urn:q":"${'x'.repeat(100_000)}"`), 'invalid-graph'],
+    ['POST', context, 'application/json', `{"metadata":${twice}}`, 'invalid-json'],
+    ['POST', context, 'application/json', `{"metadata":${long}}`, 'invalid-json'],
+    ['POST', 'auth/access-tokens', 'application/json', '{"name":"a","name":"b"}', 'invalid-json'],
+  ] as const) {
+    const answer = await admin.ask(address, { method, body, headers: { 'content-type': type } })
+    assertRefused(answer, 400, code)
+    assert.match(answer.text, /The name \\"(urn:p|name)\\" occurs twice in one object/, address)
+  }
+})
+
 test('the info of an entry is given and taken in a syntax of RDF (W3.3.1, W3.3.2)', async () => {
   const id = await newEntry(admin, context)
   const path = `${context}/entry/${id}`

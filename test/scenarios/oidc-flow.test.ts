@@ -124,6 +124,52 @@ test('a provider changes its key: the next login reads the new one (D26.4)', asy
   assert.equal(await whoIs(browser), 'ines@example.org')
 })
 
+test('a provider changes its key while 20 users sign on at the same moment: all of them get in (D26.4)', async () => {
+  const names = Array.from({ length: 20 }, (_, n) => `rush${n}`)
+  for (const name of names) users.set(name, { email: `${name}@example.org`, email_verified: true, groups: ['staff'] })
+  await pair.changeKey()
+  const logins = await Promise.all(
+    names.map(async name => {
+      const browser = new HeadlessBrowser()
+      const { answer } = await loginAtProvider(pair, name, { browser })
+      return [answer.status, await whoIs(browser)]
+    }),
+  )
+  assert.deepEqual(
+    logins,
+    names.map(name => [200, `${name}@example.org`]),
+  )
+})
+
+test('the secret is sent in the way that the provider offers, where the settings name none (D26.1)', async t => {
+  for (const method of ['client_secret_basic', 'client_secret_post']) {
+    const only = { clientAuthMethods: [method], clientDefaults: { token_endpoint_auth_method: method } }
+    const one = await startWithOidc(t, { 'op.user-name-claim': 'name' }, only)
+    one.users.set('anna', { name: 'anna' })
+    const page = await loginAtProvider(one, 'anna')
+    assert.equal(page.answer.status, 200, `${method}: ${page.answer.text}`)
+  }
+})
+
+test('nobody is sent to an address without TLS on another host than that of a provider on this machine (D26.1)', async t => {
+  const other = await startWithOidc(t)
+  const document = await ask(`${other.issuer}/.well-known/openid-configuration`)
+  for (const [name, address] of [
+    ['authorization_endpoint', 'http://elsewhere.example/auth'],
+    ['token_endpoint', 'http://elsewhere.example/token'],
+    ['jwks_uri', 'http://elsewhere.example/jwks'],
+  ] as const) {
+    other.publish({ ...document.json(), [name]: address })
+    other.service.system.pass(60_000)
+    const answer = await ask(`${other.service.base}auth/oidc`)
+    assert.equal(answer.headers.location, undefined, name)
+    assert.deepEqual([answer.status, (await failures(other))[0]?.check], [401, 'metadata'], name)
+  }
+  other.publish(undefined)
+  other.service.system.pass(60_000)
+  assert.match((await ask(`${other.service.base}auth/oidc`)).headers.location ?? '', new RegExp(`^${other.issuer}/`))
+})
+
 test('unknown providers and addresses of others are refused before anyone is sent away', async () => {
   assert.equal((await ask(`${service.base}auth/oidc?idp=nobody`)).status, 400)
   assert.equal((await ask(`${service.base}auth/oidc?successurl=https://evil.example/`)).status, 400)

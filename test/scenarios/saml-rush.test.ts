@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addUser } from '../support/accounts.ts'
-import { edit } from '../support/saml-idp.ts'
+import { edit, keyNamed } from '../support/saml-idp.ts'
 import { startWithSaml } from '../support/saml-service.ts'
 
 const VALUE =
@@ -31,6 +31,29 @@ test('200 users in 300 groups each sign on at the same moment (D8.3, D19.3)', as
   const answers = await Promise.all(logins.map(({ browser, form }) => browser.bring(form)))
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
   assert.equal(await logins[199]?.browser.whoAmI(), 'user199@a.example')
+})
+
+test('a provider changes its key while 60 users sign on at the same moment: all of them get in (D8.6)', async t => {
+  const saml = await startWithSaml(t)
+  assert.equal((await saml.browser().signInBy('first@a.example', '', { assertionId: '_first' })).status, 200)
+  const key = keyNamed('other')
+  const logins = await Promise.all(
+    Array.from({ length: 60 }, async (_, n) => {
+      const browser = saml.browser()
+      const sent = await browser.leave()
+      const about = { name: `user${n}@a.example`, assertionId: `_${n}`, key }
+      return { browser, form: browser.answerTo(sent, about) }
+    }),
+  )
+  const before = saml.idp.asked()
+  saml.idp.publish({ keys: [key] })
+  const answers = await Promise.all(logins.map(({ browser, form }) => browser.bring(form)))
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    Array<number>(60).fill(200),
+  )
+  assert.equal(await logins[59]?.browser.whoAmI(), 'user59@a.example')
+  assert.equal(saml.idp.asked(), before + 1, 'one reading for all of them')
 })
 
 test('a renamed user keeps the account, and a new user with the old name inherits nothing (D1.7, D19.1)', async t => {

@@ -23,6 +23,8 @@ export interface OidcPair {
   changeKey(): Promise<void>
   /** A token with these claims, signed as the provider signs. */
   sign(claims: Claims, type: string): Promise<string>
+  /** Replaces the discovery document, until it is set back to `undefined`. */
+  publish(document: Claims | undefined): void
   /** Makes the provider answer nothing. */
   isAway: boolean
 }
@@ -38,9 +40,11 @@ export async function startWithOidc(
   settings: Readonly<Record<string, string>> = {},
   more: Claims = {},
 ): Promise<OidcPair> {
+  let published: Claims | undefined
   let handle: RequestListener = (_request, response) => response.writeHead(503).end()
   const server = createServer((request, response) => {
     if (pair.isAway) response.writeHead(503).end()
+    else if (published && request.url === '/.well-known/openid-configuration') response.end(JSON.stringify(published))
     else handle(request, response)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -85,7 +89,8 @@ export async function startWithOidc(
     await new SignJWT(claims)
       .setProtectedHeader({ alg: 'RS256', typ, ...(key.kid === undefined ? {} : { kid: key.kid }) })
       .sign(await importJWK(key, 'RS256'))
-  const pair: OidcPair = { service, issuer, users, classes, changeKey, sign, isAway: false }
+  const publish = (document: Claims | undefined): void => void (published = document)
+  const pair: OidcPair = { service, issuer, users, classes, changeKey, sign, publish, isAway: false }
   await changeKey()
   return pair
 }
