@@ -273,7 +273,7 @@ test('the pages of ui/ are a client like any other: they import nothing of the s
 })
 
 test('only setCookie writes Set-Cookie, so that no cookie takes another one away', () => {
-  assert.deepEqual(users(/'set-cookie'/), ['http/protocol/request-values.ts'])
+  assert.deepEqual(users(/'set-cookie'/), ['http/protocol/sender.ts'])
 })
 
 test('time and randomness come from base/system.ts', () => {

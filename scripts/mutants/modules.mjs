@@ -107,7 +107,6 @@ export const modules = {
       'src/http/browser-cookies.ts',
       'src/http/problem.ts',
       'src/http/protocol/body.ts',
-      'src/http/protocol/request-values.ts',
       'src/http/protocol/sender.ts',
     ],
     tests: [

@@ -7,9 +7,8 @@ import type { Milliseconds, Seconds } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import type { DependencyCache } from '../stores/dependency-cache.ts'
 import { sql } from '../stores/sql.ts'
-import type { Audit } from './audit.ts'
-import { type Caller, isAdmin, type TokenGrant, type TokenScope } from './caller.ts'
-import { presentCaller, type UserCache } from './known-users.ts'
+import { type Audit, eventOf } from './audit.ts'
+import { type Caller, isAdmin, type TokenGrant, type TokenScope, presentCaller, type UserCache } from './caller.ts'
 import type { Client } from './sessions.ts'
 import { digestOf } from './tokens.ts'
 
@@ -130,14 +129,8 @@ export class AccessTokens {
     const token = tokenText(system.randomBytes(TOKEN_BYTES))
     const { name, expires, scopes, contexts, addresses } = wish
     const userId = caller.user.id
-    const entry = {
-      event: 'access-token-created' as const,
-      userId,
-      userName: caller.user.name,
-      actorId: userId,
-      address: caller.client.address,
-      detail: { token: id, name, scope: scopes.join(' '), expires: new Date(expires).toISOString() },
-    }
+    const detail = { token: id, name, scope: scopes.join(' '), expires: new Date(expires).toISOString() }
+    const entry = eventOf('access-token-created', caller, caller.user, detail)
     await database.transaction(async tx => {
       await presentCaller(tx, caller)
       const row = await tx.get<{ count: number }>(
@@ -173,13 +166,7 @@ export class AccessTokens {
         throw new NotFound('not-found', 'There is no access token with this id.')
       }
       await tx.run(sql`DELETE FROM access_tokens WHERE id = ${id}`)
-      const entry = {
-        event: 'access-token-revoked' as const,
-        userId: row.user_id,
-        actorId: present.user.id,
-        address: caller.client.address,
-        detail: { token: id, name: row.name },
-      }
+      const entry = eventOf('access-token-revoked', caller, { id: row.user_id }, { token: id, name: row.name })
       await audit.insert(tx, entry)
       return entry
     })

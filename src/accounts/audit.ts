@@ -211,6 +211,14 @@ export class Audit {
   }
 }
 
+/** An event about a user, by the signed-in user who caused it. */
+export const eventOf = (
+  event: AuditEvent,
+  { user: actor, client }: { readonly user: { readonly id: string }; readonly client: { readonly address: string } },
+  { id, name }: { readonly id: string; readonly name?: string | undefined },
+  detail: AuditEntry['detail'] = {},
+): AuditEntry => ({ event, userId: id, userName: name, actorId: actor.id, address: client.address, detail })
+
 /** Events about, or caused by, a user with this id or whose name contains this text. */
 function concerns(text: string): Sql {
   const pattern = `%${text.replaceAll(/[\\%_]/g, sign => `\\${sign}`)}%`

@@ -3,7 +3,7 @@ import { InvalidInput, Unauthenticated } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { EphemeralStore } from '../stores/ephemeral-store.ts'
 import { normaliseName } from './users.ts'
-import type { KnownUser, UserCache } from './known-users.ts'
+import type { KnownUser, UserCache } from './caller.ts'
 import type { Login } from './login.ts'
 import type { Client } from './sessions.ts'
 

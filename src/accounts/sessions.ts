@@ -2,12 +2,12 @@ import { LRUCache } from 'lru-cache'
 import type { System } from '../base/system.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../base/units.ts'
 import type { Queries } from '../stores/database.ts'
-import type { CachedValue, EphemeralStore } from '../stores/ephemeral-store.ts'
-import { type Access, touch, unlessUnreachable } from './session-access.ts'
+import type { EphemeralStore } from '../stores/ephemeral-store.ts'
 import { LogoutKeys, type SessionRef, SessionLists } from './session-lists.ts'
 import { handleOf, userOfHandle, digestOf, type TokenSealer } from './tokens.ts'
 import type { SessionLifetime, SessionOptions } from './session-options.ts'
 import type { User } from './users.ts'
+import { StoreUnavailable } from '../base/errors.ts'
 
 /** Where a request comes from, as shown in the list of sessions. */
 export interface Client {
@@ -37,17 +37,17 @@ export interface Session {
   readonly cookieSent: Milliseconds
   readonly client: Client
   /** The session is never extended beyond this moment, because the identity provider's own session ends then. */
-  readonly notAfter?: Milliseconds
+  readonly notAfter?: Milliseconds | undefined
   /** Name of the identity provider that the user signed in with; absent after a login with a password. */
-  readonly provider?: string
+  readonly provider?: string | undefined
   /** The user proved a second factor in this session, or their identity provider did (D28). */
-  readonly hasSecondFactor?: true
+  readonly hasSecondFactor?: true | undefined
   /** The identity provider has checked a second factor, so the user needs none of their own in this session (D28.10). */
-  readonly hasProviderFactor?: true
+  readonly hasProviderFactor?: true | undefined
   /** When the user last proved who they are; absent: at the login. */
-  readonly authenticated?: Milliseconds
+  readonly authenticated?: Milliseconds | undefined
   /** What the provider's protocol needs to end the session there. */
-  readonly providerSession?: string
+  readonly providerSession?: string | undefined
 }
 
 /** A session as stored: in the memory of this process with its token, elsewhere with what a sealer has made of it. */
@@ -111,7 +111,7 @@ export class Sessions {
     const loginTime = this.#system.preciseNow()
     const maxAge = Math.min(requested ?? longest, longest)
     const token = Buffer.from(this.#system.randomBytes(TOKEN_BYTES)).toString('base64url')
-    const usual: Session = {
+    const session: Session = {
       token,
       userId: user.id,
       epoch: user.epoch,
@@ -123,17 +123,13 @@ export class Sessions {
       cookieSent: now,
       // The token of a trusted device is a secret of its owner, and no list of sessions needs it.
       client: { address: client.address, userAgent: this.#userAgents.memo(client.userAgent) },
+      notAfter,
+      provider,
+      authenticated,
+      hasSecondFactor: hasSecondFactor || undefined,
+      hasProviderFactor: hasProviderFactor || undefined,
+      providerSession,
     }
-    const special = {
-      ...(notAfter === undefined ? {} : { notAfter }),
-      ...(provider === undefined ? {} : { provider }),
-      ...(authenticated === undefined ? {} : { authenticated }),
-      ...(hasSecondFactor ? { hasSecondFactor: true as const } : {}),
-      ...(hasProviderFactor ? { hasProviderFactor: true as const } : {}),
-      ...(providerSession === undefined ? {} : { providerSession }),
-    }
-    // One literal for both would reserve 8 bytes for each special member in every session.
-    const session = Object.keys(special).length === 0 ? usual : { ...usual, ...special }
     const id = this.#sealer?.idsOf(token)[0] ?? token
     await this.#store.add(sessionKey(id), this.#seal(session), session.expires - now)
     await this.#enlist(user.id, id)
@@ -327,11 +323,10 @@ export class Sessions {
 
   /** A session that was ended meanwhile stays ended. */
   #change(id: string, change: (current: Stored) => Stored): Promise<Stored | undefined> {
-    return this.#store.update<Stored>(sessionKey(id), current => current && this.#kept(change(current)))
-  }
-
-  #kept(value: Stored): CachedValue<Stored> {
-    return { value, ttl: Math.max(0, value.expires - this.#system.now()) }
+    return this.#store.update<Stored>(sessionKey(id), current => {
+      const value = current && change(current)
+      return value && { value, ttl: Math.max(0, value.expires - this.#system.now()) }
+    })
   }
 
   async #enlist(userId: string, id: string): Promise<void> {
@@ -366,3 +361,23 @@ export const isCurrent = ({ epoch, token, hasSecondFactor }: Session, user: User
 
 const isKept = (token: string, { keptSessionDigest }: User): boolean =>
   keptSessionDigest !== undefined && keptSessionDigest === digestOf(token)
+
+/** What a request records in its session. */
+type Access = Pick<Session, 'lastAccess' | 'expires' | 'cookieSent'>
+
+/**
+ * Records an access in a session, and returns that session: a copy for each request would be most of what the request leaves behind.
+ * If several nodes record accesses, the latest counts, in whatever order they are written.
+ */
+export function touch<Accessed extends Access>(session: Accessed, access: Access): Accessed {
+  return Object.assign(session, {
+    lastAccess: Math.max(session.lastAccess, access.lastAccess),
+    expires: Math.max(session.expires, access.expires),
+    cookieSent: Math.max(session.cookieSent, access.cookieSent),
+  })
+}
+
+/** For what need not be written: without it the session is less fresh, or expires by itself. */
+export const unlessUnreachable = (error: unknown): undefined => {
+  if (!(error instanceof StoreUnavailable)) throw error
+}

@@ -1,6 +1,6 @@
 import type { Settings } from '../config/settings.ts'
 import { BaseAddress } from '../http/base-address.ts'
-import { AuthCookie } from '../http/protocol/request-values.ts'
+import { AuthCookie } from '../http/protocol/sender.ts'
 import { relyingPartyOfSettings } from './factors.ts'
 import { type Diagnosis, ok, warning, problem } from './diagnosis.ts'
 import { describeFactors, examineFactors } from './examine-factors.ts'

@@ -1,7 +1,7 @@
 import type { Bytes } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
 import type { ServiceAddress } from '../http/base-address.ts'
-import type { CookieOptions } from '../http/protocol/request-values.ts'
+import type { CookieOptions } from '../http/protocol/sender.ts'
 import type { HttpOptions } from '../http/services.ts'
 import type { Machine } from './machine.ts'
 import { ContentOrigin, ContentTickets } from '../http/content-origin.ts'

@@ -16,7 +16,7 @@ import {
   Verifier,
 } from '../sso/saml/provider.ts'
 import type { SamlLogin } from '../sso/saml/sign-on.ts'
-import { withQuery } from '../sso/with-query.ts'
+import { withQuery } from '../sso/redirect-targets.ts'
 import type { BaseAddress } from '../http/base-address.ts'
 import type { Database } from '../stores/database.ts'
 import {

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { hashFirstAdminPassword, setFirstAdminPassword } from '../accounts/first-admin-password.ts'
+import { hashFirstAdminPassword, setFirstAdminPassword } from '../accounts/passwords.ts'
 import { ADMIN, findUser } from '../accounts/users.ts'
 import { requireWhole } from '../backup/store-copy.ts'
 import type { Settings } from '../config/settings.ts'

@@ -28,3 +28,13 @@ export function readExpiry(text: string): Milliseconds {
   if (time !== undefined) return time
   throw new InvalidInput('invalid-value', '`expires` must be a date such as 2027-01-31, or a time with a zone.')
 }
+
+/** Resolves when the work is done or the time is over; the work continues then. */
+export async function withinTimeout(work: Promise<unknown>, limit: Milliseconds): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<void>(resolve => {
+    timer = setTimeout(resolve, limit)
+  })
+  await Promise.race([work, timeout])
+  clearTimeout(timer)
+}

@@ -1,12 +1,21 @@
+import { factorKeyFile } from '../assembly/factors.ts'
+import type { Settings } from '../config/settings.ts'
+import { addKeys, readPrivate } from '../stores/key-file.ts'
+import { print, type Command, printError, UsageError } from './command.ts'
 import { realSystem } from '../base/system.ts'
 import { openBackup } from '../backup/backup.ts'
 import { keysIn } from '../backup/backup-folder.ts'
 import { fillStore } from '../backup/store-copy.ts'
-import { restoreKeys } from './restore-keys.ts'
 import { openStores, schema } from '../assembly/stores.ts'
-import { type Command, printError, UsageError } from './command.ts'
 import { counter, printCopied, progress, withProgress } from './copied.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
+
+/** Without the keys in the file at `from`, users could not sign in with their authenticator apps. */
+export async function restoreKeys(from: string, settings: Settings): Promise<void> {
+  const to = factorKeyFile(settings)
+  if (to !== undefined) await addKeys(await readPrivate(from), to)
+  else print(`Add the keys in ${from} to those of sessions: they seal the secrets of authenticator apps.`)
+}
 
 export const restore: Command = {
   name: 'restore',

@@ -1,6 +1,5 @@
 import type { Audit, AuditEntry } from '../accounts/audit.ts'
-import { type Caller, type RequireFresh, requireNoToken } from '../accounts/caller.ts'
-import { presentCaller } from '../accounts/known-users.ts'
+import { type Caller, type RequireFresh, requireNoToken, presentCaller } from '../accounts/caller.ts'
 import { NotFound } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'

@@ -12,12 +12,20 @@ import {
   holdForLateListener,
   isLateListener,
   onResponseEnd,
+  Parameters,
 } from './protocol/body.ts'
 import { allowedMethods, KnownAddresses } from './allowed-methods.ts'
 import { noteAccess, recogniseCaller, requireTokenScope } from './caller.ts'
 import { originConstraint, onlyAt } from './content-origin.ts'
-import { ClientAddresses, asScript, callbackOf, Cors, refuseCrossSite } from './protocol/sender.ts'
-import { AuthCookie, RequestCookies, Parameters } from './protocol/request-values.ts'
+import {
+  ClientAddresses,
+  asScript,
+  callbackOf,
+  Cors,
+  refuseCrossSite,
+  AuthCookie,
+  RequestCookies,
+} from './protocol/sender.ts'
 import { compress, isCompressible, prefersHtml, removeCodingFromTags } from './protocol/negotiate.ts'
 import { answerMalformed, sendProblem } from './problem.ts'
 import { Outages } from './outages.ts'

@@ -1,7 +1,7 @@
 import type { Seconds } from '../base/units.ts'
 import { FLOW_TTL } from '../sso/login-flows.ts'
 import type { BaseAddress } from './base-address.ts'
-import type { RequestCookies } from './protocol/request-values.ts'
+import type { RequestCookies } from './protocol/sender.ts'
 
 /** A cookie beside those of the session. */
 class BrowserCookie {

@@ -8,7 +8,7 @@ import { Forbidden, Unauthenticated, NotFound } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { entryUri, PRINCIPALS } from '../model/addresses.ts'
 import type { BaseAddress } from './base-address.ts'
-import { setCookie, setsAuthCookie } from './protocol/request-values.ts'
+import { setCookie, setsAuthCookie } from './protocol/sender.ts'
 import { acceptLanguage } from './protocol/negotiate.ts'
 import type { Uses } from './services.ts'
 

@@ -12,8 +12,7 @@ import { type EntryType, entryTypes, type GraphType, graphTypes, holdsGraph } fr
 import { type Graph, parseRdfJson, RELATIVE } from '../graph/graph.ts'
 import type { BaseAddress } from './base-address.ts'
 import { custom, flagParameter, invalid, textParameter, type ValuesOf } from './interface/route.ts'
-import { clientGoneSignal } from './protocol/body.ts'
-import type { Parameters } from './protocol/request-values.ts'
+import { clientGoneSignal, type Parameters } from './protocol/body.ts'
 import { pathPart } from './route.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { graphTypes } from '../model/entry.ts'
 import { type Order, type Paging, sortKeys } from '../model/list-order.ts'
 import { choice, custom, invalid, textParameter, type ValuesOf } from './interface/route.ts'
-import type { Parameters } from './protocol/request-values.ts'
+import type { Parameters } from './protocol/body.ts'
 
 const MAX_ON_A_PAGE = 100
 

@@ -7,10 +7,9 @@ import { type Graph, parseRdfJson } from '../graph/graph.ts'
 import { describeJsonLd } from '../graph/json-ld.ts'
 import { findSyntax, type Syntax, syntaxes } from '../graph/syntaxes.ts'
 import type { EntryAddress } from '../model/addresses.ts'
-import type { ShownGraph } from '../content/resource-kind.ts'
+import type { ShownGraph, EntryView, ResourceView } from '../content/resource-kind.ts'
 import { announcesBody, clientGoneSignal, mediaTypeOf } from './protocol/body.ts'
 import type { BaseAddress } from './base-address.ts'
-import { absoluteGraphOf, type GraphForm, graphJson } from './describe.ts'
 import { addVary, preferenceAmong } from './protocol/negotiate.ts'
 import { custom } from './interface/route.ts'
 import type { Uses } from './services.ts'
@@ -146,3 +145,56 @@ export const graphReader =
     const reading = { caller: shareOf(request.caller), clientGone, relativeTo: deps.base.href }
     return await deps.graphs.read(syntax, text, deps.base.toAbsolute(iriOf(entry)), reading)
   }
+
+/** The form of a graph inside JSON. */
+export type GraphForm = (graph: Graph) => unknown
+
+const asRdfJson: GraphForm = graph => graph
+
+/** The graph as clients see it. A stored text gets absolute IRIs before it is parsed: that takes no second graph. */
+const absoluteGraphOf = (base: BaseAddress, given: ShownGraph): Graph =>
+  typeof given === 'string' ? (JSON.parse(base.absoluteText(given)) as Graph) : base.absoluteGraph(given)
+
+/** A graph as RDF/JSON with absolute IRIs. */
+const graphJson = (base: BaseAddress, given: ShownGraph): string =>
+  typeof given === 'string' ? base.absoluteText(given) : JSON.stringify(base.absoluteGraph(given))
+
+/** The entry's JSON (W2.2); members that the caller may not see are absent. */
+export function describeEntry(view: EntryView, base: BaseAddress, form = asRdfJson): Record<string, unknown> {
+  const graph = (given: ShownGraph | undefined): unknown => given && form(absoluteGraphOf(base, given))
+  return {
+    entryId: view.entryId,
+    name: view.name,
+    alias: view.name,
+    quota: view.quota,
+    disabled: view.disabled,
+    info: graph(view.info),
+    metadata: graph(view.metadata),
+    'cached-external-metadata': graph(view.cachedExternalMetadata),
+    relations: graph(view.relations),
+    rights: view.rights,
+    size: view.size,
+    truncated: view.truncated,
+    resource: view.resource && describeResource(view.resource, base, form),
+  }
+}
+
+/** The resource on its own, in the same form as inside the entry's JSON. */
+export function describeResource(view: ResourceView, base: BaseAddress, form = asRdfJson): unknown {
+  switch (view.form) {
+    case 'value':
+      return view.value
+    case 'graph':
+      return form(base.absoluteGraph(view.graph))
+    case 'list':
+      return { ...view.page, children: view.page.children.map(child => describeMember(child, base, form)) }
+    case 'group':
+      return { name: view.name, children: view.members.map(member => describeMember(member, base, form)) }
+  }
+}
+
+/** An entry as a member of another, without some of its parts. */
+function describeMember(view: EntryView, base: BaseAddress, form: GraphForm): Record<string, unknown> {
+  const { alias: _alias, quota: _quota, resource: _resource, ...member } = describeEntry(view, base, form)
+  return member
+}

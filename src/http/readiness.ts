@@ -1,3 +1,4 @@
+import { withinTimeout } from '../base/times.ts'
 import type { Milliseconds } from '../base/units.ts'
 
 /** Resolves when what it looks at works, and rejects when it does not. */
@@ -27,17 +28,11 @@ export class Readiness {
 }
 
 async function look(probe: Probe): Promise<State> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<State>(resolve => {
-    timer = setTimeout(() => resolve('down'), TIME_LIMIT)
-  })
-  const state = probe().then(
-    (): State => 'up',
-    (): State => 'down',
+  let state: State = 'down'
+  const up = probe().then(() => (state = 'up'))
+  await withinTimeout(
+    up.catch(() => undefined),
+    TIME_LIMIT,
   )
-  try {
-    return await Promise.race([state, late])
-  } finally {
-    clearTimeout(timer)
-  }
+  return state
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller, TokenScope } from '../accounts/caller.ts'
-import type { RequestCookies, Parameters } from './protocol/request-values.ts'
+import type { Parameters } from './protocol/body.ts'
+import type { RequestCookies } from './protocol/sender.ts'
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof methods)[number]

@@ -1,3 +1,4 @@
+import { withinTimeout } from '../base/times.ts'
 import type { Milliseconds, Seconds } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
@@ -139,7 +140,7 @@ export interface Metadata<Known> {
 
 const LOAD_TIMEOUT: Milliseconds = 10_000
 /** How long a request waits for fresh metadata when there is a usable copy. */
-const REFRESH_TIMEOUT: Milliseconds = 1_000
+export const REFRESH_TIMEOUT: Milliseconds = 1_000
 
 const DAY: Milliseconds = 86_400_000
 /** Days left at which administrators are warned of the end of a certificate. */
@@ -184,7 +185,7 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
     const isOld = this.#age(this.#loaded) >= this.#options.maxAge * 1000
     if ((isOld || !this.#isValid()) && this.#canLoad()) {
       const loading = this.#load()
-      await (this.#isValid() && this.#metadata ? withinTimeout(loading) : loading)
+      await (this.#isValid() && this.#metadata ? withinTimeout(loading, REFRESH_TIMEOUT) : loading)
     }
     const [metadata, problem] = [this.#metadata, this.#problem]
     if (metadata && this.#isValid()) return metadata
@@ -279,14 +280,4 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
   #age(since: Milliseconds): Milliseconds {
     return this.#deps.system.monotonic() - since
   }
-}
-
-/** Resolves when the work is done or the time is over; the work continues then. */
-export async function withinTimeout(work: Promise<unknown>, limit: Milliseconds = REFRESH_TIMEOUT): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<void>(resolve => {
-    timer = setTimeout(resolve, limit)
-  })
-  await Promise.race([work, timeout])
-  clearTimeout(timer)
 }

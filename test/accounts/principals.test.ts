@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { countRows, listGroups, listUsers, type Portion } from '../../src/accounts/directory.ts'
-import { hashFirstAdminPassword, setFirstAdminPassword } from '../../src/accounts/first-admin-password.ts'
+import { hashFirstAdminPassword, setFirstAdminPassword } from '../../src/accounts/passwords.ts'
 import {
   findGroup,
   findGroupByName,

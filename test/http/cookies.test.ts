@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { FastifyReply } from 'fastify'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { AuthCookie, RequestCookies, setCookie, setsAuthCookie } from '../../src/http/protocol/request-values.ts'
+import { AuthCookie, RequestCookies, setCookie, setsAuthCookie } from '../../src/http/protocol/sender.ts'
 
 const A = 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
 const B = 'BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { test } from 'node:test'
 import { asScript, callbackOf, Cors, refuseCrossSite } from '../../src/http/protocol/sender.ts'
-import { Parameters } from '../../src/http/protocol/request-values.ts'
+import { Parameters } from '../../src/http/protocol/body.ts'
 
 const OTHER = 'https://other.example'
 const LISTED = 'https://app.example'

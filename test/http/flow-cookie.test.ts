@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BaseAddress } from '../../src/http/base-address.ts'
 import { FlowCookie } from '../../src/http/browser-cookies.ts'
-import { RequestCookies } from '../../src/http/protocol/request-values.ts'
+import { RequestCookies } from '../../src/http/protocol/sender.ts'
 
 const https = new BaseAddress('https://store.example/a/')
 const http = new BaseAddress('http://store.example/a/')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { InvalidInput } from '../../src/base/errors.ts'
-import { isFlagSet, Parameters, refuseFeed } from '../../src/http/protocol/request-values.ts'
+import { isFlagSet, Parameters, refuseFeed } from '../../src/http/protocol/body.ts'
 
 const parse = (text: string): Parameters => Parameters.parse(text, 'invalid-query')
 const isRefused = (error: unknown): boolean => error instanceof InvalidInput && error.code === 'invalid-query'

@@ -5,7 +5,8 @@ import { tokenText } from '../../src/accounts/access-tokens.ts'
 import { type Caller, guestFrom } from '../../src/accounts/caller.ts'
 import { LockedOut, Unauthenticated } from '../../src/base/errors.ts'
 import { recogniseCaller } from '../../src/http/caller.ts'
-import { AuthCookie, RequestCookies, Parameters } from '../../src/http/protocol/request-values.ts'
+import { Parameters } from '../../src/http/protocol/body.ts'
+import { AuthCookie, RequestCookies } from '../../src/http/protocol/sender.ts'
 
 const client = { address: '192.0.2.7', userAgent: '' }
 const guest = guestFrom(client)

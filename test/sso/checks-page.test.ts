@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ssoChecks } from '../../src/sso/checks.ts'
+import { ssoChecks } from '../../src/sso/refusal.ts'
 import { repository } from '../support/service.ts'
 
 /** The rows of the tables with an action, by the checks in their first cell. */

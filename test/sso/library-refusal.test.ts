@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as client from 'openid-client'
 import { Overloaded } from '../../src/base/errors.ts'
 import { FetchFailed } from '../../src/sso/fetch.ts'
-import { asRefusal } from '../../src/sso/oidc/library-refusal.ts'
+import { asRefusal } from '../../src/sso/oidc/provider.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
 
 /** An error of the library about a check of its own. */

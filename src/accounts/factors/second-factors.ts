@@ -4,12 +4,10 @@ import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { type Database, type Queries, UniqueViolation } from '../../stores/database.ts'
 import type { EphemeralStore } from '../../stores/ephemeral-store.ts'
-import type { Audit, AuditEntry } from '../audit.ts'
-import { type Caller, isAdmin } from '../caller.ts'
+import { type Audit, type AuditEntry, eventOf } from '../audit.ts'
+import { type Caller, isAdmin, presentCaller } from '../caller.ts'
 import type { Login } from '../login.ts'
-import { presentCaller } from '../known-users.ts'
-import { unlessUnreachable } from '../session-access.ts'
-import type { Client, Sessions } from '../sessions.ts'
+import { unlessUnreachable, type Client, type Sessions } from '../sessions.ts'
 import { endOtherSessions, findUser, type User } from '../users.ts'
 import {
   advanceCounter,
@@ -225,19 +223,13 @@ export class SecondFactors {
     { client, bound }: { client: Client; bound: string },
   ): Promise<ProofKind> {
     const kind = kindOf(answer)
-    let used: Omit<AuditEntry, 'userId'> | undefined
+    let used: Pick<AuditEntry, 'event' | 'detail'> | undefined
     const isRight = await this.#deps.login.attemptFactor(user, client, kind, async () => {
       used = await this.#use(user, answer, { client, bound })
       return used !== undefined
     })
     if (!isRight || !used) throw wrongAnswer()
-    await this.#deps.audit.record({
-      ...used,
-      userId: user.id,
-      userName: user.name,
-      actorId: user.id,
-      address: client.address,
-    })
+    await this.#deps.audit.record(eventOf(used.event, { user, client }, user, used.detail))
     return kind
   }
 
@@ -311,13 +303,6 @@ const withoutSpaces = (code: string): string => code.replace(/\s/g, '')
 
 const digestsOf = (userId: string, codes: readonly string[]): string[] =>
   codes.map(code => recoveryDigest(userId, code))
-
-const eventOf = (
-  event: AuditEntry['event'],
-  { user: actor, client }: Caller,
-  { id, name }: Pick<User, 'id' | 'name'>,
-  detail: Readonly<Record<string, string>>,
-): AuditEntry => ({ event, userId: id, userName: name, actorId: actor.id, address: client.address, detail })
 
 async function requireOwn(tx: Queries, { user }: Caller, id: string): Promise<Factor> {
   const factor = await findFactor(tx, id)

@@ -1,5 +1,5 @@
 import { Forbidden, Unauthenticated, InvalidInput } from '../../base/errors.ts'
-import type { Audit, AuditEntry } from '../audit.ts'
+import { type Audit, eventOf } from '../audit.ts'
 import type { Client, Session, Sessions } from '../sessions.ts'
 import type { FirstFactor, NextStep, PendingLogin, PendingLogins } from './pending-logins.ts'
 import type { FactorAnswer, ProofKind, SecondFactors } from './second-factors.ts'
@@ -129,14 +129,8 @@ export class SignIn {
     hasSecondFactor: boolean,
   ): Promise<SignedIn> {
     const { sessions, audit } = this.#deps
-    await audit.record({
-      event: 'login',
-      userId: user.id,
-      userName: user.name,
-      actorId: user.id,
-      address: client.address,
-      detail: { mechanism, ...(proof ? { factor: proof } : {}) },
-    })
+    const detail = { mechanism, ...(proof ? { factor: proof } : {}) }
+    await audit.record(eventOf('login', { user, client }, user, detail))
     const hasProviderFactor = hasSecondFactor && proof === undefined && lifetime.provider !== undefined
     // A factor that was proven here, after the provider, is a proof of now.
     const { authenticated: _before, ...proven } = lifetime
@@ -183,20 +177,13 @@ export class TemporaryPasswords {
    * @returns `undefined` if the account or its password has changed meanwhile
    * @throws {InvalidInput} `password-unchanged` @throws {Overloaded}
    */
-  async replace(user: User, password: string, { address }: Client): Promise<User | undefined> {
+  async replace(user: User, password: string, client: Client): Promise<User | undefined> {
     const { database, passwords, sessions, audit } = this.#deps
     if (await passwords.verify(password, user.password)) {
       throw new InvalidInput('password-unchanged', 'This is the temporary password. Choose another one.')
     }
     const hash = await passwords.hash(password)
-    const entry: AuditEntry = {
-      event: 'password-changed',
-      userId: user.id,
-      userName: user.name,
-      actorId: user.id,
-      address,
-      detail: { why: 'temporary-password' },
-    }
+    const entry = eventOf('password-changed', { user, client }, user, { why: 'temporary-password' })
     const changed = await database.transaction(async tx => {
       const now = await findUser(tx, user.id)
       if (!now || now.disabled || now.epoch !== user.epoch) return undefined

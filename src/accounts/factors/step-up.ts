@@ -3,7 +3,7 @@ import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { type Caller, isGuest } from '../caller.ts'
 import type { Login } from '../login.ts'
-import type { Audit } from '../audit.ts'
+import { type Audit, eventOf } from '../audit.ts'
 import { idOf, type Session, type Sessions } from '../sessions.ts'
 import type { FactorAnswer, SecondFactors } from './second-factors.ts'
 
@@ -73,9 +73,7 @@ export class StepUp {
       await login.requireCurrentPassword(user, answer.password, client)
     }
     await sessions.noteProof(session, kind !== 'password')
-    const detail = { mechanism: kind }
-    const entry = { userId: user.id, userName: user.name, actorId: user.id, address: client.address, detail }
-    await audit.record({ event: 'step-up', ...entry })
+    await audit.record(eventOf('step-up', caller, user, { mechanism: kind }))
   }
 
   #isFresh({ authenticated, loginTime }: Session): boolean {

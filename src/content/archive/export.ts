@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import type { Audit } from '../../accounts/audit.ts'
-import { type Caller, requireSuperUser } from '../../accounts/caller.ts'
-import { presentCaller } from '../../accounts/known-users.ts'
+import { type Caller, requireSuperUser, presentCaller } from '../../accounts/caller.ts'
 import { findGroup } from '../../accounts/groups.ts'
 import { findUser } from '../../accounts/users.ts'
 import { InvalidInput } from '../../base/errors.ts'

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Caller } from '../../accounts/caller.ts'
-import { presentCaller } from '../../accounts/known-users.ts'
+import { type Caller, presentCaller } from '../../accounts/caller.ts'
 import { InvalidInput, NotFound, TooLarge } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { Files } from '../../files/files.ts'

@@ -1,6 +1,5 @@
-import type { Caller } from '../../accounts/caller.ts'
+import type { Caller, UserCache } from '../../accounts/caller.ts'
 import type { Client } from '../../accounts/sessions.ts'
-import type { UserCache } from '../../accounts/known-users.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { NotFound } from '../../base/errors.ts'
 import { type Entry, holdsFile, isList } from '../../model/entry.ts'

@@ -1,11 +1,10 @@
 import type { Content, RequestBody } from './bodies.ts'
 import { type Schema, text, type JsonSchema } from './schema.ts'
 import { InvalidInput } from '../../base/errors.ts'
-import { isFlagSet, type Parameters } from '../protocol/request-values.ts'
+import { isFlagSet, type Parameters, type Bodies } from '../protocol/body.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Caller, requireAdmin, requireSignedIn } from '../../accounts/caller.ts'
 import type { ErrorCode } from '../../base/error-codes.ts'
-import type { Bodies } from '../protocol/body.ts'
 import type { ProblemStatus } from '../problem.ts'
 import type { Method, Route, RouteMarks } from '../route.ts'
 

@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import { type Caller, guestFrom } from '../../accounts/caller.ts'
 import { noSchemas } from '../protocol/no-schemas.ts'
-import { Parameters } from '../protocol/request-values.ts'
+import { Parameters } from '../protocol/body.ts'
 import { routes } from '../routes/routes.ts'
 import type { Services } from '../services.ts'
 import { heavyReads } from './heavy-reads.ts'

@@ -1,12 +1,12 @@
 import type { FastifyReply } from 'fastify'
-import { type Caller, isAdmin, requireAdmin } from '../../accounts/caller.ts'
-import { presentCaller } from '../../accounts/known-users.ts'
+import { type Caller, isAdmin, requireAdmin, presentCaller } from '../../accounts/caller.ts'
 import { handleOf, userOfHandle } from '../../accounts/tokens.ts'
 import { isCurrent, type Session } from '../../accounts/sessions.ts'
 import type { User } from '../../accounts/users.ts'
 import { InvalidInput, NotFound } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import { setCookie } from '../protocol/request-values.ts'
+import { eventOf } from '../../accounts/audit.ts'
+import { setCookie } from '../protocol/sender.ts'
 import { askedUser } from '../caller.ts'
 import { done, json, choice, paging, textParameter, route } from '../interface/route.ts'
 import { jsonBody } from '../interface/bodies.ts'
@@ -86,16 +86,11 @@ export const authTokenRoutes = [
       const removal = requireOne(await body())
       // The account may have changed: the body may have taken hours to arrive.
       const caller = await presentCaller(deps.database, request.caller)
-      const { user, session, client } = caller
+      const { user, session } = caller
       const userId = 'token' in removal ? await endOne(deps, caller, removal.token) : user.id
       if ('scope' in removal) await deps.sessions.endAll(user.id, removal.scope === 'others' ? session : undefined)
-      await deps.audit.record({
-        event: 'token-removed',
-        userId,
-        actorId: user.id,
-        address: client.address,
-        detail: { scope: 'token' in removal ? 'one' : removal.scope },
-      })
+      const detail = { scope: 'token' in removal ? 'one' : removal.scope }
+      await deps.audit.record(eventOf('token-removed', caller, { id: userId }, detail))
       const ownNames = session ? [session.token, handleOf(session)] : []
       const isSignedOut = 'token' in removal ? ownNames.includes(removal.token) : removal.scope === 'all'
       if (isSignedOut) setCookie(reply, deps.cookie.clear())

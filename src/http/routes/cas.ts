@@ -1,5 +1,5 @@
 import { SsoRefused } from '../../sso/refusal.ts'
-import { setCookie } from '../protocol/request-values.ts'
+import { setCookie } from '../protocol/sender.ts'
 import { FlowCookie } from '../browser-cookies.ts'
 import { done, json, redirect, flagParameter, textParameter, route } from '../interface/route.ts'
 import { formBody } from '../interface/bodies.ts'

@@ -1,19 +1,29 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ContextDescription } from '../../content/resource-kind.ts'
+import { entryValidators, validatorHeaders, fileValidators, sendCreated } from '../conditional.ts'
+import { named, object, optional, text, anyOf, anything, integer, openObject } from '../interface/schema.ts'
+import { Quota, count, Graph, Ids } from '../interface/schemas.ts'
 import { NotSupported } from '../../base/errors.ts'
 import type { CreationRequest } from '../../content/creation-request.ts'
 import { mediaTypeOf as storedMediaType } from '../../content/file-description.ts'
-import type { ContextDescription } from '../../content/resource-kind.ts'
 import { entryUri, PRINCIPALS } from '../../model/addresses.ts'
-import { fileValidators, validatorHeaders, sendCreated } from '../conditional.ts'
 import { creationQuery, readCreation } from '../creation-request.ts'
 import { json, type Links, textParameter, type Refusals, route, undescribed } from '../interface/route.ts'
 import { checkedBelow, streamedBody } from '../interface/bodies.ts'
-import { anyOf, anything, integer, named, object, openObject, optional, text } from '../interface/schema.ts'
-import { count, Graph, Ids, Quota } from '../interface/schemas.ts'
-import { refuseFeed } from '../protocol/request-values.ts'
+import { refuseFeed } from '../protocol/body.ts'
 import type { Uses } from '../services.ts'
 import { readUpload } from '../upload-request.ts'
-import { ContextState, describeContext } from '../context-state.ts'
+
+export const ContextState = named(
+  'Context',
+  object({ contextId: text(), name: optional(text()), alias: optional(text()), quota: optional(Quota) }),
+)
+
+/** Name and quota of a context, which has two addresses: `/{c}` and `/_contexts/resource/{c}` (D7.2). */
+export function describeContext(reply: FastifyReply, { entry, name, quota }: ContextDescription): unknown {
+  reply.headers(validatorHeaders(entryValidators(entry)))
+  return { contextId: entry.id, name, alias: name, quota }
+}
 
 const Created = named(
   'Created',

@@ -1,11 +1,7 @@
 import { entryUri } from '../../model/addresses.ts'
 import { isFresh, preconditionOf, sendChanged } from '../conditional.ts'
-import { describeEntry } from '../describe.ts'
-import { content, done, json, unchanged, flagParameter, route } from '../interface/route.ts'
-import { jsonBody, streamedBody } from '../interface/bodies.ts'
-import { Entry as EntrySchema, Json, Name } from '../interface/schemas.ts'
-import { pagingOf, pagingQuery } from '../list-paging.ts'
 import {
+  describeEntry,
   answerFormat,
   embeddedFormat,
   embeddedGraphs,
@@ -15,6 +11,10 @@ import {
   representationFor,
   sendStoredGraph,
 } from '../rdf.ts'
+import { content, done, json, unchanged, flagParameter, route } from '../interface/route.ts'
+import { jsonBody, streamedBody } from '../interface/bodies.ts'
+import { Entry as EntrySchema, Json, Name } from '../interface/schemas.ts'
+import { pagingOf, pagingQuery } from '../list-paging.ts'
 import type { Uses } from '../services.ts'
 
 /** The body of a request that replaces a graph. */

@@ -1,5 +1,5 @@
 import { availableParallelism, loadavg } from 'node:os'
-import { auditEvents } from '../../accounts/audit.ts'
+import { auditEvents, eventOf } from '../../accounts/audit.ts'
 import { isGuest, requireAdmin } from '../../accounts/caller.ts'
 import { findUser, findUserByName, liftLockout, normaliseName } from '../../accounts/users.ts'
 import { parseTime, isoTime } from '../../base/times.ts'
@@ -35,7 +35,7 @@ import {
 } from '../interface/schema.ts'
 import { count, time, uri } from '../interface/schemas.ts'
 import { preferenceAmong, prefersHtml } from '../protocol/negotiate.ts'
-import type { Parameters } from '../protocol/request-values.ts'
+import type { Parameters } from '../protocol/body.ts'
 import type { Uses } from '../services.ts'
 import { OIDC_CALLBACK_PATH } from './oidc.ts'
 
@@ -164,8 +164,7 @@ export const managementRoutes = [
       stepUp.requireFresh(caller)
       const user = await userNamed({ database }, query.user)
       await liftLockout(database, user.id)
-      const subject = { userId: user.id, userName: user.name, actorId: caller.user.id, address: caller.client.address }
-      await audit.record({ event: 'unlocked', ...subject })
+      await audit.record(eventOf('unlocked', caller, user))
       return await reply.status(204).send()
     },
   }),

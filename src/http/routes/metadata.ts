@@ -31,7 +31,7 @@ import {
   sendChanged,
 } from '../conditional.ts'
 import { contentDisposition } from '../download.ts'
-import type { Parameters } from '../protocol/request-values.ts'
+import type { Parameters } from '../protocol/body.ts'
 import { answerFormat, graphReader, type Representation, representationFor, sendStoredGraph } from '../rdf.ts'
 import type { Uses } from '../services.ts'
 import { graphAnswer, graphBody } from './entries.ts'

@@ -2,8 +2,11 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { requireAdmin } from '../../accounts/caller.ts'
 import { content, json, route } from '../interface/route.ts'
-import { flag, mapOf, named, object, oneOf, text } from '../interface/schema.ts'
+import { flag, mapOf, named, object, oneOf, text, anyOf, list, nothing } from '../interface/schema.ts'
 import type { Uses } from '../services.ts'
+import { count, time } from '../interface/schemas.ts'
+import { INTERVAL } from '../history.ts'
+import { isoTime } from '../../base/times.ts'
 
 const Readiness = named('Readiness', object({ ready: flag, checks: mapOf(oneOf('up', 'down')) }))
 
@@ -59,3 +62,90 @@ function hasToken({ headers }: FastifyRequest, token: string | undefined): boole
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+const chapter = 'Status and administration'
+
+const Settings = named(
+  'Settings',
+  object({
+    settings: list(
+      object({
+        key: text(),
+        value: text(),
+        isSet: flag,
+        origin: oneOf('default', 'file', 'environment', '--set', 'secret file'),
+        area: text(),
+        meaning: text(),
+      }),
+    ),
+  }),
+)
+
+const Findings = named(
+  'Findings',
+  object({ findings: list(object({ level: oneOf('ok', 'warning', 'problem'), text: text() })) }),
+)
+
+const History = named(
+  'History',
+  object({
+    interval: count,
+    points: list(
+      object({
+        time,
+        requests: count,
+        failures: count,
+        signIns: count,
+        refusedSignIns: count,
+        storedBytes: count,
+      }),
+    ),
+    contexts: list(object({ context: text(), bytes: list(anyOf(count, nothing)) })),
+  }),
+)
+
+/** Settings, findings and history of the service, for administrators without access to its host. */
+export const insightRoutes = [
+  route({
+    id: 'listSettings',
+    method: 'GET',
+    url: '/management/settings',
+    chapter,
+    summary: 'List the settings in effect, where each comes from, and what it means.',
+    details: 'Secrets are masked. `area` and `meaning` are heading and meaning in docs/configuration.md.',
+    requires: { role: 'admin', to: 'see the settings' },
+    answers: { 200: json('The settings.', Settings) },
+    handle: async ({ insight }: Uses<'insight'>) => ({ settings: [...insight.settings()] }),
+  }),
+  route({
+    id: 'listFindings',
+    method: 'GET',
+    url: '/management/findings',
+    chapter,
+    summary: 'Check addresses, disk, engines, keys, other nodes and identity providers.',
+    details: 'It is what `stowage doctor` finds, seen from this process. It can take seconds.',
+    requires: { role: 'admin', to: 'examine the service' },
+    answers: { 200: json('The findings.', Findings) },
+    handle: async ({ insight }: Uses<'insight'>) => ({ findings: [...(await insight.examine())] }),
+  }),
+  route({
+    id: 'readHistory',
+    method: 'GET',
+    url: '/management/history',
+    chapter,
+    summary: 'Read requests, sign-ins and storage of the last day.',
+    details:
+      'One point for each interval of `interval` seconds that this process has been running, the last one for the interval in ' +
+      'progress. `contexts` are the five fullest, with their bytes at each point, `null` where they were not among the ten fullest.',
+    requires: { role: 'admin', to: 'see the history of the service' },
+    answers: { 200: json('The history.', History) },
+    handle: async ({ history }: Uses<'history'>) => {
+      const { points, contexts } = await history.report()
+      return {
+        interval: INTERVAL / 1000,
+        points: points.map(point => ({ ...point, time: isoTime(point.time) })),
+        contexts: contexts.map(({ context, bytes }) => ({ context, bytes: [...bytes] })),
+      }
+    },
+  }),
+]

@@ -3,7 +3,7 @@ import { FlowCookie } from '../browser-cookies.ts'
 import { done, json, redirect, textParameter, route } from '../interface/route.ts'
 import { formBody } from '../interface/bodies.ts'
 import { CurrentUser } from '../interface/schemas.ts'
-import { setCookie } from '../protocol/request-values.ts'
+import { setCookie } from '../protocol/sender.ts'
 import type { Uses } from '../services.ts'
 import { completeLogin, failLogin, type SsoCompletionServices } from '../sign-in-completion.ts'
 

@@ -15,7 +15,16 @@ import {
   preconditionOf,
   sendChanged,
 } from '../conditional.ts'
-import { describeResource } from '../describe.ts'
+import {
+  describeResource,
+  answerFormat,
+  embeddedFormat,
+  embeddedGraphs,
+  graphReader,
+  isPlainJson,
+  representationFor,
+  sendGraph,
+} from '../rdf.ts'
 import { contentAddress, sendFile } from '../download.ts'
 import {
   content,
@@ -34,19 +43,10 @@ import { streamedBody } from '../interface/bodies.ts'
 import { anything } from '../interface/schema.ts'
 import { StoredFile } from '../interface/schemas.ts'
 import { orderOf, orderQuery } from '../list-paging.ts'
-import { refuseFeed } from '../protocol/request-values.ts'
-import {
-  answerFormat,
-  embeddedFormat,
-  embeddedGraphs,
-  graphReader,
-  isPlainJson,
-  representationFor,
-  sendGraph,
-} from '../rdf.ts'
+import { refuseFeed } from '../protocol/body.ts'
 import type { Uses } from '../services.ts'
 import { readUpload } from '../upload-request.ts'
-import { ContextState, describeContext } from '../context-state.ts'
+import { ContextState, describeContext } from './contexts.ts'
 
 /** Any bytes: a file, a text, a graph, a list of ids, the data of a user. */
 export const resourceBody = streamedBody(['*/*'])

@@ -4,7 +4,7 @@ import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { type Fetch, FetchFailed, fetchText } from '../fetch.ts'
 import type { VerifiedIdentity, AuthRedirect, LoginFlow } from '../identity-provider.ts'
-import { withQuery } from '../with-query.ts'
+import { withQuery } from '../redirect-targets.ts'
 import { type CasUser, type CasVersion, verifyReply } from './reply.ts'
 import { isTicket, validationRequest } from './ticket.ts'
 

@@ -4,7 +4,7 @@ import type { LoginFlow, ProviderFace, ProviderPolicy } from '../identity-provid
 import type { LoginFlows } from '../login-flows.ts'
 import { refused } from '../refusal.ts'
 import type { CompletedSignOn, LoginTarget, SignOn } from '../sign-on.ts'
-import { withQuery } from '../with-query.ts'
+import { withQuery } from '../redirect-targets.ts'
 import { ticketInLogoutRequest } from './ticket.ts'
 import type { CasProvider } from './provider.ts'
 

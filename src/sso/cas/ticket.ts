@@ -2,7 +2,7 @@ import { InvalidInput } from '../../base/errors.ts'
 import { parseXml, type XmlLimits, XmlRefused, escapeXml } from '../xml.ts'
 import { childrenNamed, textOf, trimBlanks, type XmlElement } from '../xml-element.ts'
 import type { Fetch } from '../fetch.ts'
-import { withQuery } from '../with-query.ts'
+import { withQuery } from '../redirect-targets.ts'
 import type { CasVersion } from './reply.ts'
 
 /**

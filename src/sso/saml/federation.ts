@@ -1,7 +1,8 @@
 import type { Log } from '../../base/log.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds, Seconds } from '../../base/units.ts'
-import { Backoff, longestPause, withinTimeout } from '../metadata-source.ts'
+import { withinTimeout } from '../../base/times.ts'
+import { Backoff, longestPause } from '../metadata-source.ts'
 import { refused } from '../refusal.ts'
 import {
   type DirectoryHits,

@@ -1,6 +1,5 @@
-import type { SsoCheck } from '../checks.ts'
+import { type SsoCheck, SsoRefused, refused } from '../refusal.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import { SsoRefused, refused } from '../refusal.ts'
 import {
   parseXmlTime,
   attributeOf,

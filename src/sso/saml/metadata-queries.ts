@@ -5,7 +5,8 @@ import { Overloaded } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds, Seconds } from '../../base/units.ts'
-import { Backoff, longestPause, withinTimeout } from '../metadata-source.ts'
+import { withinTimeout } from '../../base/times.ts'
+import { Backoff, longestPause, REFRESH_TIMEOUT } from '../metadata-source.ts'
 import { type SsoRefused, refused } from '../refusal.ts'
 import type { FederationEntity } from './federation-entity.ts'
 import type { FederationReader } from './federation-reader.ts'
@@ -83,7 +84,11 @@ export class MetadataQueries {
     if (stored && now < (stored.freshUntil ?? 0)) return stored.entity
     const asking = this.ask(entityId)
     // With a good copy, a service that is slow or away delays a sign-on by a second at most.
-    if (stored) await withinTimeout(asking.catch(() => undefined))
+    if (stored)
+      await withinTimeout(
+        asking.catch(() => undefined),
+        REFRESH_TIMEOUT,
+      )
     else await asking
     const found = await this.#findStored(entityId)
     if (found) return found.entity
