@@ -103,7 +103,7 @@ export const modules = {
       'src/http/allowed-methods.ts',
       'src/http/app.ts',
       'src/http/caller.ts',
-      'src/http/conditional.ts',
+      'src/http/representations.ts',
       'src/http/browser-cookies.ts',
       'src/http/problem.ts',
       'src/http/protocol/body.ts',

@@ -14,7 +14,7 @@ export interface System {
 }
 
 export const realSystem: System = {
-  now: () => Date.now(),
+  now: Date.now,
   preciseNow: () => {
     // `Date.now()` ends at the millisecond. The other clock goes on, but does not follow when the wall clock is set.
     const precise = performance.timeOrigin + performance.now()
@@ -25,5 +25,5 @@ export const realSystem: System = {
     const [seconds, nanoseconds] = process.hrtime()
     return seconds * 1000 + nanoseconds / 1e6
   },
-  randomBytes: count => randomBytes(count),
+  randomBytes,
 }

@@ -10,7 +10,7 @@ import {
   requirePreconditions,
   validatorHeaders,
   withoutVariants,
-} from '../../src/http/conditional.ts'
+} from '../../src/http/representations.ts'
 import { newEntry } from '../../src/model/entry.ts'
 
 const modified = Date.UTC(2026, 10, 21, 10, 0, 0, 700)

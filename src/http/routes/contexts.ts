@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ContextDescription } from '../../content/resource-kind.ts'
-import { entryValidators, validatorHeaders, fileValidators, sendCreated } from '../conditional.ts'
+import { entryValidators, validatorHeaders, fileValidators, sendCreated } from '../representations.ts'
 import { named, object, optional, text, anyOf, anything, integer, openObject } from '../interface/schema.ts'
 import { Quota, count, Graph, Ids } from '../interface/schemas.ts'
 import { NotSupported } from '../../base/errors.ts'

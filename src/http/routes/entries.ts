@@ -1,6 +1,8 @@
 import { entryUri } from '../../model/addresses.ts'
-import { isFresh, preconditionOf, sendChanged } from '../conditional.ts'
 import {
+  isFresh,
+  preconditionOf,
+  sendChanged,
   describeEntry,
   answerFormat,
   embeddedFormat,
@@ -10,7 +12,7 @@ import {
   mediaTypes,
   representationFor,
   sendStoredGraph,
-} from '../rdf.ts'
+} from '../representations.ts'
 import { content, done, json, unchanged, flagParameter, route } from '../interface/route.ts'
 import { jsonBody, streamedBody } from '../interface/bodies.ts'
 import { Entry as EntrySchema, Json, Name } from '../interface/schemas.ts'

@@ -29,10 +29,14 @@ import {
   isFresh,
   preconditionOf,
   sendChanged,
-} from '../conditional.ts'
+  answerFormat,
+  graphReader,
+  type Representation,
+  representationFor,
+  sendStoredGraph,
+} from '../representations.ts'
 import { contentDisposition } from '../download.ts'
 import type { Parameters } from '../protocol/body.ts'
-import { answerFormat, graphReader, type Representation, representationFor, sendStoredGraph } from '../rdf.ts'
 import type { Uses } from '../services.ts'
 import { graphAnswer, graphBody } from './entries.ts'
 

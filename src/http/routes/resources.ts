@@ -14,8 +14,6 @@ import {
   isFresh,
   preconditionOf,
   sendChanged,
-} from '../conditional.ts'
-import {
   describeResource,
   answerFormat,
   embeddedFormat,
@@ -24,7 +22,7 @@ import {
   isPlainJson,
   representationFor,
   sendGraph,
-} from '../rdf.ts'
+} from '../representations.ts'
 import { contentAddress, sendFile } from '../download.ts'
 import {
   content,

@@ -13,7 +13,7 @@ import { anyOf, list, mapOf, object, openObject, text } from '../interface/schem
 import { Json } from '../interface/schemas.ts'
 import { firstFile } from '../protocol/multipart.ts'
 import { problemOf } from '../problem.ts'
-import { mediaTypes, syntaxOfBody } from '../rdf.ts'
+import { mediaTypes, syntaxOfBody } from '../representations.ts'
 import type { Uses } from '../services.ts'
 
 const MAX_ECHOED: Bytes = 10 * 1_048_576

@@ -5,7 +5,7 @@ import { count, time, uri } from '../interface/schemas.ts'
 import { graphTypes } from '../../model/entry.ts'
 import type { Uses } from '../services.ts'
 import { isoTime } from '../../base/times.ts'
-import { preconditionOf } from '../conditional.ts'
+import { preconditionOf } from '../representations.ts'
 
 const chapter = 'Trash'
 const access = 'users who administer the entry and everything in it'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { NotFound } from '../../base/errors.ts'
-import { isUnchanged } from '../conditional.ts'
+import { isUnchanged } from '../representations.ts'
 import { acceptedCoding, addVary, codedTag } from '../protocol/negotiate.ts'
 import { assetPath, pageContext, preloadsOf } from '../page.ts'
 import { pageHeaders } from '../pages/html.ts'
