@@ -241,6 +241,7 @@ test('owners and administrators revoke a token; for others there is none (D24.5)
   const revoked = (actorId: string, token: string, name: string) => ({
     event: 'access-token-revoked',
     userId: '7',
+    userName: undefined,
     actorId,
     address: client.address,
     detail: { token, name },
