@@ -1,9 +1,10 @@
-// Bundles the program of src/ into dist/program: a start reads some large files instead of about 450 small ones, in each thread
-// and each process again (adr: sources-as-they-are). What is imported on demand stays in files of its own.
+// Bundles the program of src/ and its packages into dist/program: a start reads some large files instead of about 450 small ones, in each
+// thread and each process again (adr: sources-as-they-are). What is imported on demand stays in files of its own.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join, relative, sep } from 'node:path'
+import { basename, join, relative, sep } from 'node:path'
 import { build } from 'esbuild'
 import { root } from './prepare.mjs'
+import { separate } from './separate-packages.mjs'
 
 const SERVER = 'src/assembly/server.ts'
 /** The module of the program. */
@@ -17,30 +18,21 @@ const workers = [
   'src/sso/saml/verify-worker.ts',
 ]
 
-/** Packages that every start loads. All others stay where they are installed. */
-const bundled = [
-  '@fastify/busboy',
-  'content-disposition',
-  'fastify',
-  'lru-cache',
-  'negotiator',
-  'pino',
-  'prom-client',
-  'properties-file',
-  'yauzl',
-  'yazl',
+/** Packages that bundled ones use only where they are installed, or only for what this program does not use: the compilers of schemas. */
+const absent = [
+  '@fastify/ajv-compiler',
+  '@fastify/fast-json-stringify-compiler',
+  '@node-rs/xxhash',
+  'pg-native',
+  'rdf-canonize-native',
 ]
-
-/** Dependencies of those that no start loads: the compilers of schemas, and what reader threads load at their first task. */
-const later = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
 
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)/i
 
-const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const into = join(root, 'dist/program')
 rmSync(into, { recursive: true, force: true })
 // Apart, because what both need would be split off into files that each of them waits for.
-const results = [await bundle(servers, [besideServer()]), await bundle(workers, [])]
+const results = [await bundle(servers, [besideServer(), namesOfPackages()]), await bundle(workers, [namesOfPackages()])]
 const inputs = [...new Set(results.flatMap(({ inputs }) => Object.keys(inputs)))].sort()
 requireThreads(inputs.filter(path => path.startsWith('src/')))
 requireAscii()
@@ -61,7 +53,7 @@ async function bundle(entries, plugins) {
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    external: ['#lists/*', ...later, ...Object.keys(dependencies).filter(name => !bundled.includes(name))],
+    external: ['#lists/*', ...separate, ...absent],
     // Packages in CommonJS load modules of Node.js by it.
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
@@ -79,6 +71,11 @@ async function bundle(entries, plugins) {
   return metafile
 }
 
+/** The path of a file in the repository. */
+function slashed(file) {
+  return relative(root, file).split(sep).join('/')
+}
+
 /**
  * esbuild makes a file for each set of modules that the same imports need: 80 for a start. Where everything that the running server imports
  * on demand needs the server too, its modules are one set. Commands load without the server.
@@ -90,13 +87,32 @@ function besideServer() {
     name: namespace,
     setup(builder) {
       builder.onResolve({ filter: /^\./ }, ({ kind, path, importer, resolveDir }) => {
-        if (kind !== 'dynamic-import' || !isOfServer(relative(root, importer).split(sep).join('/'))) return undefined
-        return { path: join(resolveDir, path), namespace }
+        if (kind !== 'dynamic-import' || !isOfServer(slashed(importer))) return undefined
+        // Relative to the repository, because names of files are made from it.
+        return { path: slashed(join(resolveDir, path)), namespace }
       })
       builder.onLoad({ filter: /.*/, namespace }, ({ path }) => ({
-        contents: [`import ${JSON.stringify(join(root, SERVER))}`, `export * from ${JSON.stringify(path)}`].join('\n'),
-        resolveDir: dirname(path),
+        contents: `import './${SERVER}'\nexport * from './${path}'`,
+        resolveDir: root,
       }))
+    },
+  }
+}
+
+/** For a package in CommonJS that is imported on demand, esbuild exports only `default`. Node.js knows its names, and this names them. */
+function namesOfPackages() {
+  const namespace = 'names-of-package'
+  return {
+    name: namespace,
+    setup(builder) {
+      builder.onResolve({ filter: /^[^./]/ }, ({ kind, path, importer, resolveDir }) => {
+        const isOwn = kind === 'dynamic-import' && !slashed(importer).includes('node_modules/')
+        return isOwn && !path.startsWith('node:') ? { path, namespace, pluginData: { resolveDir } } : undefined
+      })
+      builder.onLoad({ filter: /.*/, namespace }, async ({ path, pluginData }) => {
+        const names = Object.keys(await import(path)).filter(name => /^[\w$]+$/.test(name) && name !== 'module.exports')
+        return { contents: `export { ${names.join(', ')} } from ${JSON.stringify(path)}`, ...pluginData }
+      })
     },
   }
 }

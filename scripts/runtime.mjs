@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 const OLDEST = 24
 /** What is installed where Node.js is older. */
-const VERSION = '24.21.0'
+export const NODE = '24.21.0'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 if (Number.parseInt(process.versions.node, 10) < OLDEST) await runAgain(installed())
@@ -33,15 +33,15 @@ function installed() {
   const { platform, arch } = process
   const system = platform === 'win32' ? 'win' : platform
   const name = `${system === 'darwin' && arch === 'arm64' ? 'node-bin' : 'node'}-${system}-${arch}`
-  const folder = join(root, '.node', VERSION)
+  const folder = join(root, '.node', NODE)
   const program = join('node_modules', name, 'bin', system === 'win' ? 'node.exe' : 'node')
   if (!existsSync(join(folder, program))) {
-    process.stderr.write(`Node.js ${process.versions.node} is too old: installing ${VERSION} into .node/ …\n`)
+    process.stderr.write(`Node.js ${process.versions.node} is too old: installing ${NODE} into .node/ …\n`)
     // Another script may be installing it at the same time, or end in the middle of it.
     const unfinished = `${folder}-${process.pid}`
     mkdirSync(unfinished, { recursive: true })
     const options = ['--no-save', '--ignore-scripts', '--no-fund', '--no-audit', '--loglevel=error']
-    const { status, error } = spawnSync('npm', ['install', '--prefix', unfinished, ...options, `${name}@${VERSION}`], {
+    const { status, error } = spawnSync('npm', ['install', '--prefix', unfinished, ...options, `${name}@${NODE}`], {
       // Without this folder npm would heed the settings of the repository.
       cwd: unfinished,
       shell: system === 'win',

@@ -45,7 +45,7 @@ function isBroken(page: string, link: string): boolean {
 }
 
 test('every link of a page leads to a file, and to a heading on it', () => {
-  const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'deploy/README.md', ...docs]
+  const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'RELEASING.md', 'deploy/README.md', ...docs]
   const links = pages.flatMap(page => linksOf(page).map(link => ({ page, link })))
   assert.ok(links.length > 300, 'the links were not found')
   const broken = links.filter(({ page, link }) => isBroken(page, link)).map(({ page, link }) => `${page}: ${link}`)

@@ -1,12 +1,12 @@
-import { version as programVersion } from '../assembly/version.ts'
+import { commit, version as programVersion } from '../assembly/version.ts'
 import { type Command, print } from './command.ts'
 
 const version: Command = {
   name: 'version',
   usage: '',
-  summary: 'Prints the version.',
+  summary: 'Prints the version, and in a package the commit from which it was built.',
   run: async () => {
-    print(programVersion)
+    print(commit === undefined ? programVersion : `${programVersion} (${commit})`)
     return 0
   },
 }
@@ -25,6 +25,7 @@ const help: Command = {
 const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['serve', async () => (await import('./serve.ts')).serve],
   ['config', async () => (await import('./config.ts')).config],
+  ['health', async () => (await import('./health.ts')).health],
   ['doctor', async () => (await import('./doctor.ts')).doctor],
   ['fsck', async () => (await import('./fsck.ts')).fsck],
   ['backup', async () => (await import('./backup.ts')).backup],

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { test } from 'node:test'
+import { Visitor } from '../support/http-client.ts'
+import { debian, obstacle, tryPackage } from '../support/peers/debian.ts'
+import { buildPackages, fileIn, output, startPackage } from '../support/peers/packages.ts'
+import { freePort } from '../support/peers/peer-process.ts'
+import { requirePeer } from '../support/peers/peer.ts'
+import { buildImage, startContainer } from '../support/peers/podman.ts'
+import { ADMIN_PASSWORD, newContext, newEntry } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { eventually } from '../support/waiting.ts'
+
+const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64'
+/** No Node.js and no package of the repository is found from here. */
+const PLAIN_PATH = '/usr/bin:/bin'
+
+const first = await temporaryFolder()
+const release = await buildPackages(join(first, 'one'), [`--arch=${architecture}`])
+
+async function unpacked(archive: string): Promise<string> {
+  const folder = await temporaryFolder()
+  await output('tar', ['-xzf', archive, '-C', folder])
+  return folder
+}
+
+/** Uses what the program loads on demand: password hashes, readers of RDF, threads, patterns. */
+async function useIt(admin: Visitor): Promise<void> {
+  const context = await newContext(admin)
+  const title = 'http://purl.org/dc/terms/title'
+  const bodies: Readonly<Record<string, (about: string) => string>> = {
+    'text/turtle': about => `<${about}> <${title}> "Ducks" .`,
+    'application/ld+json': about => JSON.stringify({ '@id': about, [title]: 'Ducks' }),
+    'application/rdf+xml': about =>
+      '<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:d="http://purl.org/dc/terms/">' +
+      `<r:Description r:about="${about}"><d:title>Ducks</d:title></r:Description></r:RDF>`,
+    'application/trix': about =>
+      '<TriX xmlns="http://www.w3.org/2004/03/trix/trix-1/"><graph><triple>' +
+      `<uri>${about}</uri><uri>${title}</uri><plainLiteral>Ducks</plainLiteral></triple></graph></TriX>`,
+  }
+  for (const [type, body] of Object.entries(bodies)) {
+    const entry = await newEntry(admin, context)
+    const path = `${context}/metadata/${entry}`
+    const about = `${admin.base}${context}/resource/${entry}`
+    const { status, text } = await admin.ask(path, {
+      method: 'PUT',
+      headers: { 'content-type': type },
+      body: body(about),
+    })
+    assert.equal(status, 204, `${type}: ${text}`)
+    assert.match((await admin.get(path)).text, /Ducks/)
+  }
+  const found = await admin.get(
+    'search?type=solr&query=title:ducks&facetFields=metadata.predicate.literal&facetMatches=D.*',
+  )
+  assert.equal(found.status, 200, found.text)
+  const { children } = found.json<{ resource: { children: unknown[] } }>().resource
+  assert.equal(children.length, Object.keys(bodies).length)
+}
+
+test('two builds of a commit in different folders are equal byte for byte, and each has its checksum', async () => {
+  const second = await temporaryFolder()
+  const again = await buildPackages(join(second, 'another-name'), ['npm', 'deb'], join(first, 'one'))
+  const digest = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex')
+  for (const end of ['.tgz', '.tgz.cdx.json', `${architecture}.deb`, `${architecture}.deb.cdx.json`])
+    assert.equal(digest(await fileIn(again, end)), digest(await fileIn(release, end)), end)
+  execFileSync('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], { cwd: release })
+  const named = readFileSync(join(release, 'SHA256SUMS'), 'utf8').match(/\S+$/gm)
+  assert.deepEqual(
+    named,
+    readdirSync(release)
+      .filter(name => name !== 'SHA256SUMS')
+      .sort(),
+  )
+
+  // The machine of a program in the format ELF.
+  const tree = await temporaryFolder()
+  await output('dpkg-deb', ['-x', await fileIn(again, 'arm64.deb'), tree])
+  const native = join(tree, 'opt/stowage/node_modules/@node-rs/argon2-linux-arm64-gnu/argon2.linux-arm64-gnu.node')
+  for (const file of [native, join(tree, 'opt/stowage/bin/node')])
+    assert.equal(readFileSync(file).readUInt16LE(18), 183, file)
+})
+
+test('the npm package contains the bundle and exact versions, no source maps and no dead links', async () => {
+  const folder = join(await unpacked(await fileIn(release, '.tgz')), 'package')
+  const files = (readdirSync(folder, { recursive: true, encoding: 'utf8' }) as string[]).sort()
+  assert.deepEqual(
+    files.filter(file => /\.map$|^(?:src|test|scripts|node_modules)(?:\/|$)/.test(file)),
+    [],
+  )
+  assert.ok(files.includes('npm-shrinkwrap.json') && files.includes('SECURITY.md') && files.includes('CONTRIBUTING.md'))
+  const dead = files
+    .filter(file => file.endsWith('.md'))
+    .flatMap(page =>
+      [...readFileSync(join(folder, page), 'utf8').matchAll(/\]\(([^)\s#]+)[^)\s]*\)/g)]
+        .map(([, link = '']) => link)
+        .filter(link => !/^[a-z]+:/.test(link) && !existsSync(join(folder, posix.join(dirname(page), link))))
+        .map(link => `${page}: ${link}`),
+    )
+  assert.deepEqual(dead, [])
+
+  const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+  const manifest = read(join(folder, 'package.json'))
+  const { packages } = read(join(folder, 'npm-shrinkwrap.json')) as { packages: Record<string, { version: string }> }
+  const { packages: tested } = read(join(first, 'one/package-lock.json')) as { packages: typeof packages }
+  assert.ok(!('private' in manifest) && !('scripts' in manifest))
+  for (const [path, { version }] of Object.entries(packages).filter(([path]) => path !== ''))
+    assert.equal(version, tested[path]?.version, path)
+})
+
+test('npx runs the npm package in an empty folder without a warning', async t => {
+  const archive = await fileIn(release, '.tgz')
+  const env = {
+    ...process.env,
+    PATH: `${dirname(process.execPath)}:${PLAIN_PATH}`,
+    npm_config_cache: await temporaryFolder(),
+  }
+  const npx = ['--yes', `--package=${archive}`, 'stowage', 'serve', '--set', 'service.log.level=warn']
+  const { admin, errors, stop } = await startPackage(t, { command: 'npx', args: npx, env })
+  await useIt(admin)
+  await stop()
+  assert.equal(errors(), '')
+})
+
+test('the archive runs without any other Node.js, through a link, and knows its version and commit', async t => {
+  const folder = await unpacked(await fileIn(release, '.tar.gz'))
+  const link = join(folder, 'stowage-link')
+  symlinkSync('stowage/stowage', link)
+  const env = { PATH: PLAIN_PATH }
+  const { admin, stop } = await startPackage(t, { command: link, args: ['serve'], env })
+  await useIt(admin)
+  assert.equal(await stop(), 0)
+  const { version, gitHead } = JSON.parse(readFileSync(join(folder, 'stowage/package.json'), 'utf8')) as Record<
+    string,
+    string
+  >
+  assert.match(gitHead ?? '', /^[0-9a-f]{40}(?:-dirty)?$/)
+  assert.equal(await output(link, ['version']), `${version} (${gitHead})\n`)
+  const bill = readFileSync(join(folder, 'stowage/sbom.cdx.json'), 'utf8')
+  assert.match(bill, /"pkg:generic\/node@24/)
+  assert.doesNotMatch(bill, /registry/)
+})
+
+test('under a real systemd the Debian package installs, starts, signs in, upgrades and is purged', async t => {
+  if (!(await mayIsolate(t))) return
+  const older = await fileIn(release, '.deb')
+  const facts = await tryPackage(older, await laterVersion(older))
+  assert.deepEqual(
+    { ...facts, exposure: undefined, output: undefined },
+    {
+      installed: '0 enabled inactive',
+      'sign-in': '200',
+      user: 'stowage',
+      // The filter of system calls is on.
+      filter: '2',
+      exposure: undefined,
+      rights: 'root:stowage 640 stowage:stowage 700',
+      manual: '1',
+      completion: 'health help --repair',
+      upgraded: '999.0 active restarted',
+      'sign-in-again': '200',
+      settings: '1',
+      stopped: 'success 0',
+      removed: '0 0 1',
+      purged: '0 no settings data',
+      output: undefined,
+    },
+    facts['output'],
+  )
+  assert.ok(Number(facts['exposure']) <= 2, `the exposure must be at most 2.0, but is ${facts['exposure']}`)
+})
+
+/** The same package with another version. */
+async function laterVersion(deb: string): Promise<string> {
+  const folder = await temporaryFolder()
+  const tree = join(folder, 'tree')
+  await output('dpkg-deb', ['--raw-extract', deb, tree])
+  const control = join(tree, 'DEBIAN/control')
+  writeFileSync(control, readFileSync(control, 'utf8').replace(/^Version: .*$/m, 'Version: 999.0'))
+  await output('dpkg-deb', ['--root-owner-group', '-Znone', '--build', tree, join(folder, 'later.deb')])
+  return join(folder, 'later.deb')
+}
+
+test('the image runs by itself as an unprivileged user on a read-only root, and is healthy', async t => {
+  if (!(await mayIsolate(t))) return
+  const container = await startContainer(t, await buildImage(t, join(first, 'one')), [
+    '--network=none',
+    `--env=SERVICE_ADMIN_PASSWORD=${ADMIN_PASSWORD}`,
+  ])
+  await eventually('it serves', async () => (await container.log()).includes('Stowage'))
+  await container.healthCheck()
+  const form = ['--data-urlencode', 'auth_username=admin', '--data-urlencode', `auth_password=${ADMIN_PASSWORD}`]
+  const curl = ['curl', '-s', '-o', '/dev/null', '-w', '%{http_code}', 'http://127.0.0.1:8080/auth/cookie', ...form]
+  assert.equal(await container.run(...curl), '200')
+  assert.equal(await container.run('id', '-u'), '10001')
+  const privileges = await container.run('grep', '-E', '^(CapEff|NoNewPrivs):', '/proc/1/status')
+  assert.match(privileges, /^CapEff:\s+0+\nNoNewPrivs:\s+1$/)
+  await assert.rejects(container.run('touch', '/opt/stowage/file'), /Read-only file system/)
+})
+
+test('the health check of the image follows mounted settings, and a stop waits for an upload', async t => {
+  if (!(await mayIsolate(t))) return
+  const port = await freePort()
+  const settings = join(await temporaryFolder(), 'service.properties')
+  writeFileSync(settings, `service.http.port = ${port}\nservice.data.folder = /data\n`)
+  const container = await startContainer(t, await buildImage(t, join(first, 'one')), [
+    '--network=host',
+    `--volume=${settings}:/etc/stowage/service.properties:ro`,
+    `--env=SERVICE_ADMIN_PASSWORD=${ADMIN_PASSWORD}`,
+  ])
+  await eventually('it serves', async () => (await container.log()).includes(`127.0.0.1:${port}`))
+  await container.healthCheck()
+  const admin = new Visitor(`http://127.0.0.1:${port}/`)
+  await admin.signIn('admin', ADMIN_PASSWORD)
+  const context = await newContext(admin)
+  const entry = await newEntry(admin, context)
+  const body = new PassThrough()
+  body.write('the first half, ')
+  const upload = admin.ask(`${context}/resource/${entry}`, { method: 'PUT', body })
+  await eventually('it takes the body', async () => (await container.run('ls', '/data/files/incoming')) !== '')
+  const stopped = container.stop()
+  await eventually('it is stopping', async () => (await container.log()).includes('"msg":"stopping"'))
+  body.end('the second half')
+  assert.equal((await upload).status, 204)
+  assert.equal(await stopped, 0)
+})
+
+/** Whether this machine has what it takes to boot Debian and to run containers. A sandbox may forbid it. */
+async function mayIsolate(t: { skip(message: string): void }): Promise<boolean> {
+  if (!requirePeer(t, debian)) return false
+  const reason = await obstacle()
+  if (reason !== undefined) t.skip(reason)
+  return reason === undefined
+}

@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from '../temporary-folder.ts'
+import { type Peer, unpackedPeers } from './peer.ts'
+
+const run = promisify(execFile)
+const root = join(unpackedPeers, 'debian/root')
+/** Where images are kept, `localhost/debian` among them. */
+export const debianImages = join(unpackedPeers, 'debian/images')
+
+/** Without a service that registers machines; changes stay in memory. */
+const nspawn = ['--quiet', '--register=no', '--keep-unit', '--private-network', '--volatile=overlay', '-D', root]
+
+/** A root file system of Debian with systemd, and the programs that boot it or build images on it. */
+export const debian: Peer = {
+  name: 'Debian with systemd-nspawn, buildah and podman',
+  available: () =>
+    [join(root, 'etc/debian_version'), '/usr/bin/systemd-nspawn', '/usr/bin/buildah', '/usr/bin/podman'].every(path =>
+      existsSync(path),
+    ),
+}
+
+/** What keeps this machine from running systemd or a container in a namespace, or nothing. */
+export async function obstacle(): Promise<string | undefined> {
+  if (process.getuid?.() !== 0) return 'only root can boot a file system'
+  return await run('systemd-nspawn', [...nspawn, '/bin/true']).then(
+    () => undefined,
+    (error: Error) => `systemd-nspawn cannot run here: ${error.message}`,
+  )
+}
+
+/** Boots Debian with two versions of the package, and resolves to what in-debian.sh saw. The root file system stays as it was. */
+export async function tryPackage(first: string, second: string): Promise<Readonly<Record<string, string>>> {
+  const shared = await temporaryFolder()
+  await copyFile(first, join(shared, 'first.deb'))
+  await copyFile(second, join(shared, 'second.deb'))
+  await copyFile(fileURLToPath(new URL('in-debian.sh', import.meta.url)), join(shared, 'in-debian.sh'))
+  const unit = `[Unit]\nAfter=multi-user.target\n[Service]\nType=oneshot\nExecStart=/shared/in-debian.sh\n`
+  await writeFile(join(shared, 'unit'), unit)
+  const binds = [`--bind=${shared}:/shared`, `--bind-ro=${shared}/unit:/etc/systemd/system/stowage-test.service`]
+  const boot = ['--boot', 'systemd.wants=stowage-test.service']
+  const { stdout } = await run('systemd-nspawn', [...nspawn, ...binds, ...boot])
+  const facts = await readFile(join(shared, 'facts'), 'utf8').catch(() => '')
+  const output = await readFile(join(shared, 'output'), 'utf8').catch(() => stdout)
+  const named = [...facts.matchAll(/^(.*?)=(.*)$/gm)].map(([, name = '', fact = '']) => [name, fact] as const)
+  return { ...Object.fromEntries(named), output }
+}
