@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
@@ -12,7 +11,6 @@ import { temporaryFolder } from './support/temporary-folder.ts'
 interface ComposeService {
   readonly image: string
   readonly build?: { readonly context: string; readonly dockerfile: string }
-  readonly command?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   readonly volumes?: readonly string[]
   readonly networks?: { readonly default: { readonly ipv4_address: string } }
@@ -24,7 +22,6 @@ interface ComposeService {
 interface Compose {
   readonly services: Readonly<Record<string, ComposeService>>
   readonly volumes: Readonly<Record<string, null>>
-  readonly configs?: { readonly settings: { readonly content: string } }
 }
 
 /** A compose file with a value in the place of each variable. */
@@ -58,29 +55,18 @@ test('what a compose file mounts, builds and depends on exists, and the service 
 
 test('every setting in the compose files exists and has a right value, together with what the image sets', async () => {
   const folder = await temporaryFolder()
-  const image = await shipped('container.properties')
-  const check = async (text: string, args: readonly string[] = []) => {
-    await writeFile(join(folder, 'settings'), text)
-    const { status, stderr } = await stowage(folder, ['config', 'check', '--strict', '--config', 'settings', ...args])
-    assert.deepEqual([status, stderr], [0, ''])
+  const [, line = ''] = /^ENV (.*)$/m.exec(await shipped('Containerfile')) ?? []
+  const image = Object.fromEntries(line.split(' ').map(pair => pair.split('=') as [string, string]))
+  assert.ok('SERVICE_DATA_FOLDER' in image, 'the test finds nothing any more')
+  for (const file of files) {
+    const { services } = await compose(file)
+    for (const { environment } of Object.values(services).filter(({ image }) => image === 'stowage')) {
+      const own = Object.fromEntries(Object.entries(environment ?? {}).map(([name, value]) => [name, String(value)]))
+      assert.ok(Object.keys(own).length > 4)
+      const { status, stderr } = await stowage(folder, ['config', 'check', '--strict'], { ...image, ...own })
+      assert.deepEqual([status, stderr], [0, ''])
+    }
   }
-  const { services } = await compose('compose.yaml')
-  const [command, ...args] = services['stowage']?.command ?? []
-  assert.equal(command, 'serve')
-  assert.ok(args.length > 3)
-  await check(image, args)
-
-  const nodes = await compose('compose-nodes.yaml')
-  const settings = nodes.configs?.settings.content ?? ''
-  await check(settings)
-  const own = (line: string): boolean => settings.includes(line)
-  assert.ok(
-    image
-      .split('\n')
-      .filter(line => line !== '' && !line.startsWith('#'))
-      .every(own),
-    'it replaces the file of the image',
-  )
 })
 
 test('the nodes have the addresses of nginx-nodes.conf', async () => {

@@ -206,10 +206,11 @@ test('the health check of the image follows mounted settings, and a stop waits f
   if (!(await mayIsolate(t))) return
   const port = await freePort()
   const settings = join(await temporaryFolder(), 'service.properties')
-  writeFileSync(settings, `service.http.port = ${port}\nservice.data.folder = /data\n`)
+  writeFileSync(settings, `service.http.port = ${port}\n`)
   const container = await startContainer(t, await buildImage(t, join(first, 'one')), [
     '--network=host',
     `--volume=${settings}:/etc/stowage/service.properties:ro`,
+    '--env=SERVICE_HTTP_HOST=127.0.0.1',
     `--env=SERVICE_ADMIN_PASSWORD=${ADMIN_PASSWORD}`,
   ])
   await eventually('it serves', async () => (await container.log()).includes(`127.0.0.1:${port}`))
