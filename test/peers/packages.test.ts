@@ -123,7 +123,11 @@ test('npx runs the npm package in an empty folder without a warning', async t =>
   const { admin, errors, stop } = await startPackage(t, { command: 'npx', args: npx, env })
   await useIt(admin)
   await stop()
-  assert.equal(errors(), '')
+  // Of the service there is the audit trail only.
+  const warnings = errors()
+    .split('\n')
+    .filter(line => line !== '' && !/^\{"level":"info",.*"audit":true/.test(line))
+  assert.deepEqual(warnings, [])
 })
 
 test('the archive runs without any other Node.js, through a link, and knows its version and commit', async t => {
@@ -142,7 +146,7 @@ test('the archive runs without any other Node.js, through a link, and knows its 
   assert.equal(await output(link, ['version']), `${version} (${gitHead})\n`)
   const bill = readFileSync(join(folder, 'stowage/sbom.cdx.json'), 'utf8')
   assert.match(bill, /"pkg:generic\/node@24/)
-  assert.doesNotMatch(bill, /registry/)
+  assert.ok(!bill.includes('"distribution"'))
 })
 
 test('under a real systemd the Debian package installs, starts, signs in, upgrades and is purged', async t => {
@@ -226,7 +230,7 @@ test('the health check of the image follows mounted settings, and a stop waits f
   const stopped = container.stop()
   await eventually('it is stopping', async () => (await container.log()).includes('"msg":"stopping"'))
   body.end('the second half')
-  assert.equal((await upload).status, 204)
+  assert.equal((await upload).status, 201)
   assert.equal(await stopped, 0)
 })
 

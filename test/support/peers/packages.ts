@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { Visitor } from '../http-client.ts'
 import { ADMIN_PASSWORD, repository } from '../service.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
+import { unpackedPeers } from './peer.ts'
 import type { Test } from './peer-process.ts'
 
 const run = promisify(execFile)
@@ -33,9 +34,9 @@ export async function buildPackages(copy: string, args: readonly string[], origi
   }
   await output('cp', ['-a', '--link', 'node_modules', copy]).catch(() => output('cp', ['-a', 'node_modules', copy]))
   // Node.js is fetched once for all runs.
-  await mkdir(join(repository, 'build/node'), { recursive: true })
+  await mkdir(join(unpackedPeers, 'node'), { recursive: true })
   await mkdir(join(copy, 'build'))
-  await symlink(join(repository, 'build/node'), join(copy, 'build/node'))
+  await symlink(join(unpackedPeers, 'node'), join(copy, 'build/node'))
   await output(process.execPath, ['scripts/package.mjs', ...args], copy)
   return join(copy, 'build/release')
 }
