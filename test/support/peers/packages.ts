@@ -69,7 +69,8 @@ export async function startPackage(
   })
   const exited = once(child, 'close') as Promise<[number | null]>
   const stop = async () => {
-    if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGINT')
+    const isRunning = child.exitCode === null && child.signalCode === null
+    if (isRunning && child.pid !== undefined) process.kill(-child.pid, 'SIGINT')
     return (await exited)[0]
   }
   t.after(async () => void (await stop()))
