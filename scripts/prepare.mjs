@@ -24,7 +24,8 @@ export function installIfMissing() {
 /** Bundles the program into dist/program unless that is newer than its sources and packages. */
 export function buildProgramIfStale() {
   const made = join(root, 'dist/program/main.js')
-  const from = ['scripts/build-program.mjs', 'node_modules/.package-lock.json'].map(path => join(root, path))
+  const scripts = ['scripts/build-program.mjs', 'scripts/separate-packages.mjs']
+  const from = [...scripts, 'node_modules/.package-lock.json'].map(path => join(root, path))
   if (existsSync(made) && modified(made) > Math.max(...from.map(modified), ...sources(join(root, 'src')))) return
   run(process.execPath, ['scripts/build-program.mjs'])
 }
