@@ -14,6 +14,7 @@ const licences = {
   preact: 'preact/LICENSE',
   'virtual-core': '@tanstack/virtual-core/LICENSE',
   uplot: 'uplot/LICENSE',
+  marked: 'marked/LICENSE',
   uqr: 'uqr/LICENSE',
   pdfjs: 'pdfjs-dist/LICENSE',
   simplewebauthn: '@simplewebauthn/browser/LICENSE.md',

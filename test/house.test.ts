@@ -269,7 +269,7 @@ test('the pages of ui/ are a client like any other: they import nothing of the s
       const isOwn = name.startsWith('.') && !posix.join(slashed(inside), name).startsWith('..')
       assert.ok(
         isOwn ||
-          /^(preact(\/hooks)?|uqr|@simplewebauthn\/browser|@tanstack\/virtual-core|uplot|pdfjs-dist(\/build\/pdf\.worker\.mjs)?)$/.test(
+          /^(preact(\/hooks)?|uqr|@simplewebauthn\/browser|@tanstack\/virtual-core|marked|uplot|pdfjs-dist(\/build\/pdf\.worker\.mjs)?)$/.test(
             name,
           ),
         `${file} imports ${name}`,

@@ -1,4 +1,4 @@
-import { getDocument, type PDFDocumentProxy, VerbosityLevel } from 'pdfjs-dist'
+import { getDocument, type PDFDocumentProxy, type PDFPageProxy, TextLayer, VerbosityLevel } from 'pdfjs-dist'
 import * as worker from 'pdfjs-dist/build/pdf.worker.mjs'
 
 // The one script of the page that draws PDF documents. That page runs in a sandbox: it has no origin, so no cookie, no session and no
@@ -43,7 +43,10 @@ async function show({ bytes, label }: Order): Promise<void> {
     canvas.width = Math.round(width)
     canvas.height = Math.round(height)
     canvas.dataset['page'] = String(number)
-    root?.append(canvas)
+    const place = document.createElement('div')
+    place.className = 'page'
+    place.append(canvas)
+    root?.append(place)
     drawn.observe(canvas)
   }
   report({ pages: pdf.numPages })
@@ -75,7 +78,18 @@ async function draw(pdf: PDFDocumentProxy, canvas: HTMLCanvasElement): Promise<v
   canvas.width = Math.floor(viewport.width)
   canvas.height = Math.floor(viewport.height)
   await page.render({ canvas, viewport }).promise
+  await addText(page, canvas, canvas.clientWidth / width)
   canvas.dataset['state'] = 'drawn'
+}
+
+/** The text of a page lies over its picture, unseen: it can be selected and read aloud. @param scale of the picture as it is shown */
+async function addText(page: PDFPageProxy, canvas: HTMLCanvasElement, scale: number): Promise<void> {
+  const container = document.createElement('div')
+  container.className = 'text-layer'
+  container.style.setProperty('--total-scale-factor', String(scale))
+  canvas.after(container)
+  const viewport = page.getViewport({ scale })
+  await new TextLayer({ textContentSource: page.streamTextContent(), container, viewport }).render()
 }
 
 addEventListener(

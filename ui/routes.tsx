@@ -26,10 +26,6 @@ export const routes: readonly Route[] = [
     pattern: 'contexts/:context/sharing',
     page: lazy(async () => (await import('./pages/sharing/sharing.tsx')).Sharing),
   },
-  {
-    pattern: 'contexts/:context/sharing/:entry',
-    page: lazy(async () => (await import('./pages/sharing/entry-sharing.tsx')).EntrySharing),
-  },
   { pattern: 'admin', page: lazy(async () => (await import('./pages/admin/system.tsx')).AdminSystem) },
   { pattern: 'admin/users', page: lazy(async () => (await import('./pages/admin/users.tsx')).AdminUsers) },
   { pattern: 'admin/users/:user', page: lazy(async () => (await import('./pages/admin/user.tsx')).AdminUser) },

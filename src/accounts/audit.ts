@@ -49,6 +49,7 @@ export const auditEvents = [
   'entry-restored',
   'trash-deleted',
   'link-created',
+  'link-changed',
   'link-revoked',
   'link-used',
   'link-refused',

@@ -76,7 +76,7 @@ export function createContent(settings: Settings, deps: ContentDependencies) {
     }),
     trash: new Trash(loading, { retention: settings['service.trash.days'] * 86_400_000 }),
     statistics: new Statistics(loading),
-    links: offersLinks ? new PublicLinks(loading) : undefined,
+    links: offersLinks ? new PublicLinks({ ...loading, secrets: deps.linkSecrets }) : undefined,
     search: new Search(deps.database, loader),
     linkVisits: offersLinks ? new LinkVisits(loading) : undefined,
   }

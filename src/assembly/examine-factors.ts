@@ -1,5 +1,5 @@
 import { factorsOfKind } from '../accounts/factors/factor-rows.ts'
-import { FactorSecrets } from '../accounts/factors/factor-secrets.ts'
+import { SealedSecrets } from '../accounts/sealed-secrets.ts'
 import { userHandleOf } from '../accounts/factors/passkeys.ts'
 import { findPrincipalNamed, normaliseName } from '../accounts/users.ts'
 import { StartupError } from '../base/errors.ts'
@@ -88,7 +88,7 @@ async function examineSecrets({ settings, tokenKey, version }: Subject, database
     }
     const machine = { system: realSystem, tokenKey, version }
     const keys = file === undefined ? await tokenSecrets(settings, machine) : await readKeyFile(file, realSystem)
-    const secrets = new FactorSecrets(async () => keys, realSystem)
+    const secrets = new SealedSecrets(async () => keys, realSystem, 'second factor')
     const opened = await Promise.all(apps.map(({ secret, userId }) => secrets.open(secret, userId)))
     const lost = opened.filter(secret => secret === undefined).length
     if (lost === 0) return [ok(`second factors: ${apps.length} authenticator apps`)]

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { FactorPolicy } from '../accounts/caller.ts'
-import { FactorSecrets } from '../accounts/factors/factor-secrets.ts'
+import { SealedSecrets } from '../accounts/sealed-secrets.ts'
 import { PasskeySignIn } from '../accounts/factors/passkey-sign-in.ts'
 import { Passkeys, relyingPartyOf } from '../accounts/factors/passkeys.ts'
 import { PendingLogins } from '../accounts/factors/pending-logins.ts'
@@ -31,12 +31,14 @@ interface Dependencies extends Pick<EphemeralStores, 'ephemeral' | 'tokenKeys'> 
 export function createFactors(settings: Settings, machine: Machine, deps: Dependencies) {
   const { system, log } = machine
   const { database, ephemeral, sessions, audit, tokenKeys } = deps
-  const secrets = new FactorSecrets(() => factorKeys(settings, machine, tokenKeys), system)
+  const keys = () => factorKeys(settings, machine, tokenKeys)
+  const secrets = new SealedSecrets(keys, system, 'second factor')
   const passkeys = createPasskeys(settings, machine, deps)
   const factors = new SecondFactors({ ...deps, secrets, passkeys, system, log })
   const pending = new PendingLogins({ database, ephemeral, system })
   return {
     factors,
+    linkSecrets: new SealedSecrets(keys, system, 'public link'),
     factorPolicy: new FactorPolicy(database, {
       requirement: settings['service.auth.second-factor'],
       groups: settings['service.auth.second-factor.groups.<n>'],
@@ -71,7 +73,7 @@ export const relyingPartyOfSettings = (settings: Settings) =>
 const KEY_FILE = 'second-factors.key'
 
 /**
- * The keys that seal secrets of TOTP: those of the file in the settings, else those that seal sessions, which all nodes share,
+ * The keys that seal secrets of TOTP and of public links: those of the file in the settings, else those that seal sessions, which all nodes share,
  * else those of a file in the data folder.
  */
 export async function factorKeys(

@@ -7,6 +7,8 @@ export interface ZipMember {
   readonly name: string
   /** True to compress the member. An uncompressed one can be read without extracting it. */
   readonly isDeflated: boolean
+  /** When the file was last changed; absent for the time of the zip. */
+  readonly modified?: Date
   readonly bytes: Readable
 }
 
@@ -46,11 +48,11 @@ async function fill(
       zip.addEmptyDirectory(member.folder, { mtime })
       continue
     }
-    const { name, isDeflated, bytes } = member
+    const { name, isDeflated, modified = mtime, bytes } = member
     try {
       // The list of members lives as long as the zip is written, so it must not keep references to their streams.
       let source: Readable | undefined = bytes
-      zip.addReadStreamLazy(name, { compress: isDeflated, mtime }, pass => {
+      zip.addReadStreamLazy(name, { compress: isDeflated, mtime: modified }, pass => {
         const taken = source
         source = undefined
         if (taken) pass(undefined, taken)

@@ -93,7 +93,7 @@ export interface Dialect {
   readonly between: (from: Bound | undefined, to: Bound | undefined) => Sql
   /** The whole value matches this pattern. */
   readonly like: (parts: readonly TermPart[]) => Sql
-  /** A statement that returns `doc` of the entries whose field contains all these texts, which are {@link caseless}. */
+  /** A statement that returns `doc` of the entries whose field contains all these texts, which are {@link comparable}. */
   readonly contains: (field: Sql, texts: readonly string[]) => Sql
   /**
    * A statement that returns `doc` of the entries whose field has all these words or phrases, which are the result of {@link wordsOf}. With

@@ -348,8 +348,13 @@ const oneLine = (text: string): string => text.replace(/[^\S ]\s*| \s+/g, ' ').t
 const MAX_SORT_KEY = 100
 
 /** The sort key of a full text. */
-export const sortKey = (text: string): string =>
-  caseless((text.split('\n', 1)[0] ?? '').slice(0, MAX_SORT_KEY)).toWellFormed()
+export function sortKey(field: string, text: string): string {
+  const key = caseless((text.split('\n', 1)[0] ?? '').slice(0, MAX_SORT_KEY)).toWellFormed()
+  return field === 'name' ? key.replace(/0*(\d+)/g, (_, digits: string) => withLength(digits)) : key
+}
+
+/** Names are sorted by the numbers in them: `record 2` before `record 10`. */
+const withLength = (digits: string): string => String(digits.length).padStart(3, '0') + digits
 
 /**
  * The principals who may read the metadata of an entry by its own access list (W4.2, rule 4). If guests or all users may, the others are

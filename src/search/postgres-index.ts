@@ -3,7 +3,7 @@ import { listed, sql } from '../stores/sql.ts'
 import type { Bytes } from '../base/units.ts'
 import type { FieldTables } from './engine.ts'
 import { headFields, type IndexFields, type IndexPart, sortKey } from './index-fields.ts'
-import { caseless, wordsOf } from './text.ts'
+import { comparable, wordsOf } from './text.ts'
 
 /** The fields of documents in PostgreSQL: rows with the names of the fields, so that writers share no row. */
 
@@ -25,14 +25,14 @@ async function insert(tx: Queries, doc: number, fields: IndexFields): Promise<vo
     [...pairs].filter(([field]) => Buffer.byteLength(field) <= MAX_FIELD)
   const [ngrams, texts] = [short(fields.ngrams), short(fields.texts)]
   // A full text has a row here too: for queries whether the field exists, and as its sort key.
-  const keys = [...ngrams, ...texts].map(([field, text]) => [field, sortKey(text)] as const)
+  const keys = [...ngrams, ...texts].map(([field, text]) => [field, sortKey(field, text)] as const)
   await tx.run(sql`INSERT INTO search_strings (doc, field, value)
     SELECT DISTINCT CAST(${doc} AS BIGINT), r ->> 0, r ->> 1 FROM ${rowsOf([...short(fields.strings), ...keys])}`)
   await tx.run(sql`INSERT INTO search_numbers (doc, field, value)
     SELECT ${doc}, r ->> 0, CAST(r ->> 1 AS BIGINT) FROM ${rowsOf(short(fields.numbers))}`)
   if (ngrams.length > 0) {
     const rows = ngrams.map(([field, text]) => {
-      const value = caseless(text)
+      const value = comparable(text)
       // With an end from which the last two characters are found as well: a trigram begins with each of them.
       return [field, value, trigramsOf(`${value}\n\n`)]
     })

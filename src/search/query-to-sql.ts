@@ -6,7 +6,7 @@ import type { Bound, Dialect, Reader } from './engine.ts'
 import { type FieldKind, fieldName, kindOfField } from './fields.ts'
 import { CONTEXT_OWNERS, CONTEXT_READERS, READERS, readDate, readInteger } from './index-fields.ts'
 import { ANY, type Clauses, plainText, type Query, type Range, type Term, type TermPart } from './query.ts'
-import { caseless, wordsOf } from './text.ts'
+import { comparable, wordsOf } from './text.ts'
 
 /** Turns queries into SQL conditions about an entry `e` of the index. */
 
@@ -184,7 +184,7 @@ export class Conditions {
       ? [plainText(term) ?? '']
       : term.parts.flatMap(part => (typeof part === 'string' ? part.split(/\s+/) : []))
     const wanted = pieces
-      .map(piece => caseless(storableText(piece)).replace(/\s+/g, ' ').trim())
+      .map(piece => comparable(storableText(piece)).replace(/\s+/g, ' ').trim())
       .filter(piece => piece !== '')
     return wanted.length === 0 ? NOTHING : isIn(this.#dialect.contains(this.#names.keyOf(term.field), wanted))
   }

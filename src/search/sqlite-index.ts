@@ -2,7 +2,7 @@ import type { Queries } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 import type { FieldTables } from './engine.ts'
 import { headFields, type IndexFields, type IndexPart, sortKey } from './index-fields.ts'
-import { caseless, wordsOf } from './text.ts'
+import { comparable, wordsOf } from './text.ts'
 
 /** The fields of documents in SQLite. Fields have numbers, because their names are long. */
 
@@ -53,11 +53,11 @@ interface Rows {
 
 async function rowsOf(tx: Queries, { strings, numbers, ngrams, texts }: IndexFields): Promise<Rows> {
   const numberOf = await fieldNumbers(tx, new Set([...strings, ...numbers, ...ngrams, ...texts].map(([name]) => name)))
-  const rows = <T, R>(pairs: Iterable<readonly [string, T]>, stored: (value: T) => R): Row<R>[] =>
-    Array.from(pairs, ([name, value]) => [numberOf.get(name) ?? 0, stored(value)])
+  const rows = <T, R>(pairs: Iterable<readonly [string, T]>, stored: (value: T, name: string) => R): Row<R>[] =>
+    Array.from(pairs, ([name, value]) => [numberOf.get(name) ?? 0, stored(value, name)])
   return {
     // A full text has a row here too: for queries whether the field exists, and as its sort key.
-    strings: [...rows(strings, value => value), ...rows([...ngrams, ...texts], sortKey)],
+    strings: [...rows(strings, value => value), ...rows([...ngrams, ...texts], (value, name) => sortKey(name, value))],
     numbers: rows(numbers, value => value),
     ngrams: rows(ngrams, gramsOf),
     texts: rows(texts, wordsOf),
@@ -65,7 +65,7 @@ async function rowsOf(tx: Queries, { strings, numbers, ngrams, texts }: IndexFie
 }
 
 /** With an end from which the last two characters are found as well: a trigram begins with each of them. */
-const gramsOf = (text: string): string => `${caseless(text)}\n\n`
+const gramsOf = (text: string): string => `${comparable(text)}\n\n`
 
 /** The numbers of fields; new fields get one. */
 async function fieldNumbers(tx: Queries, names: ReadonlySet<string>): Promise<ReadonlyMap<string, number>> {

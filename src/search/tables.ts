@@ -110,5 +110,5 @@ const droppedTables: readonly Sql[] = [
  * versions: the next start fills the new ones.
  */
 export const searchSteps: readonly Migration[] = [
-  { id: 45, name: 'search index', statements: [...droppedTables, { sqlite, postgres }] },
+  { id: 49, name: 'search index', statements: [...droppedTables, { sqlite, postgres }] },
 ]

@@ -4,8 +4,17 @@
 export const normalised = (text: string): string =>
   text.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '')
 
-/** The form in which parts of words are compared. */
 export const caseless = (text: string): string => normalised(text).toLowerCase()
+
+/** Latin letters without their accents: people type names as their keyboards let them. */
+const unaccented = (text: string): string =>
+  text
+    .normalize('NFD')
+    .replace(/(?<=[a-z])\p{Mn}+/gu, '')
+    .normalize('NFC')
+
+/** The form in which parts of words are compared. */
+export const comparable = (text: string): string => unaccented(caseless(text))
 
 /** These scripts have no spaces between words: each character counts as a word, and several are a phrase. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu
@@ -16,11 +25,7 @@ const emoji = /[\p{Extended_Pictographic}\p{Regional_Indicator}]/gu
  * because the tokenizers of the engines drop it.
  */
 export function wordsOf(text: string): string {
-  const plain = caseless(text)
-    .normalize('NFD')
-    .replace(/(?<=[a-z])\p{Mn}+/gu, '')
-    .normalize('NFC')
-  return plain
+  return comparable(text)
     .replace(unspaced, ' $& ')
     .replace(emoji, character => ` u${character.codePointAt(0)?.toString(16)} `)
     .replace(/[^\p{L}\p{N}\p{M}\p{Co}]+/gu, ' ')

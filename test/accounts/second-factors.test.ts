@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { guestFrom } from '../../src/accounts/caller.ts'
-import { FactorSecrets } from '../../src/accounts/factors/factor-secrets.ts'
+import { SealedSecrets } from '../../src/accounts/sealed-secrets.ts'
 import { type NewFactor, SecondFactors } from '../../src/accounts/factors/second-factors.ts'
 import { hotp, stepAt } from '../../src/accounts/factors/totp.ts'
 import { ADMIN } from '../../src/accounts/users.ts'
@@ -32,7 +32,7 @@ async function setUp(t: TestContext, { offersPasskeys = true } = {}) {
   const calls: unknown[] = []
   const lines: string[] = []
   const keys = [new Uint8Array(32).fill(1)]
-  const secrets = new FactorSecrets(async () => keys, system)
+  const secrets = new SealedSecrets(async () => keys, system, 'second factor')
   const passkeys = {
     verify: async (response: unknown, purpose: unknown) => {
       calls.push(['passkey', response, purpose])
@@ -360,7 +360,7 @@ test('an app whose sealing key is gone counts no more, and the operator reads wh
   const app = await addApp()
   await app.confirm()
   system.pass(30_000)
-  const other = new FactorSecrets(async () => [new Uint8Array(32).fill(2)], system)
+  const other = new SealedSecrets(async () => [new Uint8Array(32).fill(2)], system, 'second factor')
   const deps = {
     database,
     secrets: other,

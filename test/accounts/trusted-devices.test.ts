@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { FactorSecrets } from '../../src/accounts/factors/factor-secrets.ts'
+import { SealedSecrets } from '../../src/accounts/sealed-secrets.ts'
 import { LogoutKeys } from '../../src/accounts/session-lists.ts'
 import { DEVICE_TTL, forgetDevices, TrustedDevices } from '../../src/accounts/trusted-devices.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
@@ -130,7 +130,7 @@ test('the secret of a factor opens with its key for its owner, and a key file th
     if (isBroken) throw new Error('unreadable')
     return [new Uint8Array(32).fill(1)]
   }
-  const secrets = new FactorSecrets(read, new FakeSystem())
+  const secrets = new SealedSecrets(read, new FakeSystem(), 'second factor')
   const secret = Uint8Array.from([0, 255, 1])
   assert.equal(reads, 0, 'nothing is read before it is needed')
   await assert.rejects(secrets.seal(secret, '7'), /unreadable/)
@@ -140,6 +140,6 @@ test('the secret of a factor opens with its key for its owner, and a key file th
   assert.equal(await secrets.open(sealed, '8'), undefined)
   assert.equal(await secrets.open('x', '7'), undefined)
   assert.equal(reads, 2)
-  const other = new FactorSecrets(async () => [new Uint8Array(32).fill(2)], new FakeSystem())
+  const other = new SealedSecrets(async () => [new Uint8Array(32).fill(2)], new FakeSystem(), 'second factor')
   assert.equal(await other.open(sealed, '7'), undefined)
 })

@@ -18,6 +18,20 @@ export async function pick(page: Page, file: string, action: string): Promise<vo
   await page.getByRole('menuitem', { name: action, exact: true }).click()
 }
 
+/** Picks from the menu *New*. */
+export async function addNew(page: Page, action: string): Promise<void> {
+  await page.getByRole('button', { name: 'New', exact: true }).click()
+  await page.getByRole('menuitem', { name: action, exact: true }).click()
+}
+
+/** Opens the list of the uploads, which shows one line at first. */
+export async function openTray(page: Page): Promise<void> {
+  await page.locator('.tray').waitFor()
+  await page.locator('.tray [aria-expanded=false]').evaluateAll(buttons => {
+    for (const button of buttons) (button as HTMLElement).click()
+  })
+}
+
 /**
  * Drags one element to another, with more than one move over the target: with one the browser may drop before it has asked.
  * Toasts are closed first, as they could lie on what is dragged.
@@ -100,7 +114,7 @@ export async function startFilesService(settings: Readonly<Record<string, string
       const context = await newContext(admin, [id])
       await admin.put(`${context}/quota`, { quota })
       await enter(page, service.base, name, GOOD_PASSWORD, `ui/contexts/${context}/files`)
-      await page.waitForSelector('.zone')
+      await page.waitForSelector('.files-bar .new')
       await page.waitForSelector('.empty')
       return context
     },

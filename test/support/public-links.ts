@@ -39,7 +39,13 @@ export async function newFile(
 
 export interface Opened {
   readonly link: string
-  readonly item: { readonly id: string; readonly name: string; readonly kind: string; readonly size?: number }
+  readonly item: {
+    readonly id: string
+    readonly name: string
+    readonly kind: string
+    readonly size?: number
+    readonly modified?: string
+  }
   readonly expires?: string
   readonly downloadsLeft?: number
 }

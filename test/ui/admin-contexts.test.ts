@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { openTray } from '../support/files-page.ts'
 import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
 import { after } from '../support/after.ts'
 import { ADMIN_PASSWORD, newContext, startInProcess } from '../support/service.ts'
@@ -39,8 +40,9 @@ inBrowser(
     await enter(page, service.base, 'anna', GOOD_PASSWORD)
     await page.getByRole('link', { name: 'Photos', exact: true }).click()
     const file = (name: string) => ({ name, mimeType: 'image/png', buffer: Buffer.alloc(MEGA) })
-    await page.waitForSelector('.zone')
+    await page.waitForSelector('.files-bar .new')
     await page.setInputFiles('input[type=file]', file('one.png'))
+    await openTray(page)
     await page.waitForSelector('text=Uploaded, 1 MiB')
     await page.setInputFiles('input[type=file]', file('two.png'))
     await page.waitForSelector(

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { GOOD_PASSWORD } from '../support/accounts.ts'
-import { drag, limitUploads, MEGA, pick, row, startFilesService, UNLIMITED } from '../support/files-page.ts'
+import {
+  addNew,
+  drag,
+  limitUploads,
+  MEGA,
+  openTray,
+  pick,
+  row,
+  startFilesService,
+  UNLIMITED,
+} from '../support/files-page.ts'
 import { sendRaw } from '../support/raw-request.ts'
 import { newContext } from '../support/service.ts'
 import { enter, escape, newPerson, openBrowser, phone } from '../support/ui.ts'
@@ -26,6 +36,7 @@ inBrowser('a file of 50 MB is uploaded with a progress bar, listed, downloaded u
   // Fast enough for a test, and slow enough for the bar to be drawn on the way.
   await limitUploads(page, 25 * MEGA)
   await page.setInputFiles('input[type=file]', await fileOf('film.mp4', 50 * MEGA))
+  await openTray(page)
   await page.waitForSelector('text=Uploaded, 50 MiB')
   assert.ok(
     seen.some(level => level > 0 && level < 100),
@@ -79,12 +90,14 @@ inBrowser(
     const { page, complaints, close } = await newPerson(b)
     const context = await atFiles(page, 3 * MEGA)
     await page.setInputFiles('input[type=file]', [await fileOf('one.bin', 2 * MEGA), await fileOf('two.txt', 5 * MEGA)])
+    await openTray(page)
     await page.waitForSelector('text=Uploaded, 2 MiB')
     const refusal = page.locator('.upload .error')
     await refusal.waitFor()
     assert.match(await refusal.innerText(), /needs 5 MiB, but only (3|1) MiB of 3 MiB are free. (2|4) MiB too much/)
     await admin.put(`${context}/quota`, { quota: 10 * MEGA })
     await page.getByRole('button', { name: 'Try again: two.txt' }).click()
+    await openTray(page)
     await page.waitForSelector('text=Uploaded, 5 MiB')
     await page.waitForSelector('text=7 MiB of 10 MiB used, 3 MiB free')
     assert.equal((await entriesOf(context)).length, 2)
@@ -135,12 +148,14 @@ inBrowser('a cancelled upload leaves nothing behind and can be retried', async b
   const context = await atFiles(page)
   const limit = await limitUploads(page, MEGA)
   await page.setInputFiles('input[type=file]', await fileOf('slow.bin', 20 * MEGA))
+  await openTray(page)
   await page.getByRole('progressbar', { name: 'Upload of slow.bin' }).waitFor()
   assert.deepEqual(await entriesOf(context), [], 'there is no entry before its bytes')
   await page.getByRole('button', { name: 'Cancel slow.bin' }).click()
   await page.waitForSelector('text=Cancelled')
   await limit(UNLIMITED)
   await page.getByRole('button', { name: 'Try again: slow.bin' }).click()
+  await openTray(page)
   await page.waitForSelector('text=Uploaded, 20 MiB')
   assert.equal(await levelOf(context), 20 * MEGA)
   assert.equal((await entriesOf(context)).length, 1, 'the first try has left nothing')
@@ -153,6 +168,7 @@ inBrowser('closing the tab during an upload leaves no entry without a file', asy
   const context = await atFiles(page)
   await limitUploads(page, MEGA)
   await page.setInputFiles('input[type=file]', await fileOf('closed.bin', 20 * MEGA))
+  await openTray(page)
   await page.getByRole('progressbar', { name: 'Upload of closed.bin' }).waitFor()
   await close()
   await until(
@@ -177,7 +193,7 @@ inBrowser('uploading 60 small files takes few more than 60 requests; each batch 
           data.items.add(new File([`file ${count}`], `${count} — “ö”.txt`))
         for (const type of ['dragover', 'drop']) {
           const event = new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true })
-          document.querySelector('.zone')?.dispatchEvent(event)
+          document.querySelector('main')?.dispatchEvent(event)
         }
       },
       [first, last],
@@ -209,13 +225,13 @@ inBrowser(
     await page.getByRole('link', { name: 'Shared with me' }).click()
     await page.locator('.tile a').filter({ hasText: context }).click()
     await row(page, 'thing.txt').waitFor()
-    await page.waitForSelector('text=You can read the files in this context')
-    assert.equal(await page.getByRole('button', { name: /Upload|folder/ }).count(), 0)
+    await page.waitForSelector('text=You can read the files in this space')
+    assert.equal(await page.getByRole('button', { name: 'New', exact: true }).count(), 0)
     await page.getByRole('button', { name: 'Actions for thing.txt' }).click()
     await page.getByRole('menu').waitFor()
-    assert.deepEqual(await page.getByRole('menuitem').allInnerTexts(), ['Preview', 'Download'])
+    assert.deepEqual(await page.getByRole('menuitem').allInnerTexts(), ['Details', 'Download'])
     await page.goto(filesUrl(await newContext(admin)))
-    await page.waitForSelector('text=You do not have access to the files of this context.')
+    await page.waitForSelector('text=You do not have access to the files of this space.')
     assert.equal(await page.getByText('No files yet').count(), 0)
     await page.getByRole('link', { name: 'Go to my files' }).click()
     await page.waitForURL(`${service.base}ui/`)
@@ -276,17 +292,17 @@ inBrowser('files are renamed, replaced, described, found by name and sorted', as
   await page.getByRole('dialog').getByLabel('Name').fill('renamed.txt')
   await page.keyboard.press('Enter')
   await row(page, 'renamed.txt').waitFor()
-  await pick(page, 'renamed.txt', 'Edit details')
-  await page.getByLabel('Title').fill('A title')
-  await page.getByLabel('Description').fill('Two\nlines')
-  await page.getByLabel('Tags').fill('harbour, 2026')
-  await page.getByRole('button', { name: 'Save' }).click()
+  await pick(page, 'renamed.txt', 'Details')
+  const details = page.getByRole('dialog', { name: 'renamed.txt' })
+  await details.getByText('one').first().waitFor()
+  await details.getByLabel('Title').fill('A title')
+  await details.getByLabel('Description').fill('Two\nlines')
+  await details.getByLabel('Tags').fill('harbour, 2026')
+  await details.getByRole('button', { name: 'Save' }).click()
   await page.waitForSelector('text=Saved.')
-  await page.getByRole('button', { name: 'renamed.txt', exact: true }).click()
-  const preview = page.getByRole('dialog', { name: 'renamed.txt' })
-  await preview.getByText('one').first().waitFor()
-  await preview.getByText('A title').waitFor()
-  assert.match(await preview.innerText(), /A title\s+Two\nlines\s+harbour\s+2026/)
+  await page.reload()
+  await details.getByLabel('Title').waitFor()
+  assert.equal(await details.getByLabel('Description').inputValue(), 'Two\nlines', 'the address leads to the details')
   await escape(page)
   await pick(page, 'renamed.txt', 'Replace file')
   const chooser = page.waitForEvent('filechooser')
@@ -301,7 +317,8 @@ inBrowser('files are renamed, replaced, described, found by name and sorted', as
   await page.waitForFunction(() => document.querySelector('tbody bdi')?.textContent === 'second.txt')
   await page.getByRole('button', { name: 'Size', exact: true }).click()
   await page.waitForFunction(() => document.querySelector('tbody bdi')?.textContent === 'second.txt')
-  await page.getByLabel('Search files by name').fill('NAMED')
+  await page.getByRole('searchbox', { name: 'Search all files' }).fill('NAMED')
+  await page.getByLabel('Only in this space').check()
   await page.waitForSelector('text=1 item')
   assert.deepEqual(await names(), ['renamed.txt'])
   assert.deepEqual(complaints, [])
@@ -316,7 +333,7 @@ inBrowser(
     await store(context, 'loose.txt')
     await store(context, 'dragged.txt')
     await page.reload()
-    await page.getByRole('button', { name: 'New folder' }).click()
+    await addNew(page, 'New folder')
     await page.getByRole('dialog').getByLabel('Name').fill('Harbour')
     await page.keyboard.press('Enter')
     await row(page, 'Harbour').waitFor()
@@ -414,12 +431,12 @@ inBrowser(
     await page.getByRole('button', { name: 'Actions for m.txt' }).click()
     await page.getByRole('menu', { name: 'Actions for m.txt' }).waitFor()
     release()
-    await page.waitForSelector('text=3 items')
+    await row(page, 'a.txt').waitFor()
     // The new file is above both.
     const names = await page.locator('tbody th.name bdi').allInnerTexts()
     assert.deepEqual(names, ['a.txt', 'm.txt', 'z.txt'])
     assert.equal(await page.getByRole('menu').getAttribute('aria-label'), 'Actions for m.txt')
-    assert.equal(await page.locator(':focus').innerText(), 'Preview')
+    assert.equal(await page.locator(':focus').innerText(), 'Details')
     const ticked = page.locator('tbody input:checked')
     assert.deepEqual(await ticked.evaluateAll(boxes => boxes.map(box => box.ariaLabel)), ['Select z.txt'])
     await page.getByRole('menuitem', { name: 'Delete' }).click()
@@ -470,6 +487,7 @@ inBrowser('on a phone the upload tray starts collapsed, and covers no row, colla
   await page.locator('.tray [aria-expanded=false]').click()
   await page.locator('.upload .good').waitFor()
   assert.ok((await covered()) <= 0, 'open')
+  await page.getByRole('button', { name: 'Select', exact: true }).click()
   await page.getByLabel('Select last.txt').check()
   assert.deepEqual(complaints, [])
   await close()
@@ -479,35 +497,26 @@ inBrowser('in a short window the upload tray starts collapsed, and what has the 
   const { page, complaints, close } = await newPerson(b, { viewport: { width: 1280, height: 460 } })
   const context = await atFiles(page)
   for (let count = 0; count < 9; count++) await store(context, `file ${count}.txt`)
-  await page.setInputFiles('input[type=file]', await fileOf('last.txt', 10))
+  await store(context, 'newer.txt')
+  await page.reload()
   await page.waitForSelector('text=10 items')
+  // One that is going on keeps the tray.
+  await limitUploads(page, MEGA)
+  await page.setInputFiles('input[type=file]', await fileOf('last.txt', 50 * MEGA))
   await page.locator('.tray [aria-expanded=false]').waitFor()
   for (const isOpen of [false, true]) {
-    if (isOpen) await page.locator('.tray [aria-expanded=false]').click()
-    // The room that is kept clear follows the size of the tray with the next frame.
-    await page.waitForFunction(() => {
-      const height = document.querySelector<HTMLElement>('.tray')?.offsetHeight ?? 0
-      return Number.parseFloat(document.documentElement.style.scrollPaddingBlockEnd) > height
-    })
+    if (isOpen) await openTray(page)
     await page.evaluate(() => scrollTo(0, 0))
-    await page.getByLabel('Select all').focus()
-    for (const file of [...Array.from({ length: 9 }, (_, count) => `file ${count}.txt`), 'last.txt']) {
-      const menu = page.getByRole('button', { name: `Actions for ${file}` })
-      const hasFocus = (): Promise<boolean> => menu.evaluate(element => element === document.activeElement)
-      for (let tabs = 0; tabs < 20 && !(await hasFocus()); tabs++) await page.keyboard.press('Tab')
-      assert.ok(await hasFocus(), file)
-      const isClear = await menu.evaluate(element => {
-        const { left, right, top, bottom } = element.getBoundingClientRect()
-        const [x, y] = [(left + right) / 2, (top + bottom) / 2]
-        const points = [
-          [x, top + 1],
-          [x, bottom - 1],
-          [left + 1, y],
-          [right - 1, y],
-        ] as const
-        return points.every(([x, y]) => element.contains(document.elementFromPoint(x, y)))
+    await page.locator('tbody th.name a').first().focus()
+    for (const file of [...Array.from({ length: 9 }, (_, count) => `file ${count}.txt`), 'newer.txt']) {
+      const link = page.getByRole('link', { name: file })
+      await page.waitForFunction(name => document.activeElement?.textContent === name, file)
+      const isClear = await link.evaluate(element => {
+        const { left, top, bottom } = element.getBoundingClientRect()
+        return [top + 1, bottom - 1].every(y => element.contains(document.elementFromPoint(left + 4, y)))
       })
       assert.ok(isClear, `${file}, ${isOpen ? 'open' : 'collapsed'}`)
+      await page.keyboard.press('ArrowDown')
     }
   }
   assert.deepEqual(complaints, [])
@@ -544,6 +553,7 @@ inBrowser('paused uploads start when they are resumed, and a failed one is retri
     'input[type=file]',
     await Promise.all(names.map(name => fileOf(name, name === '4.bin' ? 10 : 10 * MEGA))),
   )
+  await openTray(page)
   // Three at once: the others begin before the pause.
   await page.locator('.upload [role=progressbar]').nth(2).waitFor()
   await page.getByRole('button', { name: 'Pause' }).click()

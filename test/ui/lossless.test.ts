@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
-import { pick, row, startFilesService } from '../support/files-page.ts'
+import { addNew, pick, row, startFilesService } from '../support/files-page.ts'
 import { newContext } from '../support/service.ts'
-import { enter, newPerson, openBrowser } from '../support/ui.ts'
+import { enter, escape, newPerson, openBrowser } from '../support/ui.ts'
 import { eventually } from '../support/waiting.ts'
 
 const inBrowser = await openBrowser()
@@ -26,7 +26,7 @@ type Graph = Record<string, Record<string, ReadonlyArray<{ readonly value: strin
 const graphOf = async (path: string): Promise<Graph> => (await admin.get(path)).json<Graph>()
 
 inBrowser(
-  '"Edit details" changes only what the person changed: languages, datatypes and other statements stay',
+  'the details change only what the person changed: languages, datatypes and other statements stay',
   async b => {
     const { page, complaints, close } = await newPerson(b)
     const context = await atFiles(page)
@@ -38,14 +38,13 @@ inBrowser(
     await page.goto(filesUrl(context))
     await row(page, 'lake.txt').waitFor()
 
-    await pick(page, 'lake.txt', 'Edit details')
+    await pick(page, 'lake.txt', 'Details')
     assert.equal(await page.getByLabel('Title').inputValue(), 'The lake')
     assert.equal(await page.getByLabel('Tags').inputValue(), 'water, Stockholm, Sweden, vatten')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.waitForSelector('.toast:has-text("Saved.")')
     assert.deepEqual(await graphOf(path), before)
 
-    await pick(page, 'lake.txt', 'Edit details')
     await page.getByLabel('Title').fill('The great lake')
     await page.getByLabel('Tags').fill('water, Stockholm, Sweden, boat')
     await page.getByRole('button', { name: 'Save' }).click()
@@ -111,8 +110,15 @@ inBrowser('a person who saves second sees what the first saved, and chooses; oth
   await row(page, 'note.txt').waitFor()
   const dialog = page.getByRole('dialog')
   const open = async (): Promise<void> => {
-    await pick(page, 'note.txt', 'Edit details')
+    await pick(page, 'note.txt', 'Details')
     await page.getByLabel('Title').waitFor()
+  }
+  /** Waits for the message, and closes all. */
+  const saved = async (): Promise<void> => {
+    await page.waitForSelector('.toast:has-text("Saved.")')
+    await page.locator('.toast button').last().click()
+    await page.locator('.toast').waitFor({ state: 'detached' })
+    await escape(page)
   }
   const stored = async (): Promise<readonly unknown[]> => {
     const about = (await graphOf(path))[subject]
@@ -126,7 +132,7 @@ inBrowser('a person who saves second sees what the first saved, and chooses; oth
   await dialog.getByText('Someone else has saved this since you opened it.').waitFor()
   await dialog.getByText('Theirs', { exact: true }).waitFor()
   await dialog.getByRole('button', { name: 'Keep mine' }).click()
-  await dialog.waitFor({ state: 'detached' })
+  await saved()
   assert.deepEqual(await stored(), ['Mine', 'Old'])
 
   await open()
@@ -135,14 +141,14 @@ inBrowser('a person who saves second sees what the first saved, and chooses; oth
   await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog.getByRole('button', { name: 'Take theirs' }).click()
   assert.equal(await page.getByLabel('Title').inputValue(), 'Theirs again')
-  await dialog.getByRole('button', { name: 'Cancel' }).click()
   assert.deepEqual(await stored(), ['Theirs again', 'Old'])
+  await escape(page)
 
   await open()
   await admin.put(path, { [subject]: { [TITLE]: [text('Another title')], [DESCRIPTION]: [text('Old')] } })
   await page.getByLabel('Description').fill('New')
   await dialog.getByRole('button', { name: 'Save' }).click()
-  await dialog.waitFor({ state: 'detached' })
+  await saved()
   assert.deepEqual(await stored(), ['Another title', 'New'])
   assert.deepEqual(complaints, [])
   await close()
@@ -172,7 +178,7 @@ inBrowser('a name that is already in the folder is asked about once, and a slash
     await page.getByRole('textbox', { name: 'Name' }).fill(folder)
     await dialog.getByRole('button', { name: action }).click()
   }
-  await page.getByRole('button', { name: 'New folder' }).click()
+  await addNew(page, 'New folder')
   await makeFolder('one.txt', 'Create folder')
   await dialog.getByText('There is already an item with the name one.txt').waitFor()
   await makeFolder('three', 'Create folder')

@@ -10,14 +10,15 @@ const inBrowser = await openBrowser('whole')
 const { service, admin, id, name, store } = await startFilesService()
 const context = await newContext(admin, [id])
 
-/** One page of 200 × 100 points with a black rectangle. */
+/** One page of 200 × 100 points with a black rectangle and a word. */
 function pdf(): string {
-  const drawing = '0 0 0 rg 20 20 100 50 re f'
+  const drawing = '0 0 0 rg 20 20 100 50 re f BT /F1 12 Tf 130 80 Td (Salinity) Tj ET'
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',
     '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
-    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 100] /Contents 4 0 R >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 100] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>',
     `<< /Length ${drawing.length} >>\nstream\n${drawing}\nendstream`,
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
   ]
   let text = '%PDF-1.4\n'
   const offsets = objects.map((object, index) => {
@@ -43,7 +44,7 @@ inBrowser('a PDF is drawn in a sandbox without access to the session; a damaged 
   await store(context, 'damaged.pdf', 'no document', 'application/pdf')
   const { page, complaints, close } = await newPerson(b)
   await enter(page, service.base, name, GOOD_PASSWORD, `ui/contexts/${context}/files`)
-  await page.getByRole('button', { name: 'plan.pdf', exact: true }).click()
+  await page.getByRole('link', { name: 'plan.pdf', exact: true }).click()
   const inFrame = page.frameLocator('iframe.pdf')
   const canvas = inFrame.getByRole('img', { name: 'Page 1 of 1' })
   await canvas.and(inFrame.locator('[data-state=drawn]')).waitFor()
@@ -53,6 +54,7 @@ inBrowser('a PDF is drawn in a sandbox without access to the session; a damaged 
     return [at(width * 0.35, height * 0.55), at(width * 0.95, height * 0.05)]
   })
   assert.deepEqual([middle, corner], [0, 255], 'black in the rectangle, white beside it')
+  assert.equal(await inFrame.locator('.text-layer').innerText(), 'Salinity', 'its text can be selected and read aloud')
   const frame = page.frames().find(one => one.url().endsWith('/ui/pdf'))
   assert.ok(frame)
   const reached = await frame.evaluate(async () => {
@@ -74,7 +76,7 @@ inBrowser('a PDF is drawn in a sandbox without access to the session; a damaged 
   assert.deepEqual(reached, ['null', false, false, false])
   await requireAccessible(page)
   await escape(page)
-  await page.getByRole('button', { name: 'damaged.pdf', exact: true }).click()
+  await page.getByRole('link', { name: 'damaged.pdf', exact: true }).click()
   await page.getByRole('dialog').locator('.empty').waitFor()
   assert.deepEqual(complaints, [])
   await close()

@@ -51,7 +51,7 @@ inBrowser(
     await store(context, 'data.bin', Buffer.alloc(10), 'application/octet-stream')
     await page.reload()
     const open = async (name: string) => {
-      await page.getByRole('button', { name, exact: true }).click()
+      await page.getByRole('link', { name, exact: true }).click()
       const dialog = page.getByRole('dialog', { name })
       await dialog.waitFor()
       return dialog

@@ -35,10 +35,10 @@ inBrowser(
   'an owner creates a link with a password; a visitor without an account opens it, until it is revoked',
   async b => {
     const { page, complaints, close } = await newPerson(b, { ...desktop, refusals: [400] })
-    await enter(page, service.base, anna.name, GOOD_PASSWORD, `ui/contexts/${context}/sharing/${report}`)
+    await enter(page, service.base, anna.name, GOOD_PASSWORD, `ui/contexts/${context}/files?item=${report}&tab=access`)
     await page.waitForSelector('text=No public links.')
     await page.getByRole('button', { name: 'Create public link' }).click()
-    const dialog = page.getByRole('dialog')
+    const dialog = page.getByRole('dialog').last()
     await dialog.getByLabel('Note').fill('For the review')
     await dialog.getByLabel('Password (optional)').fill('short')
     await dialog.getByRole('button', { name: 'Create public link' }).click()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { GOOD_PASSWORD } from '../support/accounts.ts'
-import { row, startFilesService } from '../support/files-page.ts'
+import { openTray, row, startFilesService } from '../support/files-page.ts'
 import { newPerson, openBrowser } from '../support/ui.ts'
 
 const inBrowser = await openBrowser()
@@ -16,7 +16,8 @@ async function signInAgain(page: Page): Promise<void> {
   await endedDialog(page).waitFor({ state: 'detached' })
 }
 
-const search = (page: Page, text: string): Promise<void> => page.getByLabel('Search files by name').fill(text)
+const search = (page: Page, text: string): Promise<void> =>
+  page.getByRole('searchbox', { name: 'Search all files' }).fill(text)
 
 inBrowser(
   'when the session ends, nothing is lost: the user signs in on the page, and uploads and lists continue (D14.9)',
@@ -28,6 +29,7 @@ inBrowser(
     await endedDialog(page).waitFor()
     assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('type')), 'password')
     await signInAgain(page)
+    await openTray(page)
     await page.waitForSelector('text=Uploaded, 10 B')
     assert.equal((await entriesOf(context)).length, 1)
     await row(page, 'kept.txt').waitFor()
@@ -48,7 +50,7 @@ inBrowser(
   async b => {
     const { page, complaints, close } = await newPerson(b, { refusals: [401] })
     const context = await atFiles(page)
-    await store(context, 'kept.txt')
+    await store(context, 'held.txt')
     await page.context().clearCookies()
     // The response to the guest is held back until the user has signed in again.
     let release: () => void = () => undefined
@@ -65,12 +67,12 @@ inBrowser(
       },
       { times: 1 },
     )
-    await search(page, 'kept')
+    await search(page, 'held')
     await isHeld
     await page.setInputFiles('input[type=file]', await fileOf('other.txt', 10))
     await signInAgain(page)
     release()
-    await row(page, 'kept.txt').waitFor()
+    await row(page, 'held.txt').waitFor()
     await page.waitForSelector('text=1 item')
     assert.deepEqual(complaints, [])
     await close()
@@ -110,16 +112,16 @@ inBrowser(
   async b => {
     const { page, complaints, close } = await newPerson(b, { refusals: [401] })
     const context = await atFiles(page)
-    await store(context, 'kept.txt')
+    await store(context, 'again.txt')
     await page.context().clearCookies()
-    await search(page, 'kept')
+    await search(page, 'again')
     await endedDialog(page).waitFor()
     await page.keyboard.press('Escape')
     await page.waitForSelector('text=You are not signed in.')
     assert.equal(await page.getByText(/No files yet|Nothing found/).count(), 0)
     await page.getByRole('button', { name: 'Try again' }).click()
     await signInAgain(page)
-    await row(page, 'kept.txt').waitFor()
+    await row(page, 'again.txt').waitFor()
     assert.deepEqual(complaints, [])
     await close()
   },

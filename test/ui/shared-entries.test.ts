@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
-import { pick, row, startFilesService } from '../support/files-page.ts'
+import { addNew, pick, row, startFilesService } from '../support/files-page.ts'
 import { enter, newPerson, openBrowser, requireAccessible } from '../support/ui.ts'
 
 const inBrowser = await openBrowser()
@@ -44,7 +44,7 @@ inBrowser(
 
     const other = await newPerson(b)
     await enter(other.page, service.base, ben.name, GOOD_PASSWORD, 'ui/shared')
-    await other.page.getByRole('button', { name: 'shared.txt' }).click()
+    await other.page.getByRole('link', { name: 'shared.txt', exact: true }).click()
     await other.page.locator('pre.preview').filter({ hasText: 'for Ben' }).waitFor()
     const asBen = service.visitor()
     await asBen.signIn(ben.name, GOOD_PASSWORD)
@@ -78,7 +78,7 @@ inBrowser(
       .waitFor()
     await page.getByRole('link', { name: 'Change access: shared.txt' }).click()
     await page.getByRole('button', { name: `Remove ${ben.name}: read` }).click()
-    await row(page, ben.name).waitFor({ state: 'detached' })
+    await row(page, ben.name).filter({ hasText: 'shared directly' }).waitFor({ state: 'detached' })
     assert.equal((await asBen.get(`${context}/resource/${shared}`)).status, 403)
     assert.deepEqual(await seen(), [403, 200, 200])
     assert.deepEqual([complaints, other.complaints], [[], []])
@@ -91,7 +91,7 @@ inBrowser(
   async b => {
     const { page, complaints, close } = await newPerson(b)
     const context = await atFiles(page)
-    await page.getByRole('button', { name: 'New folder' }).click()
+    await addNew(page, 'New folder')
     await page.getByRole('dialog').getByLabel('Name').fill('Harbour')
     await page.keyboard.press('Enter')
     await row(page, 'Harbour').waitFor()
@@ -105,7 +105,7 @@ inBrowser(
     const other = await newPerson(b, { refusals: [403] })
     await enter(other.page, service.base, ben.name, GOOD_PASSWORD, 'ui/shared')
     await other.page.getByRole('link', { name: 'Harbour' }).click()
-    await other.page.getByRole('button', { name: 'inside.txt', exact: true }).click()
+    await other.page.getByRole('link', { name: 'inside.txt', exact: true }).click()
     await other.page.locator('pre.preview').filter({ hasText: 'in the folder' }).waitFor()
     assert.deepEqual([complaints, other.complaints], [[], []])
     await Promise.all([close(), other.close()])

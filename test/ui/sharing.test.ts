@@ -31,7 +31,7 @@ inBrowser(
     const { page, complaints, close } = await newPerson(b, { refusals: [404] })
     await enter(page, service.base, anna.name, GOOD_PASSWORD)
     await page.click('.tile a')
-    await page.waitForSelector('.zone')
+    await page.waitForSelector('.files-bar .new')
     await page.getByRole('link', { name: 'Share', exact: true }).click()
     await page.waitForSelector('tbody tr:has-text("anna@example.org")')
     await requireAccessible(page)
@@ -60,7 +60,7 @@ inBrowser(
     await enter(other.page, service.base, ben.name, GOOD_PASSWORD)
     await other.page.getByRole('link', { name: 'Shared with me' }).click()
     await other.page.click('.tile a')
-    await other.page.waitForSelector('text=You can read the files in this context')
+    await other.page.waitForSelector('text=You can read the files in this space')
     await other.page.goto(`${service.base}ui/contexts/${context}/sharing`)
     await other.page.waitForSelector('text=Only owners of a space see and change who has access to it.')
 

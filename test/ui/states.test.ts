@@ -98,7 +98,7 @@ inBrowser('a dialog without a field gives its first button the focus, however lo
   await store(context, long, 'text')
   await page.goto(filesUrl(context))
   await row(page, 'a-long-name').waitFor()
-  await pick(page, long, 'Preview')
+  await pick(page, long, 'Replace file')
   await page.getByRole('dialog').waitFor()
   assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'BUTTON')
   await close()

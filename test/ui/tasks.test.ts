@@ -71,7 +71,8 @@ const said = (page: Page, text: string): Promise<void> => page.locator('.toast')
 task('upload files', 'upload', 'anna', async ({ page, click, button, link, show }) => {
   await click(link('Survey of the harbour'))
   const chooser = page.waitForEvent('filechooser')
-  await click(button('Upload files'))
+  await click(button('New'))
+  await click(page.getByRole('menuitem', { name: 'Upload files' }))
   await (await chooser).setFiles({ name: 'tides.csv', mimeType: 'text/csv', buffer: Buffer.from('1,2') })
   await page.getByRole('row').filter({ hasText: 'tides.csv' }).waitFor()
   await show()
@@ -101,7 +102,7 @@ task('create a public link', 'public-link', 'anna', async ({ page, click, button
   await click(button('Actions for notes.txt'))
   await click(page.getByRole('menuitem', { name: 'Share' }))
   await click(button('Create public link'))
-  const dialog = page.getByRole('dialog')
+  const dialog = page.getByRole('dialog').last()
   await dialog.getByLabel('Note').fill('For the review')
   await show()
   await click(dialog.getByRole('button', { name: 'Create public link' }))
@@ -130,12 +131,12 @@ task('rename a file', 'rename', 'anna', async ({ page, click, button, link, show
   await said(page, 'Renamed to chart.png.')
 })
 
-task('find a file and look at it', 'find', 'anna', async ({ page, click, button, link, show }) => {
+task('find a file and look at it', 'find', 'anna', async ({ page, click, link, show }) => {
   await click(link('Survey of the harbour'))
-  await page.getByLabel('Search files by name').fill('not')
+  await page.getByRole('searchbox', { name: 'Search all files' }).fill('not')
   await page.waitForSelector('text=1 item')
   await show()
-  await click(button('notes.txt'))
+  await click(link('notes.txt'))
   await page.waitForSelector('pre.preview')
 })
 

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { t } from '../lib/language.ts'
 import { Button } from './button.tsx'
+import { Toasts } from './toast.tsx'
 
 const FIELDS = 'input:not([type=hidden]):not([tabindex="-1"]), select, textarea'
 
@@ -9,11 +10,20 @@ const FIELDS = 'input:not([type=hidden]):not([tabindex="-1"]), select, textarea'
  * Focuses the first field, so that the user can type at once; in a dialog without fields the first button,
  * which closes it.
  */
-export const focusFirstField = (within: Element | null): void => within?.querySelector<HTMLElement>(FIELDS)?.focus()
+export function focusFirstField(within: Element | null): void {
+  const field = within?.querySelector<HTMLElement>(FIELDS)
+  field?.focus()
+  // Of a file name people change what is before its extension.
+  if (!(field instanceof HTMLInputElement) || field.dataset['preselect'] === undefined) return
+  const dot = field.value.lastIndexOf('.')
+  field.setSelectionRange(0, dot > 0 ? dot : field.value.length)
+}
 
 interface DialogProps {
-  /** `drawer`: at the edge of a narrow window. */
-  readonly size?: 'large' | 'drawer'
+  /** `drawer`: at the edge of a narrow window; `panel`: all about one thing. */
+  readonly size?: 'large' | 'drawer' | 'panel'
+  /** A click beside it closes it, as long as nobody has typed anything that could be lost. */
+  readonly closesBeside?: boolean
   readonly title: string
   readonly onClose: () => void
   readonly children: ComponentChildren
@@ -23,10 +33,11 @@ interface DialogProps {
  * A modal dialog that keeps the focus and returns it when it closes; Escape closes it. Shown as long as it is
  * rendered.
  */
-export function Dialog({ title, onClose, size, children }: DialogProps) {
+export function Dialog({ title, onClose, size, closesBeside = false, children }: DialogProps) {
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
   const isGone = useRef(false)
+  const isTyped = useRef(false)
   useLayoutEffect(() => {
     const before = document.activeElement
     const element = dialog.current
@@ -51,13 +62,23 @@ export function Dialog({ title, onClose, size, children }: DialogProps) {
         onClose()
       }}
       onClose={() => !isGone.current && onClose()}
+      onInput={() => (isTyped.current = true)}
+      onClick={event => closesBeside && !isTyped.current && isBeside(event) && onClose()}
     >
       <div class="stack">
         <h2 id={id}>{title}</h2>
         {children}
       </div>
+      <Toasts />
     </dialog>
   )
+}
+
+/** The area around a dialog belongs to it. */
+function isBeside({ target, currentTarget, clientX, clientY }: MouseEvent): boolean {
+  if (target !== currentTarget || !(target instanceof Element)) return false
+  const { left, right, top, bottom } = target.getBoundingClientRect()
+  return clientX < left || clientX > right || clientY < top || clientY > bottom
 }
 
 interface ConfirmProps {

@@ -12,12 +12,16 @@ interface FieldProps {
   readonly autocomplete?: 'current-password' | 'new-password' | 'one-time-code' | 'username' | 'name' | 'email' | 'off'
   readonly required?: boolean
   readonly maxLength?: number
-  /** Values offered while typing. */
-  readonly suggestions?: readonly string[]
+  readonly placeholder?: string
+  /** Whether a dialog selects what is before the extension of a file name. */
+  readonly isPreselected?: boolean
+  /** Values offered while typing, with what they mean. */
+  readonly suggestions?: ReadonlyArray<readonly [value: string, label: string]>
 }
 
 /** A labelled input with its hint and its error, which are connected to it for screen readers. */
-export function Field({ label, value, onValue, error, hint, type = 'text', suggestions, ...input }: FieldProps) {
+export function Field(props: FieldProps) {
+  const { label, value, onValue, error, hint, type = 'text', suggestions, isPreselected, ...input } = props
   const id = useId()
   // The types of Preact distinguish kinds of inputs; the attributes passed on here are valid for all of them.
   const list = suggestions && { list: `${id}-suggestions` }
@@ -28,6 +32,7 @@ export function Field({ label, value, onValue, error, hint, type = 'text', sugge
       <label for={id}>{label}</label>
       <input
         {...attributes}
+        {...(isPreselected === true ? { 'data-preselect': '' } : {})}
         id={id}
         value={value}
         aria-invalid={error !== undefined}
@@ -36,8 +41,8 @@ export function Field({ label, value, onValue, error, hint, type = 'text', sugge
       />
       {suggestions && (
         <datalist id={`${id}-suggestions`}>
-          {suggestions.map(suggestion => (
-            <option key={suggestion} value={suggestion} />
+          {suggestions.map(([value, label]) => (
+            <option key={value} value={value} label={label === '' ? undefined : label} />
           ))}
         </datalist>
       )}

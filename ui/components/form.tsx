@@ -4,6 +4,8 @@ import { tellProblem } from '../lib/format.ts'
 import { focusFirstField } from './dialog.tsx'
 import { Sending } from './sending.ts'
 
+/** A dialog that asks for something; one that shows something keeps the focus where it is. */
+const ASKING = 'dialog:not(.panel)'
 const FIELD_OF_DIALOG = 'dialog :is(input, select, textarea)'
 
 interface FormProps {
@@ -22,7 +24,7 @@ export function Form({ work, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null)
   // The fields of a dialog may be rendered after it has opened.
   useLayoutEffect(() => {
-    const dialog = form.current?.closest('dialog')
+    const dialog = form.current?.closest(ASKING)
     if (dialog && document.activeElement?.matches(FIELD_OF_DIALOG) !== true) focusFirstField(dialog)
   }, [])
   // The focus makes screen readers say the error of the field.

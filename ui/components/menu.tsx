@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from './icon.tsx'
 
@@ -13,10 +14,16 @@ interface MenuProps {
   /** Name of the menu, for screen readers. */
   readonly label: string
   readonly items: readonly MenuItem[]
+  /** What its button shows, instead of three dots. */
+  readonly children?: ComponentChildren
+  /** Of its button; the three dots are quiet and small. */
+  readonly class?: string
+  /** Whether the button is among the stops of the Tab key. */
+  readonly isTabStop?: boolean
 }
 
 /** A button that opens a list of actions. Arrow keys move within it, Escape closes it. */
-export function Menu({ label, items }: MenuProps) {
+export function Menu({ label, items, children, class: names, isTabStop = true }: MenuProps) {
   const id = useId()
   const [isOpen, setOpen] = useState(false)
   const box = useRef<HTMLDivElement>(null)
@@ -52,14 +59,15 @@ export function Menu({ label, items }: MenuProps) {
       <button
         ref={button}
         type="button"
-        class="button quiet small only-icon"
+        class={names ?? 'button quiet small only-icon'}
+        tabIndex={isTabStop ? undefined : -1}
         aria-label={label}
         aria-haspopup="menu"
         aria-expanded={isOpen}
         aria-controls={isOpen ? id : undefined}
         onClick={() => setOpen(!isOpen)}
       >
-        <Icon name="more" />
+        {children ?? <Icon name="more" />}
       </button>
       {isOpen && (
         <div class="card" role="menu" id={id} aria-label={label}>

@@ -13,13 +13,16 @@ interface PageProps {
   /** A link to the page above this one. */
   readonly above?: ComponentChildren
   readonly lead?: ComponentChildren
-  readonly children: ComponentChildren
+  /** Draws a page that has its heading in another place, instead of `children`. */
+  readonly content?: (heading: ComponentChildren) => ComponentChildren
+  readonly class?: string
+  readonly children?: ComponentChildren
 }
 
 let isFirst = true
 
 /** A page. Its title becomes the title of the window, and gets the focus when the user comes from another page. */
-export function Page({ title, above, lead, children }: PageProps) {
+export function Page({ title, above, lead, content, class: names = '', children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => {
     document.title = `${title} – Stowage`
@@ -28,16 +31,25 @@ export function Page({ title, above, lead, children }: PageProps) {
     if (!isFirst) heading.current?.focus({ preventScroll: true })
     isFirst = false
   }, [])
+  const h1 = (
+    <h1 ref={heading} tabIndex={-1}>
+      {title}
+    </h1>
+  )
   return (
-    <main class="page" id="main" tabIndex={-1}>
-      <header>
-        {above !== undefined && <div class="above small">{above}</div>}
-        <h1 ref={heading} tabIndex={-1}>
-          {title}
-        </h1>
-        {lead !== undefined && <div class="lead">{lead}</div>}
-      </header>
-      {children}
+    <main class={`page ${names}`.trim()} id="main" tabIndex={-1}>
+      {content ? (
+        content(h1)
+      ) : (
+        <>
+          <header>
+            {above !== undefined && <div class="above small">{above}</div>}
+            {h1}
+            {lead !== undefined && <div class="lead">{lead}</div>}
+          </header>
+          {children}
+        </>
+      )}
     </main>
   )
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { suggest } from '../lib/principals.ts'
+import { type Among, suggest, type Suggestion } from '../lib/principals.ts'
 import { useSession } from '../lib/session.ts'
 import { Field } from './field.tsx'
 
@@ -8,7 +8,7 @@ interface PrincipalFieldProps {
   readonly value: string
   readonly onValue: (value: string) => void
   /** Whose names are suggested; users by default. */
-  readonly among?: 'users' | 'groups' | 'all'
+  readonly among?: Among
   readonly required?: boolean
   readonly error?: string | undefined
   readonly hint?: string
@@ -18,15 +18,12 @@ const PAUSE = 200
 
 /** A field for the name of a user or group that suggests names containing the typed text. */
 export function PrincipalField({ among = 'users', ...field }: PrincipalFieldProps) {
-  const [suggestions, setSuggestions] = useState<readonly string[]>([])
+  const [suggestions, setSuggestions] = useState<readonly Suggestion[]>([])
   const { me } = useSession()
   useEffect(() => {
-    // Only administrators can list names.
-    if (!me.isAdmin) return undefined
     const controller = new AbortController()
     const timer = setTimeout(() => {
-      // A complete name needs no suggestions.
-      suggest(field.value, among, controller.signal).then(setSuggestions, () => undefined)
+      suggest(field.value, { among, isAdmin: me.isAdmin }, controller.signal).then(setSuggestions, () => undefined)
     }, PAUSE)
     return () => {
       clearTimeout(timer)

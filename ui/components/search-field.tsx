@@ -6,11 +6,13 @@ interface SearchFieldProps {
   readonly value: string
   /** Called when the user pauses typing. */
   readonly onValue: (value: string) => void
+  /** Whether the label is in the field, where there is no room for it above. */
+  readonly hasPlaceholder?: boolean
 }
 
 const PAUSE = 250
 
-export function SearchField({ label, value, onValue }: SearchFieldProps) {
+export function SearchField({ label, value, onValue, hasPlaceholder = false }: SearchFieldProps) {
   const [typed, setTyped] = useState(value)
   useLayoutEffect(() => setTyped(value), [value])
   useLayoutEffect(() => {
@@ -18,5 +20,14 @@ export function SearchField({ label, value, onValue }: SearchFieldProps) {
     const timer = setTimeout(() => onValue(typed), PAUSE)
     return () => clearTimeout(timer)
   }, [typed])
-  return <Field label={label} type="search" autocomplete="off" value={typed} onValue={setTyped} />
+  return (
+    <Field
+      label={label}
+      type="search"
+      autocomplete="off"
+      value={typed}
+      onValue={setTyped}
+      {...(hasPlaceholder ? { placeholder: label } : {})}
+    />
+  )
 }

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { tellProblem } from '../lib/format.ts'
 import { t } from '../lib/language.ts'
 import { Button } from './button.tsx'
@@ -8,6 +8,8 @@ interface Toast {
   readonly text: string
   readonly isBad: boolean
   readonly action?: ToastAction | undefined
+  /** Stays until it is replaced. */
+  readonly isGoingOn?: boolean
 }
 
 /** An action offered in a message, for instance undo. */
@@ -23,13 +25,51 @@ const ACTION_TIMEOUT = 10_000
 const LOOK_AGAIN = 1000
 
 let count = 0
-let show: (toast: Toast) => void = () => undefined
+let toasts: readonly Toast[] = []
+/** Redraws the areas for messages: that of the page, and one in each open dialog. Only the last one shows them. */
+const areas: Array<() => void> = []
+
+function set(next: readonly Toast[]): void {
+  toasts = next
+  for (const draw of areas) draw()
+}
+
+const hide = (id: number): void => set(toasts.filter(toast => toast.id !== id))
+
+function show(toast: Toast): void {
+  set([...toasts.filter(({ id }) => id !== toast.id).slice(-2), toast])
+  if (toast.isBad || toast.isGoingOn === true) return
+  setTimeout(() => hideWhenLeft(toast.id), toast.action ? ACTION_TIMEOUT : TOAST_TIMEOUT)
+}
+
+function hideWhenLeft(id: number): void {
+  if (document.querySelector('.toasts:focus-within')) setTimeout(() => hideWhenLeft(id), LOOK_AGAIN)
+  else hide(id)
+}
+
+/** A message about long work, which is told again as the work goes on. */
+export interface Progress {
+  readonly tell: (text: string) => void
+  readonly end: () => void
+}
+
+/** @param stop offered with the message */
+export function tellProgress(stop: ToastAction): Progress {
+  const id = ++count
+  return {
+    tell: text => show({ id, text, isBad: false, action: stop, isGoingOn: true }),
+    end: () => hide(id),
+  }
+}
 
 /** Shows a short message that disappears by itself. */
 export const tell = (text: string, action?: ToastAction): void => show({ id: ++count, text, isBad: false, action })
 
+/** Shows what went wrong; it stays until it is closed. */
+export const tellBad = (text: string): void => show({ id: ++count, text, isBad: true })
+
 /** Shows an error; it stays until it is closed. */
-export const tellFailure = (error: unknown): void => show({ id: ++count, text: tellProblem(error), isBad: true })
+export const tellFailure = (error: unknown): void => tellBad(tellProblem(error))
 
 /** Takes a change back and says so. @param changed called afterwards, also after a failure */
 export const undoBy = (work: () => Promise<unknown>, changed: () => void): ToastAction => ({
@@ -60,24 +100,25 @@ export async function attempt(
   }
 }
 
-/** The area in which messages appear; screen readers announce them. */
+/**
+ * The area in which messages appear; screen readers announce them. An open dialog has one of its own, because nothing outside of it can be
+ * used.
+ */
 export function Toasts() {
-  const [toasts, setToasts] = useState<readonly Toast[]>([])
-  const area = useRef<HTMLDivElement>(null)
-  const close = (id: number): void => setToasts(all => all.filter(toast => toast.id !== id))
-  const closeWhenLeft = (id: number): void => {
-    if (area.current?.matches(':focus-within') === true) setTimeout(() => closeWhenLeft(id), LOOK_AGAIN)
-    else close(id)
-  }
+  const [, draw] = useState(0)
+  const [redraw] = useState(() => () => draw(number => number + 1))
   useLayoutEffect(() => {
-    show = toast => {
-      setToasts(all => [...all.slice(-2), toast])
-      if (!toast.isBad) setTimeout(() => closeWhenLeft(toast.id), toast.action ? ACTION_TIMEOUT : TOAST_TIMEOUT)
+    areas.push(redraw)
+    set(toasts)
+    return () => {
+      areas.splice(areas.indexOf(redraw), 1)
+      set(toasts)
     }
   }, [])
+  const shown = areas.at(-1) === redraw ? toasts : []
   return (
-    <div class="toasts" role="status" ref={area}>
-      {toasts.map(({ id, text, isBad, action }) => (
+    <div class="toasts" role="status">
+      {shown.map(({ id, text, isBad, action }) => (
         <div key={id} class={isBad ? 'toast bad' : 'toast'}>
           <span>{text}</span>
           {action && (
@@ -85,13 +126,13 @@ export function Toasts() {
               size="small"
               onPress={async () => {
                 await action.work()
-                close(id)
+                hide(id)
               }}
             >
               {action.text}
             </Button>
           )}
-          <Button kind="quiet" size="small" onPress={() => close(id)}>
+          <Button kind="quiet" size="small" onPress={() => hide(id)}>
             {t('close')}
           </Button>
         </div>

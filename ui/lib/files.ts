@@ -18,6 +18,8 @@ export interface Item {
   readonly canWriteMetadata: boolean
   readonly info: Graph
   readonly metadata: Graph | undefined
+  /** Id of the folder that it is in; `undefined` for none, or if the response does not say. */
+  readonly folder: string | undefined
 }
 
 interface Hit {
@@ -26,6 +28,7 @@ interface Hit {
   readonly info: Graph
   readonly metadata?: Graph
   readonly rights?: readonly string[]
+  readonly relations?: Graph
   /** The name of a context. */
   readonly alias?: string
 }
@@ -54,8 +57,10 @@ export interface Listing {
   readonly contextUri: string
   /** Id of the folder; `undefined` for items that are in no folder. */
   readonly folder: string | undefined
-  /** Part of a name. If it is set, the whole context is searched, including all folders. */
+  /** Words to search for. If there are any, all folders are searched. */
   readonly search: string
+  /** Whether the search is for all contexts that the person can read. */
+  readonly isEverywhere: boolean
   readonly sort: SortColumn
   readonly descends: boolean
 }
@@ -70,9 +75,19 @@ export const escape = (text: string): string => text.replaceAll(/[^\p{L}\p{N}_-]
 
 const local = 'entryType:Local AND (graphType:None OR graphType:List)'
 
+/** Where words are searched for. */
+const SEARCHED = ['name', 'title', 'description', 'tag.literal'] as const
+/** A search has a limit on its parts. */
+const MAX_WORDS = 7
+
 function queryOf(listing: Listing): string {
-  const words = listing.search.trim()
-  return words === '' ? queryOfFolder(listing) : `${queryOfContext(listing)} AND name:*${escape(words)}*`
+  const words = listing.search.split(/\s+/).filter(word => word !== '')
+  if (words.length === 0) return queryOfFolder(listing)
+  const place = listing.isEverywhere ? local : queryOfContext(listing)
+  const found = words
+    .slice(0, MAX_WORDS)
+    .map(word => `(${SEARCHED.map(field => `${field}:*${escape(word)}*`).join(' OR ')})`)
+  return [place, ...found].join(' AND ')
 }
 
 const queryOfContext = ({ contextUri }: Pick<Listing, 'contextUri'>): string =>
@@ -122,7 +137,7 @@ export async function findNamed(
   return found
 }
 
-function itemOf({ entryId, contextId, info, metadata, alias, rights = [] }: Hit): Item {
+function itemOf({ entryId, contextId, info, metadata, alias, relations, rights = [] }: Hit): Item {
   const [size] = valuesOf(info, `${DCT}extent`)
   const [modified] = valuesOf(info, `${DCT}modified`)
   const isOwner = rights.includes('administer')
@@ -142,6 +157,7 @@ function itemOf({ entryId, contextId, info, metadata, alias, rights = [] }: Hit)
     canWriteMetadata: isOwner || rights.includes('writemetadata'),
     info,
     metadata,
+    folder: folderIn(relations),
   }
 }
 
@@ -151,6 +167,14 @@ export async function loadItem(context: string, id: string, signal?: AbortSignal
   const entry = await ask<Omit<Hit, 'contextId'>>(path, signal ? { signal } : {})
   return itemOf({ ...entry, contextId: context })
 }
+
+/** The page that shows an item, over the list of its context. */
+export const itemPath = ({ context, entryId }: Pick<Item, 'context' | 'entryId'>, tab?: string): string =>
+  `contexts/${part(context)}/files?item=${part(entryId)}${tab === undefined ? '' : `&tab=${tab}`}`
+
+/** The page of the folder that holds an item, or of its context. */
+export const folderPath = ({ context, folder }: Pick<Item, 'context' | 'folder'>): string =>
+  `contexts/${part(context)}/files${folder === undefined ? '' : `/${part(folder)}`}`
 
 const entryPath = ({ context, entryId }: Item): string => `${part(context)}/entry/${part(entryId)}`
 export const resourcePath = ({ context, entryId }: Pick<Item, 'context' | 'entryId'>): string =>
@@ -162,7 +186,7 @@ const subjectOf = ({ info, entryId, context }: Item): string =>
 
 /** Where the name of an item is stated: the title in the metadata of a folder, the label in the info of a file. */
 const NAME_PREDICATES = { folder: titles, file: [LABEL] } as const
-const metadataPath = ({ context, entryId }: Item): string => `${part(context)}/metadata/${part(entryId)}`
+export const metadataPath = ({ context, entryId }: Item): string => `${part(context)}/metadata/${part(entryId)}`
 
 /** The graph that states the name of an item. @throws {Problem} */
 export async function loadNaming(item: Item): Promise<Tagged<Graph>> {
@@ -215,6 +239,24 @@ export async function saveDetails(
   await ask(metadataPath(item), { method: 'PUT', json, ifMatch: tag })
 }
 
+/** An address is a resource, anything else a text. */
+const ADDRESS = /^https?:\/\/\S+$/
+
+/** Changes only the shown value of these predicates in the metadata. @throws {Problem} status 412 if it has changed since */
+export async function saveTexts(
+  item: Item,
+  metadata: Graph,
+  changed: ReadonlyArray<readonly [predicate: string, text: string]>,
+  tag: string | undefined,
+): Promise<void> {
+  const subject = subjectOf(item)
+  const json = changed.reduce(
+    (graph, [predicate, text]) => withText(graph, subject, [predicate], text, ADDRESS.test(text) ? 'uri' : 'literal'),
+    metadata,
+  )
+  await ask(metadataPath(item), { method: 'PUT', json, ifMatch: tag })
+}
+
 /** The tags in a text. A stored tag that has a comma itself stays whole. */
 function tagsIn(text: string, stored: readonly string[]): readonly string[] {
   const whole = stored.filter(tag => tag.includes(',') && text.includes(tag))
@@ -248,20 +290,34 @@ export async function folderOf(
   { context, entryId }: Pick<Item, 'context' | 'entryId'>,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
-  const relations = await ask<Graph>(`${part(context)}/relations/${part(entryId)}`, signal ? { signal } : {})
-  const holder = Object.entries(relations).find(([, properties]) => properties[HAS_MEMBER])?.[0]
-  return holder?.split('/').at(-1)
+  return folderIn(await ask<Graph>(`${part(context)}/relations/${part(entryId)}`, signal ? { signal } : {}))
 }
 
-/** Moves an item into a folder, or out of all folders. @param from the folder that it is in now @throws {Problem} */
-export async function move(item: Item, place: Place, from: string | undefined): Promise<void> {
-  if (place.folder !== undefined) {
-    const query = new URLSearchParams({ moveEntry: `${place.contextUri}/entry/${item.entryId}`, removeAll: '' })
-    const path = resourcePath({ context: place.context, entryId: place.folder })
-    await ask(`${path}?${query.toString()}`, { method: 'POST' })
-  } else if (from !== undefined) {
-    const path = resourcePath({ context: place.context, entryId: from })
-    const { value, tag } = await askTagged<readonly string[]>(path)
-    await ask(path, { method: 'PUT', json: value.filter(id => id !== item.entryId), ifMatch: tag })
-  }
+const folderIn = (relations: Graph = {}): string | undefined =>
+  Object.entries(relations)
+    .find(([, properties]) => properties[HAS_MEMBER])?.[0]
+    .split('/')
+    .at(-1)
+
+/** Moves an item into a folder of its context. @throws {Problem} */
+export async function moveInto(
+  item: Pick<Item, 'entryId'>,
+  context: string,
+  contextUri: string,
+  folder: string,
+): Promise<void> {
+  const query = new URLSearchParams({ moveEntry: `${contextUri}/entry/${item.entryId}`, removeAll: '' })
+  await ask(`${resourcePath({ context, entryId: folder })}?${query.toString()}`, { method: 'POST' })
+}
+
+/** Takes items out of a folder, into none. @throws {Problem} status 412 if the folder has changed meanwhile */
+export async function takeOut(
+  items: ReadonlyArray<Pick<Item, 'entryId'>>,
+  context: string,
+  folder: string,
+): Promise<void> {
+  const path = resourcePath({ context, entryId: folder })
+  const { value, tag } = await askTagged<readonly string[]>(path)
+  const ids = new Set(items.map(({ entryId }) => entryId))
+  await ask(path, { method: 'PUT', json: value.filter(id => !ids.has(id)), ifMatch: tag })
 }

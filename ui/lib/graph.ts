@@ -80,3 +80,24 @@ function withTerms(
   if (after.length === 0 && before.length === 0) return graph
   return { ...graph, [subject]: after.length === 0 ? others : { ...others, [predicate]: after } }
 }
+
+/** Namespaces that people know by their prefixes. */
+const prefixes = {
+  'http://purl.org/dc/terms/': 'dcterms',
+  'http://purl.org/dc/elements/1.1/': 'dc',
+  'http://www.w3.org/ns/dcat#': 'dcat',
+  'http://xmlns.com/foaf/0.1/': 'foaf',
+  'http://www.w3.org/1999/02/22-rdf-syntax-ns#': 'rdf',
+  'http://www.w3.org/2000/01/rdf-schema#': 'rdfs',
+  'http://www.w3.org/2001/XMLSchema#': 'xsd',
+  'http://www.w3.org/2004/02/skos/core#': 'skos',
+  'http://www.w3.org/2006/vcard/ns#': 'vcard',
+  'http://schema.org/': 'schema',
+  'https://schema.org/': 'schema',
+} as const
+
+/** An IRI with a known prefix: `dcterms:title`. */
+export function shortened(iri: string): string {
+  const [start, prefix] = Object.entries(prefixes).find(([start]) => iri.startsWith(start)) ?? []
+  return start === undefined ? iri : `${prefix}:${iri.slice(start.length)}`
+}

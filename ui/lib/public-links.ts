@@ -60,9 +60,17 @@ export const loadLinks = (
 ): Promise<LinkPage | undefined> =>
   unlessOff(ask<LinkPage>(`auth/links?limit=${limit}&offset=${offset}${isAll ? '&all=true' : ''}`, { signal }))
 
-/** @returns the address to send, which is shown once @throws {Problem} */
+/** @returns the address to send @throws {Problem} */
 export const createLink = async (context: string, entry: string, wish: NewPublicLink): Promise<string> =>
   (await ask<{ readonly url: string }>(pathOf(context, entry), { method: 'POST', json: wish })).url
+
+/** The address to send, for the creator. @throws {Problem} 404 also for links of older versions, whose address nobody can read again */
+export const loadLinkUrl = async (id: string): Promise<string> =>
+  (await ask<{ readonly url: string }>(`auth/links/${part(id)}`)).url
+
+/** What is left out is removed, but for the password, which stays. @throws {Problem} */
+export const changeLink = (id: string, wish: NewPublicLink): Promise<undefined> =>
+  ask(`auth/links/${part(id)}`, { method: 'PUT', json: wish })
 
 /** @throws {Problem} */
 export const revokeLink = (id: string): Promise<undefined> => ask(`auth/links/${part(id)}`, { method: 'DELETE' })
@@ -74,6 +82,7 @@ export interface LinkedItem {
   readonly kind: 'file' | 'folder'
   readonly size?: number
   readonly mediaType?: string
+  readonly modified: string
 }
 
 /** A link that a visitor has opened. */

@@ -1,23 +1,24 @@
 import { useCallback, useLayoutEffect, useState } from 'preact/hooks'
-import { onNavigate } from './router.tsx'
+import { onNavigate, setQuery } from './router.tsx'
 
 type Values<K extends string> = Readonly<Record<K, string>>
 
 /**
  * Values in the query of the address, so that reloading, going back and links restore them. @param usual
- * default values, which are left out of the address
+ * default values, which are left out of the address; with `isStep` going back undoes a change
  */
 export function useQuery<K extends string>(
   usual: Values<K>,
-): readonly [Values<K>, (change: Partial<Values<K>>) => void] {
+): readonly [Values<K>, (change: Partial<Values<K>>, isStep?: boolean) => void] {
   const [values, setValues] = useState(() => read(usual))
   useLayoutEffect(() => onNavigate(() => setValues(read(usual))), [])
-  const change = useCallback((part: Partial<Values<K>>): void => {
+  const change = useCallback((part: Partial<Values<K>>, isStep = false): void => {
     const next = { ...read(usual), ...part }
-    const query = new URLSearchParams()
+    // Another part of the page may keep values of its own in the address.
+    const query = new URLSearchParams(location.search)
+    for (const key of keysOf(usual)) query.delete(key)
     for (const key of keysOf(usual)) if (next[key] !== usual[key]) query.set(key, next[key])
-    const text = query.toString()
-    history.replaceState(undefined, '', location.pathname + (text === '' ? '' : `?${text}`))
+    setQuery(query.toString(), isStep)
     setValues(next)
   }, [])
   return [values, change]

@@ -10,9 +10,29 @@ export const currentPath = (): string => location.pathname.slice(uiPath.length)
 
 /** Opens another page of the application. */
 export function navigate(path: string): void {
+  keepScroll()
   history.pushState(undefined, '', uiPath + path)
   changed.dispatchEvent(new Event(CHANGE))
   scrollTo(0, 0)
+}
+
+/** Records how far the page is scrolled, for somebody who comes back to it. */
+function keepScroll(): void {
+  history.replaceState({ scrollY }, '')
+}
+
+/** How far the page was scrolled when it was left; 0 for a new one. */
+export function keptScroll(): number {
+  const state = history.state as { readonly scrollY?: number } | null
+  return state?.scrollY ?? 0
+}
+
+/** Changes the query of the address. @param isStep whether going back undoes it */
+export function setQuery(query: string, isStep: boolean): void {
+  const address = location.pathname + (query === '' ? '' : `?${query}`)
+  if (!isStep) return history.replaceState(history.state, '', address)
+  keepScroll()
+  history.pushState({ scrollY }, '', address)
 }
 
 /** Calls back for every change of the address that the page itself did not make. */
@@ -61,18 +81,22 @@ interface LinkProps {
   readonly current?: 'page' | 'true' | undefined
   /** Label for screen readers, where the text does not name the target. */
   readonly label?: string
+  readonly tabIndex?: number
+  /** What following it does, where that is less than opening its page. */
+  readonly onFollow?: () => void
   readonly children: ComponentChildren
 }
 
 /** A link within the application; it can be opened in a new tab like any other link. */
-export function Link({ to, class: names, current, label, children }: LinkProps) {
+export function Link({ to, class: names, current, label, tabIndex, onFollow, children }: LinkProps) {
   const follow = (event: MouseEvent): void => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     event.preventDefault()
-    navigate(to)
+    if (onFollow) onFollow()
+    else navigate(to)
   }
   return (
-    <a class={names} aria-label={label} aria-current={current} href={uiPath + to} onClick={follow}>
+    <a class={names} aria-label={label} aria-current={current} tabIndex={tabIndex} href={uiPath + to} onClick={follow}>
       {children}
     </a>
   )

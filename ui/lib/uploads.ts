@@ -171,5 +171,10 @@ export const reservedBeside = ({ id, target }: Upload): number =>
     .reduce((sum, { file }) => sum + file.size, 0)
 
 addEventListener('beforeunload', event => {
-  if (aborts.size > 0) event.preventDefault()
+  if (all.some(isActive)) event.preventDefault()
+})
+
+// What failed because the network was gone starts again when it is back.
+addEventListener('online', () => {
+  for (const { id, problem } of all) if (problem instanceof Problem && problem.status === 0) retryUpload(id)
 })

@@ -22,7 +22,7 @@ import {
   replaceRecoveryCodes,
   takeRecoveryCode,
 } from './factor-rows.ts'
-import type { FactorSecrets } from './factor-secrets.ts'
+import type { SealedSecrets } from '../sealed-secrets.ts'
 import { base32, looksLikeCode, matchingStep, TOTP_SECRET_BYTES } from './totp.ts'
 import { digestOf } from '../tokens.ts'
 
@@ -47,7 +47,7 @@ export interface PasskeyCheck {
 interface Dependencies {
   readonly database: Database
   readonly ephemeral: EphemeralStore
-  readonly secrets: FactorSecrets
+  readonly secrets: SealedSecrets
   readonly login: Pick<Login, 'attemptFactor'>
   readonly sessions: Pick<Sessions, 'noteProof' | 'clearAway'>
   /** Absent where passkeys are not offered. */

@@ -109,7 +109,9 @@ export class FileZips {
     const contextEntry = await findEntryHead(database, { context: CONTEXTS, id: address.context })
     if (!entry || !contextEntry || !may(caller, 'readresource', { entry, contextEntry })) return undefined
     const found = await files.read(entry, () => 'all')
-    return found?.bytes && { isDeflated: isCompressible(mediaTypeOf(entry)), bytes: found.bytes }
+    if (!found?.bytes) return undefined
+    const isDeflated = isCompressible(mediaTypeOf(entry))
+    return { isDeflated, modified: new Date(entry.modified), bytes: found.bytes }
   }
 }
 

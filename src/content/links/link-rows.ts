@@ -3,7 +3,7 @@ import type { EntryAddress } from '../../model/addresses.ts'
 import type { Queries } from '../../stores/database.ts'
 import { sql } from '../../stores/sql.ts'
 
-/** A public link, without its secret: the store has a digest of it. */
+/** A public link. The store has a digest of its secret, by which it is found, and the sealed secret. */
 export interface PublicLink {
   readonly id: string
   /** The file or folder that it opens. */
@@ -21,6 +21,8 @@ export interface PublicLink {
   readonly createdBy: string
   readonly created: Milliseconds
   readonly lastUsed: Milliseconds | undefined
+  /** The secret, for its creator; absent for older links. */
+  readonly sealed: string | undefined
 }
 
 interface Row {
@@ -36,10 +38,11 @@ interface Row {
   readonly created_by: string
   readonly created: number
   readonly last_used: number | null
+  readonly sealed: string | null
 }
 
 const columns = sql`id, context, entry, entry_created, name, password, expires, max_downloads, downloads, created_by,
-  created, last_used`
+  created, last_used, sealed`
 
 const linkOf = (row: Row): PublicLink => ({
   id: row.id,
@@ -53,13 +56,21 @@ const linkOf = (row: Row): PublicLink => ({
   createdBy: row.created_by,
   created: row.created,
   lastUsed: row.last_used ?? undefined,
+  sealed: row.sealed ?? undefined,
 })
 
 /** @param digest of the secret */
 export async function insertLink(tx: Queries, link: PublicLink, digest: string): Promise<void> {
   await tx.run(sql`INSERT INTO public_links (digest, ${columns}) VALUES (${digest}, ${link.id}, ${link.place.context},
     ${link.place.id}, ${link.entryCreated}, ${link.name ?? null}, ${link.password ?? null}, ${link.expires ?? null},
-    ${link.maxDownloads ?? null}, ${link.downloads}, ${link.createdBy}, ${link.created}, ${link.lastUsed ?? null})`)
+    ${link.maxDownloads ?? null}, ${link.downloads}, ${link.createdBy}, ${link.created}, ${link.lastUsed ?? null},
+    ${link.sealed ?? null})`)
+}
+
+/** Writes the members that can change. */
+export async function updateLink(tx: Queries, link: PublicLink): Promise<void> {
+  await tx.run(sql`UPDATE public_links SET name = ${link.name ?? null}, password = ${link.password ?? null},
+    expires = ${link.expires ?? null}, max_downloads = ${link.maxDownloads ?? null} WHERE id = ${link.id}`)
 }
 
 export async function deleteLink(tx: Queries, id: string): Promise<void> {

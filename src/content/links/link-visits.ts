@@ -6,7 +6,7 @@ import type { Client } from '../../accounts/sessions.ts'
 import { digestOf } from '../../accounts/tokens.ts'
 import { Forbidden, NotFound } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
-import type { Bytes } from '../../base/units.ts'
+import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { findFile } from '../../files/file-records.ts'
 import { type Entry, holdsFile, isList } from '../../model/entry.ts'
 import { type EntryInContext, may } from '../../model/rights.ts'
@@ -46,6 +46,7 @@ export interface LinkedItem {
   /** Absent for a folder, and for an entry without a file. */
   readonly size: Bytes | undefined
   readonly mediaType: string | undefined
+  readonly modified: Milliseconds
 }
 
 /** Stops at this depth: nobody files so deep, and each step is a query. */
@@ -143,14 +144,15 @@ export class LinkVisits {
   }
 
   async describe({ creator, contextEntry }: Visit, entry: Entry): Promise<LinkedItem> {
-    const { id } = entry
+    const { id, modified } = entry
     if (holdsFile(entry)) {
       const file = await findFile(this.#deps.database, entry)
-      return { id, name: fileNameOf(entry), kind: 'file', size: file?.size, mediaType: file && mediaTypeOf(entry) }
+      const mediaType = file && mediaTypeOf(entry)
+      return { id, name: fileNameOf(entry), kind: 'file', size: file?.size, mediaType, modified }
     }
     // The title of a folder is in its metadata.
     const name = may(creator, 'readmetadata', { entry, contextEntry }) ? displayName(entry) : id
-    return { id, name, kind: 'folder', size: undefined, mediaType: undefined }
+    return { id, name, kind: 'folder', size: undefined, mediaType: undefined, modified }
   }
 
   /**

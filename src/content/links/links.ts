@@ -1,18 +1,28 @@
 import { type Caller, denied, isAdmin, requireSignedIn, type UserCache } from '../../accounts/caller.ts'
 import type { PasswordRules } from '../../accounts/password-rules.ts'
 import type { Passwords } from '../../accounts/passwords.ts'
+import type { SealedSecrets } from '../../accounts/sealed-secrets.ts'
 import { digestOf } from '../../accounts/tokens.ts'
 import { Conflict, InvalidInput, NotFound } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { CONTEXTS, type EntryKey } from '../../model/addresses.ts'
 import { type EntryInContext, may, requireRight, requires } from '../../model/rights.ts'
-import type { Database } from '../../stores/database.ts'
-import type { Changes, EntryWriter } from '../changes.ts'
+import type { Database, Queries } from '../../stores/database.ts'
+import type { Changes } from '../changes.ts'
 import { findEntryHead } from '../entry-records.ts'
 import type { EntryLoader } from '../entry-loader.ts'
 import { displayName } from '../file-description.ts'
-import { deleteDeadLinks, deleteLink, findLink, insertLink, linksBy, linksOf, type PublicLink } from './link-rows.ts'
+import {
+  deleteDeadLinks,
+  deleteLink,
+  findLink,
+  insertLink,
+  linksBy,
+  linksOf,
+  type PublicLink,
+  updateLink,
+} from './link-rows.ts'
 import { findCreator, findLinked, isLinkable, type LinkState, stateOf } from './link-state.ts'
 
 interface Dependencies {
@@ -22,6 +32,7 @@ interface Dependencies {
   readonly users: UserCache
   readonly passwords: Passwords
   readonly passwordRules: PasswordRules
+  readonly secrets: SealedSecrets
   readonly system: System
 }
 
@@ -64,14 +75,14 @@ export class PublicLinks {
 
   /**
    * @param read reads the wish, once the right has been checked
-   * @returns the secret, which cannot be read again @throws {InvalidInput} `invalid-type`, `invalid-value`, `password-rules`
+   * @returns the secret, which only its creator can read again @throws {InvalidInput} `invalid-type`, `invalid-value`, `password-rules`
    */
   async create(
     caller: Caller,
     key: EntryKey,
     read: () => Promise<LinkWish>,
   ): Promise<{ readonly id: string; readonly secret: string }> {
-    const { loader, changes, system, passwords } = this.#deps
+    const { loader, changes, system, passwords, secrets } = this.#deps
     requireSignedIn(caller, 'create public links')
     const target = await loader.get(key)
     linking(caller, target)
@@ -79,7 +90,8 @@ export class PublicLinks {
     const wish = await read()
     this.#requireValid(wish)
     const password = wish.password === undefined ? undefined : await passwords.hash(wish.password)
-    const secret = Buffer.from(system.randomBytes(SECRET_BYTES)).toString('base64url')
+    const bytes = system.randomBytes(SECRET_BYTES)
+    const secret = Buffer.from(bytes).toString('base64url')
     const { context, id: entry, created: entryCreated } = target.entry
     const link: PublicLink = {
       id: Buffer.from(system.randomBytes(ID_BYTES)).toString('base64url'),
@@ -93,6 +105,7 @@ export class PublicLinks {
       createdBy: caller.user.id,
       created: system.now(),
       lastUsed: undefined,
+      sealed: await secrets.seal(bytes, caller.user.id),
     }
     await changes.run(caller, async writer => {
       await writer.recheck(target, linking)
@@ -129,13 +142,44 @@ export class PublicLinks {
   /** For its creator and those who administer the entry. @throws {NotFound} also for a link that the caller may not revoke */
   async revoke(caller: Caller, id: string): Promise<void> {
     await this.#deps.changes.run(caller, async writer => {
-      const link = await findLink(writer.tx, id)
-      if (!link || !(await mayRevoke(writer, link))) {
-        throw new NotFound('not-found', 'There is no public link with this id.')
-      }
+      const link = await requireOwn(writer.tx, writer.caller, id)
       await deleteLink(writer.tx, id)
       writer.record({ event: 'link-revoked', userId: link.createdBy, detail: detailOf(link) })
     })
+  }
+
+  /**
+   * Changes note, expiry and limit to those of the wish, and the password if the wish has one; an empty one removes it. For those who may
+   * revoke the link. @throws {NotFound} as {@link revoke}
+   */
+  async change(caller: Caller, id: string, read: () => Promise<LinkWish>): Promise<void> {
+    const { changes, database, passwords } = this.#deps
+    await requireOwn(database, caller, id)
+    const wish = await read()
+    const { password = '' } = wish
+    this.#requireValid({ ...wish, password: password === '' ? undefined : password })
+    const hash = password === '' ? undefined : await passwords.hash(password)
+    await changes.run(caller, async writer => {
+      const link = await requireOwn(writer.tx, writer.caller, id)
+      const changed: PublicLink = {
+        ...link,
+        name: wish.name === '' ? undefined : wish.name,
+        password: wish.password === undefined ? link.password : hash,
+        expires: wish.expires,
+        maxDownloads: wish.maxDownloads,
+      }
+      await updateLink(writer.tx, changed)
+      writer.record({ event: 'link-changed', userId: link.createdBy, detail: detailOf(changed) })
+    })
+  }
+
+  /** The secret, for the creator alone. @throws {NotFound} also where it cannot be read again */
+  async secretOf(caller: Caller, id: string): Promise<string> {
+    const link = await findLink(this.#deps.database, id)
+    const isOwn = link?.createdBy === caller.user.id
+    const secret = isOwn && link.sealed !== undefined && (await this.#deps.secrets.open(link.sealed, caller.user.id))
+    if (!secret) throw noLink()
+    return Buffer.from(secret).toString('base64url')
   }
 
   /** Deletes links that can never work again. */
@@ -170,16 +214,26 @@ export class PublicLinks {
   }
 }
 
+/** @throws {NotFound} also for a link that the caller may not revoke */
+async function requireOwn(queries: Queries, caller: Caller, id: string): Promise<PublicLink> {
+  const link = await findLink(queries, id)
+  if (link && (await mayRevoke(queries, caller, link))) return link
+  throw noLink()
+}
+
 async function mayRevoke(
-  { tx, caller }: EntryWriter,
+  queries: Queries,
+  caller: Caller,
   { createdBy, place, entryCreated }: PublicLink,
 ): Promise<boolean> {
   if (createdBy === caller.user.id || isAdmin(caller)) return true
-  const entry = await findEntryHead(tx, place)
-  const contextEntry = await findEntryHead(tx, { context: CONTEXTS, id: place.context })
+  const entry = await findEntryHead(queries, place)
+  const contextEntry = await findEntryHead(queries, { context: CONTEXTS, id: place.context })
   if (!entry || !contextEntry || entry.created !== entryCreated) return false
   return may(caller, 'administer', { entry, contextEntry })
 }
+
+const noLink = (): NotFound => new NotFound('not-found', 'There is no public link with this ID.')
 
 const invalid = (detail: string): InvalidInput => new InvalidInput('invalid-value', detail)
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { findFile } from '../../files/file-records.ts'
 import { NotFound } from '../../base/errors.ts'
-import type { LinkVisits, Visit } from '../../content/links/link-visits.ts'
+import type { LinkedItem as Item, LinkVisits, Visit } from '../../content/links/link-visits.ts'
 import { isList } from '../../model/entry.ts'
 import { contentAddress, sendFile, parseRange } from '../download.ts'
 import {
@@ -33,12 +33,15 @@ const itemMembers = {
   kind: oneOf('file', 'folder'),
   size: optional(count),
   mediaType: optional(text()),
+  modified: time,
 } as const
 const LinkedItem = named('LinkedItem', object(itemMembers))
 const OpenedLink = named(
   'OpenedLink',
   object({ link: text(), item: LinkedItem, expires: optional(time), downloadsLeft: optional(count) }),
 )
+
+const described = ({ modified, ...item }: Item) => ({ ...item, modified: isoTime(modified) })
 
 const id = { type: 'string' }
 const linkPath = { description: 'The `link` of the response that opened it.', schema: id, example: 'none' }
@@ -86,7 +89,7 @@ export const linkVisitRoutes = [
       setCookie(reply, new LinkCookie(deps.base, deps.options.cookie.secure, link.id).set(key))
       return {
         link: link.id,
-        item: await visits.describe(visit, visit.entry),
+        item: described(await visits.describe(visit, visit.entry)),
         expires: isoTime(link.expires),
         downloadsLeft: link.maxDownloads === undefined ? undefined : link.maxDownloads - link.downloads,
       }
@@ -110,7 +113,8 @@ export const linkVisitRoutes = [
     handle: async (deps: Services, { request, params, query }) => {
       const visits = serviceOf(deps)
       const visit = await enter(deps, request, params.link)
-      return await visits.members(visit, await folderOf(visits, visit, query.folder), query)
+      const { items, next } = await visits.members(visit, await folderOf(visits, visit, query.folder), query)
+      return { items: items.map(described), next }
     },
   }),
   route({

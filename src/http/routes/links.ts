@@ -1,5 +1,5 @@
 import { linkStates } from '../../content/links/link-state.ts'
-import type { ListedLink } from '../../content/links/links.ts'
+import type { LinkWish, ListedLink } from '../../content/links/links.ts'
 import { askedUser } from '../caller.ts'
 import { done, json, flagParameter, paging, textParameter, route } from '../interface/route.ts'
 import { jsonBody } from '../interface/bodies.ts'
@@ -46,6 +46,20 @@ type Services = Uses<'links'>
 
 const isOffered = ({ links }: Services): boolean => links !== undefined
 
+const linkPath = {
+  link: { description: 'The `id` of the link.', schema: { type: 'string' }, example: 'none' },
+} as const
+
+const urlOf = ({ base }: Uses<'base'>, secret: string): string => `${base.at('ui/link')}#${secret}`
+
+const readWish = ({
+  expires,
+  ...wish
+}: { readonly expires?: string | undefined } & Omit<LinkWish, 'expires'>): LinkWish => ({
+  ...wish,
+  expires: expires === undefined ? undefined : readExpiry(expires),
+})
+
 /** Public links of files and folders, for those who create and revoke them (D25.8). */
 export const linkRoutes = [
   route({
@@ -53,7 +67,7 @@ export const linkRoutes = [
     method: 'POST',
     url: '/:context/links/:entry',
     chapter,
-    summary: 'Create a public link to a file or a folder. The secret is in this response only.',
+    summary: 'Create a public link to a file or a folder.',
     access: 'users who administer the entry',
     details:
       '`expires` is a date or time of ISO 8601, `maxDownloads` a limit; without them the link works until it is revoked. The password must meet the rules for passwords. `url` is the address to send.',
@@ -71,12 +85,9 @@ export const linkRoutes = [
     tokenScopes: [],
     isOffered,
     handle: async (deps: Services & Uses<'base'>, { caller, params, body, reply }) => {
-      const { id, secret } = await serviceOf(deps).create(caller, params, async () => {
-        const { expires, ...wish } = await body()
-        return { ...wish, expires: expires === undefined ? undefined : readExpiry(expires) }
-      })
+      const { id, secret } = await serviceOf(deps).create(caller, params, async () => readWish(await body()))
       reply.status(201).header('cache-control', 'no-store')
-      return { id, secret, url: `${deps.base.at('ui/link')}#${secret}` }
+      return { id, secret, url: urlOf(deps, secret) }
     },
   }),
   route({
@@ -119,6 +130,50 @@ export const linkRoutes = [
     },
   }),
   route({
+    id: 'readPublicLink',
+    method: 'GET',
+    url: '/auth/links/:link',
+    chapter,
+    summary: 'Read the address of a public link again.',
+    access: 'the creator',
+    details: 'Links of older builds, and those sealed with a key that is gone, have none: 404.',
+    requires: { role: 'user', to: 'read public links' },
+    path: linkPath,
+    answers: { 200: json('The address to send.', object({ url: uri })) },
+    refusals: { 403: ['access-token-scope'], 404: ['not-found'] },
+    // A link would outlive the token (D24.5).
+    tokenScopes: [],
+    isOffered,
+    handle: async (deps: Services & Uses<'base'>, { caller, params }) => ({
+      url: urlOf(deps, await serviceOf(deps).secretOf(caller, params.link)),
+    }),
+  }),
+  route({
+    id: 'changePublicLink',
+    method: 'PUT',
+    url: '/auth/links/:link',
+    chapter,
+    summary: 'Change note, expiry, limit and password of a public link; its address stays.',
+    access: 'the creator, users who administer the entry, and administrators',
+    details: 'What is left out is removed, but for the password: it stays, and an empty one removes it.',
+    requires: { role: 'user', to: 'change public links' },
+    path: linkPath,
+    body: jsonBody(NewLink, { example: { name: 'For the review' } }),
+    answers: { 204: done },
+    refusals: {
+      400: ['invalid-value', 'password-rules', 'password-too-long', 'password-missing'],
+      403: ['access-token-scope'],
+      404: ['not-found'],
+      503: ['overloaded'],
+    },
+    tokenScopes: [],
+    isOffered,
+    handle: async (deps: Services, { caller, params, body, reply }) => {
+      await serviceOf(deps).change(caller, params.link, async () => readWish(await body()))
+      return await reply.status(204).send()
+    },
+  }),
+  route({
     id: 'revokePublicLink',
     method: 'DELETE',
     url: '/auth/links/:link',
@@ -127,7 +182,7 @@ export const linkRoutes = [
       'Revoke a public link. It ends with the next request of a visitor; a zip that is being sent ends at its next file.',
     access: 'the creator, users who administer the entry, and administrators',
     requires: { role: 'user', to: 'revoke public links' },
-    path: { link: { description: 'The `id` of the link.', schema: { type: 'string' }, example: 'none' } },
+    path: linkPath,
     answers: { 204: done },
     refusals: { 403: ['access-token-scope'], 404: ['not-found'] },
     isOffered,

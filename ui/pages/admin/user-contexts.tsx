@@ -108,7 +108,8 @@ function AddContext({ add }: AddContextProps) {
     tell(t('saved'))
     setName('')
   }
-  const suggestions = found.state === 'ready' ? found.value.items.map(({ name, contextId }) => name ?? contextId) : []
+  const suggestions =
+    found.state === 'ready' ? found.value.items.map(({ name, contextId }) => [name ?? contextId, ''] as const) : []
   return (
     <Form work={give}>
       {problem => (

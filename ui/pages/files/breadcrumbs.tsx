@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { Name } from '../../components/name.tsx'
 import { part } from '../../lib/base.ts'
 import { type Context, contextTitle } from '../../lib/contexts.ts'
@@ -14,34 +15,32 @@ export interface Crumb {
 interface BreadcrumbsProps {
   readonly context: Context
   readonly folders: readonly Crumb[]
+  /** The heading of the page, which is the last part of the path. */
+  readonly heading: ComponentChildren
   readonly onMoved: () => void
 }
 
 /** Links from the home page down to a folder. Files can be dropped on them. */
-export function Breadcrumbs({ context, folders, onMoved }: BreadcrumbsProps) {
+export function Breadcrumbs({ context, folders, heading, onMoved }: BreadcrumbsProps) {
   const { me } = useSession()
-  const { contextId } = context
+  const { contextId, canWrite } = context
   const root = `contexts/${part(contextId)}/files`
   const place = { context: contextId, contextUri: me.baseUri + contextId }
-  const inside = folders.at(-1)?.id
+  const above = [{ id: undefined, name: contextTitle(context) }, ...folders].slice(0, -1)
   return (
     <nav class="crumbs" aria-label={t('breadcrumbs')}>
       <ol>
         <li>
-          <Link to="">{t('myFiles')}</Link>
+          <Link to={canWrite ? '' : 'shared'}>{t(canWrite ? 'myFiles' : 'sharedWithMe')}</Link>
         </li>
-        <li {...(inside === undefined ? {} : dropTarget({ ...place, folder: undefined }, onMoved))}>
-          <Link to={root} current={folders.length === 0 ? 'page' : undefined}>
-            <Name>{contextTitle(context)}</Name>
-          </Link>
-        </li>
-        {folders.map(({ id, name }) => (
-          <li key={id} {...(id === inside ? {} : dropTarget({ ...place, folder: id }, onMoved))}>
-            <Link to={`${root}/${part(id)}`} current={id === inside ? 'page' : undefined}>
+        {above.map(({ id, name }) => (
+          <li key={id} {...dropTarget({ ...place, folder: id }, onMoved)}>
+            <Link to={id === undefined ? root : `${root}/${part(id)}`}>
               <Name>{name}</Name>
             </Link>
           </li>
         ))}
+        <li aria-current="page">{heading}</li>
       </ol>
     </nav>
   )

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
+import { Fact } from '../../components/fact.tsx'
 import type { Item } from '../../lib/files.ts'
-import { number } from '../../lib/format.ts'
+import { bytes, dateTime, number } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { numbered, visible } from '../../lib/text.ts'
 import type { NewUpload } from '../../lib/uploads.ts'
@@ -39,6 +40,10 @@ export function Conflicts({ conflicts, taken, onResolved }: ConflictsProps) {
   return (
     <Dialog title={t('nameTaken', { name: visible(name) })} onClose={() => chooseForAll('skip')}>
       <p>{t('nameTakenText')}</p>
+      <dl class="facts">
+        <Fact name={t('fileThere')}>{told(conflict.existing.size, conflict.existing.modified)}</Fact>
+        <Fact name={t('fileNew')}>{told(conflict.upload.file.size, new Date(conflict.upload.file.lastModified))}</Fact>
+      </dl>
       <div class="buttons">
         <Button onPress={() => choose('both')}>{t('keepBoth')}</Button>
         {canReplace && (
@@ -66,6 +71,10 @@ export function Conflicts({ conflicts, taken, onResolved }: ConflictsProps) {
     </Dialog>
   )
 }
+
+/** What tells two files with the same name apart. */
+const told = (size: number | undefined, modified: Date | undefined): string =>
+  [size === undefined ? undefined : bytes(size), modified && dateTime(modified)].filter(Boolean).join(' · ')
 
 function chosen(conflicts: readonly Conflict[], choices: readonly Choice[], taken: ReadonlySet<string>): NewUpload[] {
   const names = new Set(taken)

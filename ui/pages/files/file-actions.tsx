@@ -1,16 +1,14 @@
 import { useEffect } from 'preact/hooks'
 import type { Item } from '../../lib/files.ts'
 import type { Target } from '../../lib/uploads.ts'
-import { EditDetails } from './edit-details.tsx'
 import { MoveTo } from './move-to.tsx'
-import { Preview } from './preview.tsx'
 import { NameDialog } from './name-dialog.tsx'
 import { ReplaceFile } from './replace-file.tsx'
 import { trashItems } from './to-trash.ts'
 
 /** The chosen action and its items. */
 export interface Action {
-  readonly kind: 'preview' | 'rename' | 'details' | 'replace' | 'move' | 'delete'
+  readonly kind: 'details' | 'share' | 'rename' | 'replace' | 'move' | 'delete'
   readonly items: readonly Item[]
 }
 
@@ -27,18 +25,18 @@ export function FileActions({ action, target, onClose, onChanged }: FileActionsP
   const [item] = items
   if (!item) return null
   switch (kind) {
-    case 'preview':
-      return <Preview item={item} onClose={onClose} />
     case 'rename':
       return <NameDialog item={item} target={target} onClose={onClose} onChanged={onChanged} />
-    case 'details':
-      return <EditDetails item={item} onClose={onClose} onChanged={onChanged} />
     case 'replace':
       return <ReplaceFile item={item} target={target} onClose={onClose} />
     case 'move':
       return <MoveTo items={items} target={target} onClose={onClose} onChanged={onChanged} />
     case 'delete':
       return <ToTrash items={items} onClose={onClose} onChanged={onChanged} />
+    // These open the details of the item.
+    case 'details':
+    case 'share':
+      return null
   }
 }
 

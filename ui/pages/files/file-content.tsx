@@ -1,13 +1,18 @@
+import type { ComponentChildren } from 'preact'
 import { Await } from '../../components/page.tsx'
 import { Problem } from '../../lib/api.ts'
-import { bytes } from '../../lib/format.ts'
+import { parseCsv } from '../../lib/csv.ts'
+import { bytes, number } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { lazy } from '../../lib/lazy.tsx'
 import { useLoaded } from '../../lib/load.ts'
 import { visible } from '../../lib/text.ts'
 
 const images = /^image\/(?:png|jpe?g|gif|webp|avif|bmp)$/
+export const isPicture = (mediaType = ''): boolean => images.test(mediaType)
 const texts = /^text\/|^application\/(?:json|xml|ld\+json|rdf\+xml|javascript)$|\+(?:json|xml)$/
+const markdowns = /^text\/(?:x-)?markdown$/
+const tables = /^text\/(?:csv|tab-separated-values)$/
 
 interface FileContentProps {
   /** Its address. */
@@ -21,6 +26,7 @@ interface FileContentProps {
 /** Documents are parsed in a browser's memory. */
 const MAX_PDF = 50_000_000
 const PdfPreview = lazy(async () => (await import('./pdf-preview.tsx')).PdfPreview, { isPart: true })
+const Markdown = lazy(async () => (await import('./markdown.tsx')).default, { isPart: true })
 
 /**
  * Media elements, text, and a drawing of a PDF document in a sandbox: no document of a user's is ever opened within the page, so none
@@ -28,29 +34,89 @@ const PdfPreview = lazy(async () => (await import('./pdf-preview.tsx')).PdfPrevi
  */
 export function FileContent({ source, name, size, mediaType = '' }: FileContentProps) {
   if (size === undefined) return <p class="empty">{t('noPreview')}</p>
-  if (images.test(mediaType)) return <img class="preview" src={source} alt={visible(name)} />
+  if (isPicture(mediaType)) return <img class="preview" src={source} alt={visible(name)} />
   if (mediaType.startsWith('audio/')) return <audio class="preview" src={source} controls aria-label={visible(name)} />
   if (mediaType.startsWith('video/')) return <video class="preview" src={source} controls aria-label={visible(name)} />
   if (mediaType === 'application/pdf' && size <= MAX_PDF) return <PdfPreview source={source} name={name} />
-  if (texts.test(mediaType)) return <Text source={source} size={size} />
+  if (markdowns.test(mediaType) || (texts.test(mediaType) && /\.(?:md|markdown)$/i.test(name))) {
+    return (
+      <Text source={source} size={size}>
+        {text => <Markdown text={text} />}
+      </Text>
+    )
+  }
+  if (tables.test(mediaType)) {
+    return (
+      <Text source={source} size={size}>
+        {text => <Csv text={text} name={name} />}
+      </Text>
+    )
+  }
+  if (texts.test(mediaType)) {
+    return (
+      <Text source={source} size={size}>
+        {text => (
+          <pre class="preview" tabIndex={0}>
+            {text}
+          </pre>
+        )}
+      </Text>
+    )
+  }
   return <p class="empty">{t('noPreview')}</p>
 }
 
 const MAX_TEXT = 100_000
 
-function Text({ source, size }: { readonly source: string; readonly size: number }) {
+interface TextProps {
+  readonly source: string
+  readonly size: number
+  readonly children: (text: string) => ComponentChildren
+}
+
+function Text({ source, size, children }: TextProps) {
   const [loaded, again] = useLoaded(signal => loadText(source, size, signal), [source])
   return (
     <Await loaded={loaded} again={again}>
       {text => (
         <>
-          <pre class="preview" tabIndex={0}>
-            {text}
-          </pre>
+          {children(text)}
           {size > MAX_TEXT && <p class="muted small">{t('previewCut', { size: bytes(MAX_TEXT) })}</p>}
         </>
       )}
     </Await>
+  )
+}
+
+const MAX_ROWS = 200
+
+/** The first rows of a table. */
+function Csv({ text, name }: { readonly text: string; readonly name: string }) {
+  const [head = [], ...rows] = parseCsv(text, MAX_ROWS + 2)
+  return (
+    <div class="preview sheet" tabIndex={0} role="region" aria-label={visible(name)}>
+      <table>
+        <thead>
+          <tr>
+            {head.map((value, index) => (
+              <th key={index} scope="col">
+                {value}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.slice(0, MAX_ROWS).map((row, index) => (
+            <tr key={index}>
+              {row.map((value, column) => (
+                <td key={column}>{value}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {rows.length > MAX_ROWS && <p class="muted small">{t('firstRows', { count: number(MAX_ROWS) })}</p>}
+    </div>
   )
 }
 

@@ -1,16 +1,25 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { Card } from '../../components/page.tsx'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ProblemNotice } from '../../components/page.tsx'
-import { type Item, type Listing, type SortColumn } from '../../lib/files.ts'
-import { number } from '../../lib/format.ts'
+import { keyOf } from '../../lib/everything.ts'
+import type { Item, Listing, SortColumn } from '../../lib/files.ts'
 import { type Items, useChange, useItems } from '../../lib/items.ts'
 import { t } from '../../lib/language.ts'
+import { lazy } from '../../lib/lazy.tsx'
+import { keptScroll } from '../../lib/router.tsx'
 import { checkSession, useSession } from '../../lib/session.ts'
 import type { Target } from '../../lib/uploads.ts'
 import { useVirtualRows } from '../../lib/virtual.ts'
-import { FileActions, type Action } from './file-actions.tsx'
+import { type Action, FileActions } from './file-actions.tsx'
 import { FileRow, rowHeight } from './file-row.tsx'
-import { Selection } from './selection.tsx'
+import { FilesBar } from './files-bar.tsx'
+import { itemAt } from './item-address.ts'
+import type { Steps } from './item-panel.tsx'
+import { useRowKeys } from './row-keys.ts'
+import { type Selection, useSelection } from './selecting.ts'
+
+/** Its code is not needed for the list. */
+export const ItemPanel = lazy(async () => (await import('./item-panel.tsx')).ItemPanel, { isPart: true })
 
 interface FileListProps {
   readonly listing: Listing
@@ -19,16 +28,40 @@ interface FileListProps {
   readonly round: number
   /** Whether another text already explains why the list is empty. */
   readonly isEmptyForAReason: boolean
+  /** The item whose details are shown, as in the address of the page; empty for none. */
+  readonly opened: { readonly context: string; readonly item: string; readonly tab: string }
   readonly onSort: (column: SortColumn) => void
+  readonly onOpen: (item: Item, tab?: string) => void
+  readonly onTab: (tab: string) => void
+  readonly onClose: () => void
   readonly onChanged: () => void
+  /** The first line of the bar above the list. */
+  readonly head: ComponentChildren
+  /** Actions in the second line. */
+  readonly children?: ComponentChildren
 }
 
-/** Files and folders; only the visible rows are fetched and drawn. */
-export function FileList({ listing, target, round, isEmptyForAReason, onSort, onChanged }: FileListProps) {
+/** Files and folders with a bar above them; only the visible rows are fetched and drawn. */
+export function FileList(props: FileListProps) {
+  const {
+    listing,
+    target,
+    round,
+    isEmptyForAReason,
+    opened,
+    onSort,
+    onOpen,
+    onTab,
+    onClose,
+    onChanged,
+    head,
+    children,
+  } = props
   const { me } = useSession()
   // A guest gets an empty list and no error, so an empty list may mean that the session has ended.
   const items = useItems(listing, () => checkSession(me))
-  const [selected, setSelected] = useState<ReadonlyMap<string, Item>>(new Map())
+  const selection = useSelection(listing, items)
+  const [isSelecting, setSelecting] = useState(false)
   const [action, setAction] = useState<Action>()
   const list = useRef<HTMLTableSectionElement>(null)
   const height = rowHeight()
@@ -38,62 +71,54 @@ export function FileList({ listing, target, round, isEmptyForAReason, onSort, on
   const last = indexes.at(-1) ?? 0
   useLayoutEffect(() => items.need(first, last), [first, last, results])
   useChange(round, items.reload)
-  useChange(JSON.stringify(listing), () => setSelected(new Map()))
+  useScrollBack(results)
+  useEffect(ItemPanel.prefetch, [])
   const changed = (): void => {
-    setSelected(new Map())
+    selection.clear()
+    setSelecting(false)
     items.reload()
     onChanged()
   }
-  const select = (item: Item, isSelected: boolean): void => {
-    const next = new Map(selected)
-    if (isSelected) next.set(item.entryId, item)
-    else next.delete(item.entryId)
-    setSelected(next)
+  const act = (kind: Action['kind'], chosen: readonly Item[]): void => {
+    const [item] = chosen
+    if (item && kind === 'details') onOpen(item)
+    else if (item && kind === 'share') onOpen(item, 'access')
+    else if (item) setAction({ kind, items: chosen })
   }
+  const keyboard = useRowKeys({ list, results: results ?? 0, height, at: items.at, selection, onAction: act })
   const shown = indexes.flatMap(index => items.at(index) ?? [])
   const keys = keysOf(indexes, items.at)
+  /** A search also finds items of other contexts, which stay in theirs. */
+  const targetFor = ({ context }: Item): Target =>
+    context === target.context ? target : { context, contextUri: me.baseUri + context, folder: undefined }
   /** The item as the list has it now: it may have been loaded again since it was chosen. */
-  const present = (item: Item): Item => shown.find(({ entryId }) => entryId === item.entryId) ?? item
-  const isAll = shown.length > 0 && shown.every(({ entryId }) => selected.has(entryId))
-  const selectAll = (isSelected: boolean): void =>
-    setSelected(new Map(isSelected ? allLoaded(items.at, results ?? 0) : []))
+  const present = (item: Item): Item => shown.find(one => keyOf(one) === keyOf(item)) ?? item
   return (
-    <Card
-      title={t('filesOf')}
-      aside={
-        <span class="muted small" role="status">
-          {results === undefined ? t('loading') : t('countItems', { count: number(results) })}
-        </span>
-      }
-    >
+    <>
+      <FilesBar
+        head={head}
+        results={results}
+        selection={selection}
+        isSelecting={isSelecting}
+        onSelecting={setSelecting}
+        onAction={({ kind, items }) => act(kind, items)}
+      >
+        {children}
+      </FilesBar>
       {items.problem !== undefined && <ProblemNotice error={items.problem} again={items.reload} />}
-      {selected.size > 0 && (
-        <Selection items={[...selected.values()]} onAction={setAction} onClear={() => setSelected(new Map())} />
-      )}
       {results === 0 ? (
         <p class="empty">{t(listing.search !== '' || isEmptyForAReason ? 'nothingFound' : 'filesNone')}</p>
       ) : (
-        <table class="files" aria-rowcount={(results ?? 0) + 1} aria-busy={results === undefined}>
+        <table
+          class={isSelecting || selection.count > 0 ? 'files selecting' : 'files'}
+          role="grid"
+          aria-multiselectable="true"
+          aria-rowcount={(results ?? 0) + 1}
+          aria-busy={results === undefined}
+        >
           <caption class="hidden">{t('filesOf')}</caption>
-          <thead>
-            <tr>
-              <th scope="col" class="check">
-                <input
-                  type="checkbox"
-                  aria-label={t('selectAll')}
-                  checked={isAll}
-                  onChange={event => selectAll(event.currentTarget.checked)}
-                />
-              </th>
-              {headings.map(([column, title]) => (
-                <SortHeading key={column} column={column} title={t(title)} listing={listing} onSort={onSort} />
-              ))}
-              <th scope="col" class="more">
-                <span class="hidden">{t('actions')}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody ref={list}>
+          <Head listing={listing} selection={selection} onSort={onSort} />
+          <tbody ref={list} onKeyDown={keyboard.onKeyDown} onKeyUp={keyboard.onKeyUp} onFocusIn={keyboard.onFocus}>
             {before > 0 && <Gap height={before} />}
             {indexes.map((index, row) => (
               <FileRow
@@ -101,10 +126,11 @@ export function FileList({ listing, target, round, isEmptyForAReason, onSort, on
                 index={index}
                 item={items.at(index)}
                 target={target}
-                isSelected={selected.has(items.at(index)?.entryId ?? '')}
-                selected={selected}
-                onSelect={select}
-                onAction={setAction}
+                isActive={index === keyboard.active}
+                showsPlace={listing.search !== ''}
+                selection={selection}
+                onOpen={onOpen}
+                onAction={act}
                 onMoved={changed}
               />
             ))}
@@ -112,16 +138,58 @@ export function FileList({ listing, target, round, isEmptyForAReason, onSort, on
           </tbody>
         </table>
       )}
+      {opened.item !== '' && (
+        <ItemPanel
+          {...itemAt(opened.item, opened.context)}
+          tab={opened.tab}
+          onTab={onTab}
+          steps={stepsFrom(items, itemAt(opened.item, opened.context), item => onOpen(item, opened.tab))}
+          onClose={onClose}
+          onChanged={changed}
+        />
+      )}
       {action && (
         <FileActions
           action={{ ...action, items: action.items.map(present) }}
-          target={target}
+          target={action.items[0] ? targetFor(action.items[0]) : target}
           onClose={() => setAction(undefined)}
           onChanged={changed}
         />
       )}
-    </Card>
+    </>
   )
+}
+
+/** Steps to the files before and after the one that is shown. */
+function stepsFrom(
+  { at, results = 0 }: Items,
+  shown: Pick<Item, 'context' | 'entryId'>,
+  go: (item: Item) => void,
+): Steps {
+  const find = (start: number, step: number): Item | undefined => {
+    for (let index = start; index >= 0 && index < results; index += step) {
+      const item = at(index)
+      if (!item?.isFolder) return item
+    }
+    return undefined
+  }
+  for (let index = 0; index < results; index++) {
+    const item = at(index)
+    if (!item || keyOf(item) !== keyOf(shown)) continue
+    const [before, after] = [find(index - 1, -1), find(index + 1, 1)]
+    return { back: before && (() => go(before)), on: after && (() => go(after)) }
+  }
+  return { back: undefined, on: undefined }
+}
+
+/** Somebody who comes back to a long list finds it where they left it. */
+function useScrollBack(results: number | undefined): void {
+  const wanted = useRef(keptScroll())
+  useLayoutEffect(() => {
+    if (results === undefined || wanted.current === 0) return
+    scrollTo(0, wanted.current)
+    wanted.current = 0
+  }, [results])
 }
 
 /**
@@ -131,17 +199,11 @@ export function FileList({ listing, target, round, isEmptyForAReason, onSort, on
 function keysOf(indexes: readonly number[], at: Items['at']): readonly string[] {
   const keys = new Set<string>()
   for (const index of indexes) {
-    const entryId = at(index)?.entryId
-    keys.add(entryId === undefined || keys.has(entryId) ? `row ${index}` : entryId)
+    const item = at(index)
+    const key = item === undefined ? undefined : keyOf(item)
+    keys.add(key === undefined || keys.has(key) ? `row ${index}` : key)
   }
   return [...keys]
-}
-
-function* allLoaded(at: (index: number) => Item | undefined, results: number): Generator<[string, Item]> {
-  for (let index = 0; index < results; index++) {
-    const item = at(index)
-    if (item) yield [item.entryId, item]
-  }
 }
 
 const headings = [
@@ -150,6 +212,35 @@ const headings = [
   ['size', 'fileSize'],
   ['modified', 'changed'],
 ] as const satisfies ReadonlyArray<readonly [SortColumn, string]>
+
+interface HeadProps {
+  readonly listing: Listing
+  readonly selection: Selection
+  readonly onSort: (column: SortColumn) => void
+}
+
+const Head = ({ listing, selection, onSort }: HeadProps) => (
+  <thead>
+    <tr>
+      <th scope="col" class="check">
+        <label>
+          <input
+            type="checkbox"
+            aria-label={t('selectAll')}
+            checked={selection.isAll}
+            onChange={event => (event.currentTarget.checked ? selection.all() : selection.clear())}
+          />
+        </label>
+      </th>
+      {headings.map(([column, title]) => (
+        <SortHeading key={column} column={column} title={t(title)} listing={listing} onSort={onSort} />
+      ))}
+      <th scope="col" class="more">
+        <span class="hidden">{t('actions')}</span>
+      </th>
+    </tr>
+  </thead>
+)
 
 interface SortHeadingProps {
   readonly column: SortColumn

@@ -1,103 +1,167 @@
 import { Icon, iconOf } from '../../components/icon.tsx'
 import { Menu, type MenuItem } from '../../components/menu.tsx'
 import { Name } from '../../components/name.tsx'
+import { accessIn } from '../../lib/access.ts'
 import { address, part } from '../../lib/base.ts'
 import { tellType } from '../../lib/file-types.ts'
-import { type Item, resourcePath } from '../../lib/files.ts'
+import { folderPath, type Item, itemPath, resourcePath } from '../../lib/files.ts'
 import { ago, bytes } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { Link, navigate } from '../../lib/router.tsx'
+import { useSession } from '../../lib/session.ts'
 import { visible } from '../../lib/text.ts'
 import { zipAddress } from '../../lib/trash.ts'
 import type { Target } from '../../lib/uploads.ts'
 import type { Action } from './file-actions.tsx'
+
 import { dropTarget, endDrag, startDrag } from './moving.ts'
+import type { Selection } from './selecting.ts'
+import { Thumbnail } from './thumbnail.tsx'
+import { Whereabouts } from './whereabouts.tsx'
 
 /** Height in pixels; must be the same as in `style/files.css`. */
-export const rowHeight = (): number => (matchMedia('(max-width: 44rem)').matches ? 60 : 52)
+export const rowHeight = (): number => (matchMedia('(max-width: 44rem)').matches ? 56 : 44)
 
 interface FileRowProps {
   readonly index: number
   /** `undefined` while it is being fetched. */
   readonly item: Item | undefined
   readonly target: Target
-  readonly isSelected: boolean
-  readonly selected: ReadonlyMap<string, Item>
-  readonly onSelect: (item: Item, isSelected: boolean) => void
-  readonly onAction: (action: Action) => void
+  /** Whether it is the row that the Tab key reaches. */
+  readonly isActive: boolean
+  /** Whether it says where the item is. */
+  readonly showsPlace: boolean
+  readonly selection: Selection
+  readonly onOpen: (item: Item) => void
+  readonly onAction: (kind: Action['kind'], items: readonly Item[]) => void
   readonly onMoved: () => void
 }
 
+const CONTROLS = 'a, button, label, [role=menu]'
+
 export function FileRow(props: FileRowProps) {
-  const { index, item, target, isSelected, selected, onSelect, onAction, onMoved } = props
+  const { index, item, target, isActive, showsPlace, selection, onOpen, onAction, onMoved } = props
   if (!item) return <LoadingRow index={index} />
-  const { name, size, mediaType, modified, isFolder, entryId, context } = item
+  const { name, size, mediaType, modified, isFolder, entryId } = item
+  const isSelected = selection.has(item)
   const meta = [size === undefined ? undefined : bytes(size), modified && ago(modified)].filter(
     text => text !== undefined,
   )
-  const dropping = isFolder ? dropTarget({ ...target, folder: entryId }, onMoved) : {}
+  // A search also finds folders of other contexts, which take nothing from this one.
+  const takesItems = isFolder && item.canWrite && item.context === target.context
+  const dropping = takesItems ? dropTarget({ ...target, folder: entryId }, onMoved) : {}
+  const choose = (event: MouseEvent): void => {
+    if (event.shiftKey) selection.extendTo(index)
+    else selection.toggle(index)
+  }
+  const pick = (event: MouseEvent): void => {
+    if (event.target instanceof Element && event.target.closest(CONTROLS)) return
+    if (event.shiftKey || event.ctrlKey || event.metaKey) choose(event)
+    else selection.only(index)
+  }
   return (
     <tr
       aria-rowindex={index + 2}
       aria-selected={isSelected}
+      data-index={index}
+      data-folder={takesItems ? entryId : undefined}
       class={isSelected ? 'selected' : undefined}
       draggable
-      onDragStart={event => startDrag(event, isSelected ? [...selected.values()] : [item])}
+      onClick={pick}
+      onContextMenu={event => {
+        const button = event.currentTarget.querySelector<HTMLElement>('.menu button[aria-expanded=false]')
+        if (!button || (event.target instanceof Element && event.target.closest('[role=menu]'))) return
+        event.preventDefault()
+        button.click()
+      }}
+      onDragStart={event => startDrag(event, isSelected ? selection.known : [item])}
       onDragEnd={endDrag}
       {...dropping}
     >
       <td class="check">
-        <input
-          type="checkbox"
-          aria-label={t('selectItem', { name: visible(name) })}
-          checked={isSelected}
-          onChange={event => onSelect(item, event.currentTarget.checked)}
-        />
+        <label>
+          <input
+            type="checkbox"
+            tabIndex={-1}
+            aria-label={t('selectItem', { name: visible(name) })}
+            checked={isSelected}
+            onClick={choose}
+          />
+        </label>
       </td>
       <th scope="row" class="name">
-        <Icon name={isFolder ? 'folder' : iconOf(item.mediaType)} />
+        {isFolder ? <Icon name="folder" /> : <Thumbnail item={item} icon={iconOf(mediaType)} />}
         <span>
-          {isFolder ? (
-            <Link to={`contexts/${part(context)}/files/${part(entryId)}`}>
-              <Name>{name}</Name>
-            </Link>
-          ) : (
-            <button type="button" class="link" onClick={() => onAction({ kind: 'preview', items: [item] })}>
-              <Name>{name}</Name>
-            </button>
-          )}
-          <span class="meta">{meta.join(' · ')}</span>
+          <ItemLink item={item} isActive={isActive} onOpen={onOpen} />
+          {showsPlace ? <Whereabouts item={item} /> : <span class="meta">{meta.join(' · ')}</span>}
         </span>
+        <SharedMark item={item} />
       </th>
       <td class="col-format">{isFolder ? t('folder') : tellType(mediaType, name)}</td>
-      <td class="col-size">{size === undefined ? '–' : bytes(size)}</td>
-      <td class="col-modified">{modified ? ago(modified) : '–'}</td>
+      <td class="col-size">{size === undefined ? '' : bytes(size)}</td>
+      <td class="col-modified">{modified ? ago(modified) : ''}</td>
       <td class="more">
-        <Menu label={t('actionsOn', { name: visible(name) })} items={menuOf(item, onAction)} />
+        <Menu
+          label={t('actionsOn', { name: visible(name) })}
+          items={menuOf(item, showsPlace, onAction)}
+          isTabStop={false}
+        />
       </td>
     </tr>
   )
 }
 
-function menuOf(item: Item, onAction: (action: Action) => void): MenuItem[] {
+interface ItemLinkProps {
+  readonly item: Item
+  readonly isActive: boolean
+  readonly onOpen: (item: Item) => void
+}
+
+/** A folder is opened; of a file the details are shown over the list. */
+function ItemLink({ item, isActive, onOpen }: ItemLinkProps) {
+  const { isFolder, context, entryId, name } = item
+  const tabIndex = isActive ? 0 : -1
+  return isFolder ? (
+    <Link to={`contexts/${part(context)}/files/${part(entryId)}`} tabIndex={tabIndex}>
+      <Name>{name}</Name>
+    </Link>
+  ) : (
+    <Link to={itemPath(item)} tabIndex={tabIndex} onFollow={() => onOpen(item)}>
+      <Name>{name}</Name>
+    </Link>
+  )
+}
+
+/** A sign that others have been given access to this item. */
+function SharedMark({ item: { info, context, entryId } }: { readonly item: Item }) {
+  const { me } = useSession()
+  const others = accessIn(info, { base: me.baseUri, context, entry: entryId }).filter(
+    ({ principal }) => principal !== me.id,
+  )
+  if (others.length === 0) return null
+  return (
+    <span class="shared-mark" title={t('shared')}>
+      <Icon name="people" />
+      <span class="hidden">{t('shared')}</span>
+    </span>
+  )
+}
+
+function menuOf(item: Item, isFound: boolean, onAction: FileRowProps['onAction']): MenuItem[] {
   const { context, entryId, isFolder, size, isOwner, canWrite, canWriteMetadata } = item
-  const pick = (kind: Action['kind']) => () => onAction({ kind, items: [item] })
+  const pick = (kind: Action['kind']) => () => onAction(kind, [item])
   const canRename = isFolder ? canWriteMetadata : isOwner
   return [
+    { text: t('details'), onPick: pick('details') },
+    ...(isFound ? [{ text: t('showInFolder'), onPick: () => navigate(folderPath(item)) }] : []),
     ...(isFolder ? [{ text: t('downloadZip'), download: zipAddress(context, [entryId]) }] : []),
     ...(isFolder || size === undefined
       ? []
-      : [
-          { text: t('preview'), onPick: pick('preview') },
-          { text: t('download'), download: address(`${resourcePath(item)}?download`) },
-        ]),
+      : [{ text: t('download'), download: address(`${resourcePath(item)}?download`) }]),
+    ...(isOwner ? [{ text: t('share'), onPick: pick('share') }] : []),
     ...(canRename ? [{ text: t('rename'), onPick: pick('rename') }] : []),
-    ...(canWriteMetadata ? [{ text: t('editDetails'), onPick: pick('details') }] : []),
-    ...(canWrite && !isFolder ? [{ text: t('replaceFile'), onPick: pick('replace') }] : []),
     ...(canWrite ? [{ text: t('move'), onPick: pick('move') }] : []),
-    ...(isOwner
-      ? [{ text: t('share'), onPick: () => navigate(`contexts/${part(context)}/sharing/${part(entryId)}`) }]
-      : []),
+    ...(canWrite && !isFolder ? [{ text: t('replaceFile'), onPick: pick('replace') }] : []),
     ...(isOwner ? [{ text: t('delete'), onPick: pick('delete'), isDangerous: true }] : []),
   ]
 }

@@ -1,30 +1,44 @@
+import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Icon } from '../../components/icon.tsx'
 import { Await, Page } from '../../components/page.tsx'
 import { QuotaBar } from '../../components/quota-bar.tsx'
-import { SearchField } from '../../components/search-field.tsx'
 import { Problem } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import { type Context, contextTitle, loadContext } from '../../lib/contexts.ts'
-import { columns, folderOf, type Listing, loadItem, type SortColumn } from '../../lib/files.ts'
+import {
+  columns,
+  folderOf,
+  type Item,
+  itemPath,
+  type Listing,
+  loadItem,
+  loadItems,
+  type SortColumn,
+} from '../../lib/files.ts'
+import { showFooter } from '../../lib/footer.ts'
 import { useChange } from '../../lib/items.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { useQuery } from '../../lib/query.ts'
 import { Link } from '../../lib/router.tsx'
 import { checkSession, useSession } from '../../lib/session.ts'
-import { showFooter } from '../../lib/footer.ts'
 import { visible } from '../../lib/text.ts'
 import { loadTrash } from '../../lib/trash.ts'
 import type { Target } from '../../lib/uploads.ts'
+import { AddFiles } from './add-files.tsx'
 import { Breadcrumbs, type Crumb } from './breadcrumbs.tsx'
-import { FileList } from './file-list.tsx'
+import { FileList, ItemPanel } from './file-list.tsx'
+import { addressOf, itemAt } from './item-address.ts'
+import { SearchLine } from './search-line.tsx'
 import { UploadTray, useUploads } from './upload-tray.tsx'
-import { UploadZone } from './upload-zone.tsx'
 
 interface Place {
   readonly context: Context
   /** The folders from the outermost one to this one. */
   readonly folders: readonly Crumb[]
+  /** Whether there is nothing that the person may read. */
+  readonly isClosed?: boolean
 }
 
 const MAX_DEPTH = 32
@@ -39,23 +53,82 @@ export function Files({ parts }: { readonly parts: Readonly<Record<string, strin
     // A user who may read nothing here may no longer be signed in. After a new sign-in this is loaded again.
     if (!context.canRead) await checkSession(me)
     if (context.canRead) return { context, folders: await pathTo(context.contextId, folder, signal) }
-    return await sharedFolder(context, folder, signal)
+    const shared = await sharedFolder(context, folder, signal)
+    const isClosed = shared.folders.length === 0 && (await countReadable(me.baseUri + context.contextId, signal)) === 0
+    return { ...shared, isClosed }
   }
   const [loaded, again] = useLoaded(load, [key, folder])
   const [moves, setMoves] = useState(0)
-  const onMoved = (): void => setMoves(moves => moves + 1)
   const place = loaded.state === 'ready' ? loaded.value : undefined
-  const title = place?.folders.at(-1)?.name ?? (place ? contextTitle(place.context) : t('filesOf'))
+  const name = place?.folders.at(-1)?.name ?? (place ? contextTitle(place.context) : t('filesOf'))
+  const title = place?.isClosed === true ? t('noAccessTitle') : name
   return (
     <Page
       title={visible(title)}
-      lead={place ? <Breadcrumbs context={place.context} folders={place.folders} onMoved={onMoved} /> : undefined}
-    >
-      <Await loaded={loaded} again={again}>
-        {({ context }) => <FilesOf context={context} folder={folder} moves={moves} reload={again} />}
-      </Await>
-    </Page>
+      class="files-page"
+      content={heading => {
+        if (!place) {
+          return (
+            <>
+              <header>{heading}</header>
+              <Await loaded={loaded} again={again}>
+                {() => null}
+              </Await>
+            </>
+          )
+        }
+        const { context, folders, isClosed } = place
+        if (isClosed === true) return <NoAccess heading={heading} context={context.contextId} />
+        const path = (
+          <Breadcrumbs
+            context={context}
+            folders={folders}
+            heading={heading}
+            onMoved={() => setMoves(moves => moves + 1)}
+          />
+        )
+        return <FilesOf context={context} folder={folder} name={title} path={path} moves={moves} reload={again} />
+      }}
+    />
   )
+}
+
+/** Why there is no list, and one way on. An address may lead to a single file that is shared. */
+function NoAccess({ heading, context }: { readonly heading: ComponentChildren; readonly context: string }) {
+  const [{ item, tab }, change] = useQuery({ item: '', tab: '' })
+  return (
+    <>
+      <header>{heading}</header>
+      <div class="notice warn stack">
+        <p>{t('noAccess')}</p>
+        <p>
+          <Link to="">{t('toMyFiles')}</Link>
+        </p>
+      </div>
+      {item !== '' && (
+        <ItemPanel
+          {...itemAt(item, context)}
+          tab={tab}
+          onTab={tab => change({ tab })}
+          onClose={() => change({ item: '', tab: '' })}
+          onChanged={() => undefined}
+        />
+      )}
+    </>
+  )
+}
+
+/** Number of items outside of folders that the person may read. @throws {Problem} */
+async function countReadable(contextUri: string, signal: AbortSignal): Promise<number> {
+  const listing = {
+    contextUri,
+    folder: undefined,
+    search: '',
+    isEverywhere: false,
+    sort: 'name',
+    descends: false,
+  } as const
+  return (await loadItems(listing, 0, signal)).results
 }
 
 /** A folder that is shared by itself, in a context that is not. @throws {Problem} */
@@ -82,19 +155,22 @@ async function pathTo(context: string, folder: string | undefined, signal: Abort
   return path
 }
 
-const usual = { search: '', sort: 'name', order: 'asc' }
+const usual = { search: '', in: '', sort: 'name', order: 'asc', item: '', tab: '' }
 
 interface FilesOfProps {
   readonly context: Context
   readonly folder: string | undefined
+  /** Of the context or folder. */
+  readonly name: string
+  readonly path: ComponentChildren
   /** Increases when an item has been moved out of the list. */
   readonly moves: number
   readonly reload: () => void
 }
 
-function FilesOf({ context, folder, moves, reload }: FilesOfProps) {
+function FilesOf({ context, folder, name, path, moves, reload }: FilesOfProps) {
   const { me } = useSession()
-  const [{ search, sort, order }, change] = useQuery(usual)
+  const [{ search, in: where, sort, order, item, tab }, change] = useQuery(usual)
   const [round, setRound] = useState(0)
   const { contextId, quota, canWrite, canRead, isOwner } = context
   const contextUri = me.baseUri + contextId
@@ -113,43 +189,64 @@ function FilesOf({ context, folder, moves, reload }: FilesOfProps) {
     pause.current = setTimeout(refresh, 250)
   })
   const column: SortColumn = columns.find(column => column === sort) ?? 'name'
-  const listing: Listing = { contextUri, folder, search, sort: column, descends: order === 'desc' }
+  const isEverywhere = where !== 'here'
+  const listing: Listing = { contextUri, folder, search, isEverywhere, sort: column, descends: order === 'desc' }
   const onSort = (next: SortColumn): void =>
     change({ sort: next, order: next === column && order === 'asc' ? 'desc' : 'asc' })
+  const here = { context: contextId, entryId: folder ?? '' }
+  const open = (found: Pick<Item, 'context' | 'entryId'>, tab = ''): void =>
+    change({ item: addressOf(found, contextId), tab }, item === '')
   return (
-    <>
+    <FileList
+      listing={listing}
+      target={target}
+      round={round + moves}
+      isEmptyForAReason={!canRead}
+      opened={{ context: contextId, item, tab }}
+      onSort={onSort}
+      onOpen={open}
+      onTab={tab => change({ tab })}
+      onClose={() => change({ item: '', tab: '' })}
+      onChanged={refresh}
+      head={
+        <>
+          {path}
+          <SearchLine
+            search={search}
+            isHere={!isEverywhere}
+            onSearch={search => change({ search })}
+            onHere={isHere => change({ in: isHere ? 'here' : '' })}
+          />
+        </>
+      }
+    >
+      {canWrite && <AddFiles target={target} name={name} onCreated={refresh} />}
+      {isOwner && (
+        <Link
+          class="button quiet small share"
+          to={folder === undefined ? `contexts/${part(contextId)}/sharing` : itemPath(here, 'access')}
+          {...(folder === undefined ? {} : { onFollow: () => open(here, 'access') })}
+        >
+          <Icon name="people" />
+          {t('share')}
+        </Link>
+      )}
+      {canRead && !canWrite && <span class="muted small">{t('readOnly')}</span>}
       {quota && <QuotaBar name={contextTitle(context)} quota={{ ...quota, fillLevel: quota.fillLevel + under }} />}
-      <UploadZone target={target} canWrite={canWrite} isOwner={isOwner} onCreated={refresh}>
-        <SearchField label={t('searchFiles')} value={search} onValue={search => change({ search })} />
-      </UploadZone>
-      {!canRead && <p class="notice warn">{t('noAccess')}</p>}
-      {canRead && !canWrite && <p class="notice">{t('readOnly')}</p>}
-      <FileList
-        listing={listing}
-        target={target}
-        round={round + moves}
-        isEmptyForAReason={!canRead}
-        onSort={onSort}
-        onChanged={refresh}
-      />
       {canWrite ? (
         <TrashLink context={contextId} />
       ) : (
         canRead && <TrashLinkOfReader context={contextId} round={round} />
       )}
-      {!canRead && (
-        <p>
-          <Link to="">{t('toMyFiles')}</Link>
-        </p>
-      )}
-    </>
+    </FileList>
   )
 }
 
 const TrashLink = ({ context }: { readonly context: string }) => (
-  <p>
-    <Link to={`contexts/${part(context)}/trash`}>{t('trash')}</Link>
-  </p>
+  <Link class="button quiet small trash" label={t('trash')} to={`contexts/${part(context)}/trash`}>
+    <Icon name="trash" />
+    <span class="text">{t('trash')}</span>
+  </Link>
 )
 
 /** Owners of single files restore these without writing to the context: the link is there when the trash has something for them. */

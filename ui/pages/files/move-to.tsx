@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { Dialog, DialogButtons } from '../../components/dialog.tsx'
 import { Choice } from '../../components/field.tsx'
+import { Form } from '../../components/form.tsx'
 import { Await } from '../../components/page.tsx'
 import { type Item, loadFolders } from '../../lib/files.ts'
 import { t } from '../../lib/language.ts'
@@ -40,12 +41,16 @@ export function MoveTo({ items, target, onClose, onChanged }: MoveToProps) {
             if (await moveAll(items, to, onChanged)) onClose()
           }
           return (
-            <>
-              <Choice label={t('folder')} value={chosen} options={options} onValue={setFolder} />
-              <DialogButtons onClose={onClose}>
-                <Button onPress={move}>{t('move')}</Button>
-              </DialogButtons>
-            </>
+            <Form work={move}>
+              {() => (
+                <>
+                  <Choice label={t('folder')} value={chosen} options={options} onValue={setFolder} />
+                  <DialogButtons onClose={onClose}>
+                    <Button type="submit">{t('move')}</Button>
+                  </DialogButtons>
+                </>
+              )}
+            </Form>
           )
         }}
       </Await>

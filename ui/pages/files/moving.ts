@@ -1,8 +1,7 @@
-import { attempt, undoBy } from '../../components/toast.tsx'
-import { folderOf, type Item, move } from '../../lib/files.ts'
-import { number } from '../../lib/format.ts'
-import { t } from '../../lib/language.ts'
+import { tell, tellFailure, undoBy } from '../../components/toast.tsx'
+import { folderOf, type Item, moveInto, takeOut } from '../../lib/files.ts'
 import type { Target } from '../../lib/uploads.ts'
+import { tellItems, workThrough } from './many-items.ts'
 
 /**
  * The items that are being dragged within the page. Kept here, because the browser's data transfer carries
@@ -22,25 +21,50 @@ export const endDrag = (): void => {
 
 export const isDragging = (): boolean => dragged.length > 0
 
-/** Moves all items, reports the result and offers to undo it. */
+type Moved = readonly [item: Item, from: string | undefined]
+
+/** Moves all items, reports the result and offers to undo it. Resolves to whether anything was moved. */
 export async function moveAll(items: readonly Item[], to: Target, onMoved: () => void): Promise<boolean> {
-  const movable = items.filter(({ entryId }) => entryId !== to.folder)
+  // What a search has found in another context stays there.
+  const movable = items.filter(({ context, entryId }) => context === to.context && entryId !== to.folder)
   // The items that a search has found can be in different folders.
-  const before: Array<readonly [Item, string | undefined]> = []
-  const work = async (): Promise<void> => {
-    for (const item of movable) {
-      const from = await folderOf(item)
-      if (from === to.folder) continue
-      await move(item, to, from)
-      before.push([item, from])
-    }
+  const before: Moved[] = []
+  const moved = await workThrough(movable, async item => {
+    const from = await folderOf(item)
+    if (from === to.folder) return
+    if (to.folder !== undefined) await moveInto(item, to.context, to.contextUri, to.folder)
+    before.push([item, from])
+  })
+  try {
+    if (to.folder === undefined) await takeAllOut(before, to.context)
+  } catch (error) {
+    tellFailure(error)
+    return false
   }
-  const back = async (): Promise<void> => {
-    for (const [item, from] of before) await move(item, { ...to, folder: from }, to.folder)
-  }
-  const isDone = await attempt(work, t('moved', { count: number(movable.length) }), undoBy(back, onMoved))
+  if (moved.length > 0)
+    tell(
+      tellItems(moved, 'movedOne', 'moved'),
+      undoBy(() => moveBack(before, to), onMoved),
+    )
   onMoved()
-  return isDone
+  return moved.length > 0
+}
+
+/** One request for each folder, because each needs the whole list of its members. */
+async function takeAllOut(moved: readonly Moved[], context: string): Promise<void> {
+  for (const folder of new Set(moved.map(([, from]) => from))) {
+    const items = moved.filter(([, from]) => from === folder).map(([item]) => item)
+    if (folder !== undefined) await takeOut(items, context, folder)
+  }
+}
+
+async function moveBack(moved: readonly Moved[], to: Target): Promise<void> {
+  const { context, contextUri } = to
+  await workThrough(moved, async ([item, from]) => {
+    if (from !== undefined) await moveInto(item, context, contextUri, from)
+  })
+  const loose = moved.filter(([, from]) => from === undefined).map(([item]) => [item, to.folder] as const)
+  await takeAllOut(loose, context)
 }
 
 /** Attributes of an element that accepts dropped files. */

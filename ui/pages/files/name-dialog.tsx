@@ -130,6 +130,7 @@ const NameFields = ({ value, onValue, action, problem, onClose }: NameFieldsProp
       required
       maxLength={Math.max(MAX_NAME, value.length)}
       autocomplete="off"
+      isPreselected
       error={problem === undefined ? undefined : tellProblem(problem)}
     />
     <DialogButtons onClose={onClose}>

@@ -4,7 +4,7 @@ import { Bar } from '../../components/bar.tsx'
 import { Button } from '../../components/button.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Name } from '../../components/name.tsx'
-import { tell } from '../../components/toast.tsx'
+import { tell, tellBad } from '../../components/toast.tsx'
 import { Problem } from '../../lib/api.ts'
 import { bytes, number, tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
@@ -33,14 +33,13 @@ export function useUploads(): readonly Upload[] {
 /** Maximum number of uploads that are listed; the others are counted. */
 const MAX_SHOWN = 100
 
-/** On a small window the list of uploads starts collapsed, because it would cover half of the window. */
 const isSmall = (): boolean => matchMedia('(max-width: 44rem), (max-height: 40rem)').matches
 
 /** Room between the tray and what is scrolled to, in pixels. */
 const MARGIN = 24
 
 /**
- * In a small window, what is scrolled into it, for instance because it has the focus, stays clear of the tray.
+ * What is scrolled into the window, for instance because it has the focus, stays clear of the tray where the window is small.
  * @param isShown whether the tray is on the page
  */
 function useScrollRoom(tray: RefObject<HTMLElement | null>, isShown: boolean): void {
@@ -49,36 +48,66 @@ function useScrollRoom(tray: RefObject<HTMLElement | null>, isShown: boolean): v
     if (!element) return undefined
     const { style } = document.documentElement
     const observer = new ResizeObserver(() => {
+      style.setProperty('--tray', `${element.offsetHeight}px`)
       style.scrollPaddingBlockEnd = isSmall() ? `${element.offsetHeight + MARGIN}px` : ''
     })
     observer.observe(element)
     return () => {
       observer.disconnect()
+      style.removeProperty('--tray')
       style.scrollPaddingBlockEnd = ''
     }
   }, [isShown])
 }
 
-/** The progress of all uploads, at the lower edge of every page. */
+/** Time in milliseconds after which a tray without failures goes. */
+const CLOSE_AFTER = 5000
+
+/** Closes the tray some time after everything has succeeded, unless somebody looks at it. */
+function useSelfClosing(tray: RefObject<HTMLElement | null>, isOver: boolean): void {
+  useEffect(() => {
+    if (!isOver) return undefined
+    const timer = setInterval(() => {
+      if (tray.current?.matches(':hover, :focus-within') === false) clearUploads()
+    }, CLOSE_AFTER)
+    return () => clearInterval(timer)
+  }, [isOver])
+}
+
+/** The progress of all uploads: a line at the lower edge of every page, and a list on demand. */
 export function UploadTray() {
   const all = useUploads()
-  const [isOpen, setOpen] = useState(() => !isSmall())
+  const [isOpen, setOpen] = useState(false)
   const active = all.filter(isActive)
+  const waiting = active.filter(({ state }) => state === 'waiting').length
+  const failed = all.filter(({ state }) => state === 'refused').length
   const tray = useRef<HTMLElement>(null)
   useScrollRoom(tray, all.length > 0)
+  useSelfClosing(tray, all.length > 0 && active.length === 0 && failed === 0)
   useAnnouncement(all, active.length)
+  // Why something failed must not be looked for.
+  useEffect(() => {
+    if (failed > 0) setOpen(true)
+  }, [failed])
   if (all.length === 0) return null
   const size = all.reduce((sum, { file }) => sum + file.size, 0)
   const sent = all.reduce((sum, { sent, state, file }) => sum + (isActive({ state } as Upload) ? sent : file.size), 0)
   const isPaused = uploadsArePaused()
-  const failed = all.filter(({ state }) => state === 'refused').length
   const sorted = [...active, ...all.filter(upload => !isActive(upload)).reverse()].slice(0, MAX_SHOWN)
   return (
     <section ref={tray} class="tray card" aria-label={t('uploads')}>
       <header>
         <h2>{active.length > 0 ? t('uploading', { count: number(active.length) }) : t('uploadsFinished')}</h2>
+        {active.length > 0 && (
+          <Bar
+            kind="progress"
+            label={t('uploads')}
+            level={size === 0 ? 0 : sent / size}
+            text={t('progressOf', { sent: bytes(sent), size: bytes(size) })}
+          />
+        )}
         <div class="buttons">
-          {active.length > 0 && (
+          {(waiting > 0 || isPaused) && active.length > 0 && (
             <Button kind="quiet" size="small" onPress={() => pauseUploads(!isPaused)}>
               {t(isPaused ? 'resume' : 'pause')}
             </Button>
@@ -103,14 +132,6 @@ export function UploadTray() {
           </button>
         </div>
       </header>
-      {active.length > 0 && (
-        <Bar
-          kind="progress"
-          label={t('uploads')}
-          level={size === 0 ? 0 : sent / size}
-          text={t('progressOf', { sent: bytes(sent), size: bytes(size) })}
-        />
-      )}
       {isPaused && active.length > 0 && <p class="muted small">{t('pausedText')}</p>}
       {failed > 0 && !isOpen && <p class="error">{t('uploadsFailed', { count: number(failed) })}</p>}
       {isOpen && (
@@ -133,7 +154,8 @@ function useAnnouncement(all: readonly Upload[], active: number): void {
     for (const { id } of over) told.current.add(id)
     const refused = over.filter(({ state }) => state === 'refused').length
     const values = { count: number(over.length - refused), refused: number(refused) }
-    if (over.length > 0) tell(refused === 0 ? t('uploadsDone', values) : t('uploadsRefused', values))
+    if (over.length > 0 && refused === 0) tell(t('uploadsDone', values))
+    else if (over.length > 0) tellBad(t('uploadsRefused', values))
   }, [active])
   useEffect(() => {
     for (const { id, state } of all) if (state === 'waiting') told.current.delete(id)

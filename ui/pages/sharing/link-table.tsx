@@ -3,50 +3,90 @@ import { Button } from '../../components/button.tsx'
 import { Confirm } from '../../components/dialog.tsx'
 import { Name } from '../../components/name.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { attempt } from '../../components/toast.tsx'
-import { part } from '../../lib/base.ts'
+import { ShownOnce } from '../../components/shown-once.tsx'
+import { attempt, tellFailure } from '../../components/toast.tsx'
+import { Problem } from '../../lib/api.ts'
+import { itemPath } from '../../lib/files.ts'
 import { ago, dateTime, number } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
-import { type PublicLink, revokeLink } from '../../lib/public-links.ts'
+import { loadLinkUrl, type PublicLink, revokeLink } from '../../lib/public-links.ts'
 import { Link } from '../../lib/router.tsx'
+import { useSession } from '../../lib/session.ts'
 import { visible } from '../../lib/text.ts'
+import { ChangeLinkDialog } from './new-link.tsx'
 
 interface LinkTableProps {
   readonly links: readonly PublicLink[]
   /** What each row says beside the link itself: nothing where all are of one file and visible to its owners. */
   readonly shows: readonly ('item' | 'creator')[]
+  /** Called after a change, too. */
   readonly onRevoked: () => void
 }
 
-/** Public links with their limits and use, and a button to revoke each. */
+/** Public links with their limits and use, and buttons to copy, change and revoke each. */
 export function LinkTable({ links, shows, onRevoked }: LinkTableProps) {
+  const { me } = useSession()
   const [revoking, setRevoking] = useState<PublicLink>()
+  const [changing, setChanging] = useState<PublicLink>()
+  const [shown, setShown] = useState<string>()
   const revoke = async ({ id }: PublicLink): Promise<void> => {
     await attempt(() => revokeLink(id), t('linkRevoked'))
     onRevoked()
+  }
+  const show = async ({ id }: PublicLink): Promise<void> => {
+    try {
+      setShown(await loadLinkUrl(id))
+    } catch (error) {
+      tellFailure(
+        error instanceof Problem && error.status === 404 ? new Problem(404, { code: 'link-unreadable' }) : error,
+      )
+    }
   }
   const columns: ReadonlyArray<Column<PublicLink>> = [
     ...(shows.includes('item') ? [itemColumn()] : []),
     ...(shows.includes('creator') ? [creatorColumn()] : []),
     ...limitColumns(),
     {
-      title: t('revoke'),
+      title: t('actions'),
       kind: 'actions',
-      cell: link => (
-        <Button
-          kind="quiet danger"
-          size="small"
-          label={`${t('revoke')}: ${visible(link.name ?? link.item ?? link.id)}`}
-          onPress={() => setRevoking(link)}
-        >
-          {t('revoke')}
-        </Button>
-      ),
+      cell: link => {
+        const name = visible(link.name ?? link.item ?? link.id)
+        return (
+          <div class="buttons">
+            {link.createdBy.id === me.id && (
+              <Button kind="quiet" size="small" label={`${t('copyLink')}: ${name}`} onPress={() => show(link)}>
+                {t('copyLink')}
+              </Button>
+            )}
+            <Button kind="quiet" size="small" label={`${t('changeLink')}: ${name}`} onPress={() => setChanging(link)}>
+              {t('changeIt')}
+            </Button>
+            <Button
+              kind="quiet danger"
+              size="small"
+              label={`${t('revoke')}: ${name}`}
+              onPress={() => setRevoking(link)}
+            >
+              {t('revoke')}
+            </Button>
+          </div>
+        )
+      },
     },
   ]
   return (
     <>
       <Table caption={t('publicLinks')} columns={columns} rows={links} keyOf={({ id }) => id} />
+      {shown !== undefined && (
+        <ShownOnce
+          title={t('publicLink')}
+          text={t('linkOnce')}
+          label={t('publicLink')}
+          value={shown}
+          onClose={() => setShown(undefined)}
+        />
+      )}
+      {changing && <ChangeLinkDialog link={changing} onChanged={onRevoked} onClose={() => setChanging(undefined)} />}
       {revoking && (
         <Confirm
           title={t('linkRevoke')}
@@ -67,7 +107,7 @@ const itemColumn = (): Column<PublicLink> => ({
     item === undefined ? (
       '–'
     ) : (
-      <Link to={`contexts/${part(contextId)}/sharing/${part(entryId)}`}>
+      <Link to={itemPath({ context: contextId, entryId }, 'access')}>
         <Name>{item}</Name>
       </Link>
     ),

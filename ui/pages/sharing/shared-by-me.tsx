@@ -1,10 +1,9 @@
-import { useState } from 'preact/hooks'
 import { Icon } from '../../components/icon.tsx'
 import { Name } from '../../components/name.tsx'
 import { Await, Card } from '../../components/page.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { part } from '../../lib/base.ts'
-import type { Item } from '../../lib/files.ts'
+import { type Item, itemPath } from '../../lib/files.ts'
 import { findMessage, t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { namesOf } from '../../lib/principals.ts'
@@ -12,11 +11,10 @@ import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { loadSharedByMe, type SharedItem } from '../../lib/shared.ts'
 import { visible } from '../../lib/text.ts'
-import { Preview } from '../files/preview.tsx'
 import { FilesHome } from '../files-home.tsx'
 import { tellRole } from './access-rows.tsx'
 import { Links } from './my-links.tsx'
-import { ItemLink } from './shared-entries.tsx'
+import { ItemLink, useItemPanel } from './shared-entries.tsx'
 
 /** Items that the user shares with others, and with whom. */
 export function SharedByMe() {
@@ -27,7 +25,7 @@ export function SharedByMe() {
     return { items, names: await namesOf(ids, signal) }
   }
   const [loaded, again] = useLoaded(load, [me.id])
-  const [shown, setShown] = useState<Item>()
+  const { panel, open } = useItemPanel(again)
   return (
     <FilesHome title={t('sharedByMe')}>
       <Card title={t('sharedByMe')}>
@@ -38,14 +36,14 @@ export function SharedByMe() {
             ) : (
               <Table
                 caption={t('sharedByMe')}
-                columns={columns(names, setShown)}
+                columns={columns(names, open)}
                 rows={items}
                 keyOf={({ item: { context, entryId } }) => `${context}/${entryId}`}
               />
             )
           }
         </Await>
-        {shown && <Preview item={shown} onClose={() => setShown(undefined)} />}
+        {panel}
       </Card>
       <Links title={t('myPublicLinks')} isAll={false} />
     </FilesHome>
@@ -54,7 +52,7 @@ export function SharedByMe() {
 
 const columns = (
   names: ReadonlyMap<string, string>,
-  onShow: (item: Item) => void,
+  onShow: (item: Item, tab?: string) => void,
 ): ReadonlyArray<Column<SharedItem>> => [
   {
     title: t('item'),
@@ -92,11 +90,8 @@ const columns = (
       <Link
         class="button quiet small"
         label={`${t('changeAccess')}: ${visible(item.name)}`}
-        to={
-          isContext
-            ? `contexts/${part(item.entryId)}/sharing`
-            : `contexts/${part(item.context)}/sharing/${part(item.entryId)}`
-        }
+        to={isContext ? `contexts/${part(item.entryId)}/sharing` : itemPath(item, 'access')}
+        {...(isContext ? {} : { onFollow: () => onShow(item, 'access') })}
       >
         {t('changeAccess')}
       </Link>

@@ -1,23 +1,24 @@
-import { useState } from 'preact/hooks'
 import { Icon, iconOf } from '../../components/icon.tsx'
 import { Name } from '../../components/name.tsx'
 import { Await, Card } from '../../components/page.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { part } from '../../lib/base.ts'
-import type { Item } from '../../lib/files.ts'
+import { type Item, itemPath } from '../../lib/files.ts'
 import { ago, bytes } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
+import { useQuery } from '../../lib/query.ts'
 import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { loadSharedEntries } from '../../lib/shared.ts'
-import { Preview } from '../files/preview.tsx'
+import { addressOf, itemAt } from '../files/item-address.ts'
+import { ItemPanel } from '../files/item-panel.tsx'
 
 /** Single files and folders that others have shared with the user. */
 export function SharedEntries() {
   const { me } = useSession()
   const [loaded, again] = useLoaded(signal => loadSharedEntries(me, signal), [me.id])
-  const [shown, setShown] = useState<Item>()
+  const { panel, open } = useItemPanel(again)
   return (
     <Card title={t('sharedItems')}>
       <Await loaded={loaded} again={again}>
@@ -27,19 +28,35 @@ export function SharedEntries() {
           ) : (
             <Table
               caption={t('sharedItems')}
-              columns={columns(setShown)}
+              columns={columns(open)}
               rows={items}
               keyOf={({ context, entryId }) => `${context}/${entryId}`}
             />
           )
         }
       </Await>
-      {shown && <Preview item={shown} onClose={() => setShown(undefined)} />}
+      {panel}
     </Card>
   )
 }
 
-/** A link to a folder; a button that shows a file. */
+/** The panel of the item in the address of the page, and a way to open it. */
+export function useItemPanel(onChanged: () => void) {
+  const [{ item, tab }, change] = useQuery({ item: '', tab: '' })
+  const panel = item !== '' && (
+    <ItemPanel
+      {...itemAt(item)}
+      tab={tab}
+      onTab={tab => change({ tab })}
+      onClose={() => change({ item: '', tab: '' })}
+      onChanged={onChanged}
+    />
+  )
+  const open = (item: Item, tab = ''): void => change({ item: addressOf(item), tab }, true)
+  return { panel, open }
+}
+
+/** A link to a folder, or to the details of a file. */
 export function ItemLink({ item, onShow }: { readonly item: Item; readonly onShow: (item: Item) => void }) {
   const { isFolder, mediaType, name, context, entryId } = item
   return (
@@ -50,9 +67,9 @@ export function ItemLink({ item, onShow }: { readonly item: Item; readonly onSho
           <Name>{name}</Name>
         </Link>
       ) : (
-        <button type="button" class="link" onClick={() => onShow(item)}>
+        <Link class="strong" to={itemPath(item)} onFollow={() => onShow(item)}>
           <Name>{name}</Name>
-        </button>
+        </Link>
       )}
     </span>
   )

@@ -7,8 +7,8 @@ import { Await, Card } from '../../components/page.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { tellFailure } from '../../components/toast.tsx'
 import { address } from '../../lib/base.ts'
-import { bytes } from '../../lib/format.ts'
-import { t } from '../../lib/language.ts'
+import { ago, bytes } from '../../lib/format.ts'
+import { currentLocale, t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { linkedFile, type LinkedItem, type LinkedItems, linkedZip, loadLinked } from '../../lib/public-links.ts'
 import { visible } from '../../lib/text.ts'
@@ -92,7 +92,7 @@ function Members({ link, folder, onOpen }: MembersProps) {
         if (items.length === 0 && next === undefined) return <p class="empty">{t('linkFolderEmpty')}</p>
         return (
           <>
-            <Table caption={t('filesOf')} columns={columns(link, onOpen)} rows={items} keyOf={({ id }) => id} />
+            <Table caption={t('filesOf')} columns={columns(link, onOpen)} rows={sorted(items)} keyOf={({ id }) => id} />
             {next !== undefined && (
               <div class="buttons">
                 <Button kind="quiet" onPress={() => showMore(items, next)}>
@@ -105,6 +105,13 @@ function Members({ link, folder, onOpen }: MembersProps) {
       }}
     </Await>
   )
+}
+
+/** Folders first, then by name, with numbers in their order. */
+function sorted(items: readonly LinkedItem[]): readonly LinkedItem[] {
+  const names = new Intl.Collator(currentLocale(), { numeric: true })
+  const rank = ({ kind }: LinkedItem): number => (kind === 'folder' ? 0 : 1)
+  return [...items].sort((one, other) => rank(one) - rank(other) || names.compare(one.name, other.name))
 }
 
 const columns = (link: string, onOpen: (item: LinkedItem) => void): ReadonlyArray<Column<LinkedItem>> => [
@@ -121,6 +128,7 @@ const columns = (link: string, onOpen: (item: LinkedItem) => void): ReadonlyArra
     ),
   },
   { title: t('fileSize'), kind: 'number', cell: ({ size }) => (size === undefined ? '–' : bytes(size)) },
+  { title: t('changed'), kind: 'whole', cell: ({ modified }) => ago(new Date(modified)) },
   {
     title: t('actions'),
     kind: 'actions',

@@ -1,0 +1,45 @@
+import type { System } from '../base/system.ts'
+import { KeyedTokenSealer } from './tokens.ts'
+
+/** What a secret opens. The keys may be those of sessions, whose seals name user ids: none can stand for another. */
+type Purpose = 'second factor' | 'public link'
+
+/**
+ * Seals secrets that are needed again, so that a copy of the database is neither a second factor nor a public link. The keys are read, and
+ * a key file is created, when the first secret is sealed or opened.
+ */
+export class SealedSecrets {
+  readonly #keys: () => Promise<readonly Uint8Array[]>
+  readonly #system: System
+  readonly #purpose: Purpose
+  #sealer: Promise<KeyedTokenSealer> | undefined
+
+  /** @param keys the first seals, and all of them open */
+  constructor(keys: () => Promise<readonly Uint8Array[]>, system: System, purpose: Purpose) {
+    this.#keys = keys
+    this.#system = system
+    this.#purpose = purpose
+  }
+
+  /** @param owner id of a user @throws {StartupError} when the keys cannot be read */
+  async seal(secret: Uint8Array, owner: string): Promise<string> {
+    return (await this.#load()).seal(Buffer.from(secret).toString('base64url'), `${this.#purpose} of ${owner}`)
+  }
+
+  /** `undefined` when the key is gone, or the seal is that of another owner. */
+  async open(sealed: string, owner: string): Promise<Uint8Array | undefined> {
+    const text = (await this.#load()).open(sealed, `${this.#purpose} of ${owner}`)
+    return text === undefined ? undefined : Buffer.from(text, 'base64url')
+  }
+
+  async #load(): Promise<KeyedTokenSealer> {
+    this.#sealer ??= this.#keys().then(keys => new KeyedTokenSealer(keys, this.#system))
+    try {
+      return await this.#sealer
+    } catch (error) {
+      // The operator may repair the file while the service runs.
+      this.#sealer = undefined
+      throw error
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { tellFailure } from '../../components/toast.tsx'
+import type { Item } from '../../lib/files.ts'
+import { number } from '../../lib/format.ts'
+import { t } from '../../lib/language.ts'
+import { MAX_ZIP, zipAddress } from '../../lib/trash.ts'
+import type { Action } from './file-actions.tsx'
+import { HelpSheet, useShortcuts } from './help-sheet.tsx'
+import type { Selection } from './selecting.ts'
+
+interface FilesBarProps {
+  /** Where the person is, and the search field. */
+  readonly head: ComponentChildren
+  /** Number of items; `undefined` while it is not known. */
+  readonly results: number | undefined
+  readonly selection: Selection
+  readonly isSelecting: boolean
+  readonly onSelecting: (isSelecting: boolean) => void
+  readonly onAction: (action: Action) => void
+  /** What one can do without a selection. */
+  readonly children: ComponentChildren
+}
+
+/**
+ * The bar above a list of files, which stays when the list is scrolled. Its second line changes for a selection, so nothing below it
+ * moves.
+ */
+export function FilesBar({ head, results, selection, isSelecting, onSelecting, onAction, children }: FilesBarProps) {
+  const bar = useRef<HTMLElement>(null)
+  const [isHelping, setHelping] = useState(false)
+  useHeights(bar)
+  useShortcuts(() => setHelping(true))
+  return (
+    <header class="files-bar" ref={bar}>
+      <div class="strip where">{head}</div>
+      {selection.count > 0 || isSelecting ? (
+        <SelectionLine
+          selection={selection}
+          results={results ?? 0}
+          onAction={onAction}
+          onClose={() => {
+            selection.clear()
+            onSelecting(false)
+          }}
+        />
+      ) : (
+        <div class="strip">
+          {children}
+          <span class="muted small count" role="status">
+            {results === undefined ? t('loading') : t('countItems', { count: number(results) })}
+          </span>
+          <button type="button" class="button quiet small select" onClick={() => onSelecting(true)}>
+            {t('select')}
+          </button>
+          <button
+            type="button"
+            class="button quiet small only-icon help"
+            aria-label={t('shortcuts')}
+            aria-keyshortcuts="?"
+            onClick={() => setHelping(true)}
+          >
+            <Icon name="help" />
+          </button>
+        </div>
+      )}
+      {isHelping && <HelpSheet onClose={() => setHelping(false)} />}
+    </header>
+  )
+}
+
+/** Tells the styles how high what stays above the list is. */
+function useHeights(bar: { readonly current: HTMLElement | null }): void {
+  useLayoutEffect(() => {
+    const upper = document.querySelector<HTMLElement>('.upper')
+    const { style } = document.documentElement
+    const measure = (): void => {
+      const isSticky = upper !== null && getComputedStyle(upper).position === 'sticky'
+      style.setProperty('--upper', `${isSticky ? upper.offsetHeight : 0}px`)
+      style.setProperty('--bar', `${bar.current?.offsetHeight ?? 0}px`)
+      // What gets the focus is scrolled to below the bar and the heads of the columns.
+      style.scrollPaddingBlockStart = 'calc(var(--upper) + var(--bar) + 3rem)'
+    }
+    const observer = new ResizeObserver(measure)
+    for (const element of [upper, bar.current]) if (element) observer.observe(element)
+    measure()
+    return () => {
+      observer.disconnect()
+      style.scrollPaddingBlockStart = ''
+    }
+  }, [])
+}
+
+interface SelectionLineProps {
+  readonly selection: Selection
+  readonly results: number
+  readonly onAction: (action: Action) => void
+  readonly onClose: () => void
+}
+
+/** What one can do with all selected items. */
+function SelectionLine({ selection, results, onAction, onClose }: SelectionLineProps) {
+  const { count, known } = selection
+  const pick = (kind: Action['kind']) => async (): Promise<void> => {
+    try {
+      onAction({ kind, items: await selection.resolve() })
+    } catch (error) {
+      tellFailure(error)
+    }
+  }
+  const every = (may: (item: Item) => boolean): boolean => count > 0 && known.every(may)
+  const [first] = known
+  const areTogether = known.every(({ context }) => context === first?.context)
+  return (
+    <div class="strip selection" role="region" aria-label={t('selection')}>
+      <strong role="status">{t('selected', { count: number(count) })}</strong>
+      {every(({ canWrite }) => canWrite) && areTogether && (
+        <Button kind="quiet" size="small" onPress={pick('move')}>
+          {t('move')}
+        </Button>
+      )}
+      {first && areTogether && count === known.length && count <= MAX_ZIP && (
+        <a
+          class="button quiet small"
+          href={zipAddress(
+            first.context,
+            known.map(({ entryId }) => entryId),
+          )}
+          download
+        >
+          {t('downloadZip')}
+        </a>
+      )}
+      {every(({ isOwner }) => isOwner) && (
+        <Button kind="quiet danger" size="small" onPress={pick('delete')}>
+          {t('delete')}
+        </Button>
+      )}
+      {count < results && (
+        <Button kind="quiet" size="small" onPress={selection.all}>
+          {t('selectAllOf', { count: number(results) })}
+        </Button>
+      )}
+      <Button kind="quiet" size="small" onPress={onClose}>
+        {t('clearSelection')}
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,99 @@
+import { Button } from '../../components/button.tsx'
+import { Fact } from '../../components/fact.tsx'
+import { tell } from '../../components/toast.tsx'
+import { address, uiPath } from '../../lib/base.ts'
+import { tellType } from '../../lib/file-types.ts'
+import { detailsIn, type Item, itemPath, resourcePath, TAG } from '../../lib/files.ts'
+import { bytes, dateTime } from '../../lib/format.ts'
+import { valuesOf } from '../../lib/graph.ts'
+import { t } from '../../lib/language.ts'
+import { useLoaded } from '../../lib/load.ts'
+import { visible } from '../../lib/text.ts'
+import { EditDetails } from './edit-details.tsx'
+import { loadActivity } from './item-history.ts'
+
+interface ItemDetailsProps {
+  readonly item: Item
+  readonly onChanged: () => void
+}
+
+/** Title, description and tags of an item, and facts about it. */
+export function ItemDetails({ item, onChanged }: ItemDetailsProps) {
+  return (
+    <>
+      {item.canWriteMetadata ? <EditDetails item={item} onChanged={onChanged} /> : <Texts item={item} />}
+      <Facts item={item} />
+    </>
+  )
+}
+
+/** What others read who may not change it. */
+function Texts({ item: { metadata = {}, name } }: { readonly item: Item }) {
+  const { title, description } = detailsIn(metadata)
+  const tags = valuesOf(metadata, TAG)
+  return (
+    <>
+      {title !== '' && title !== name && <h3>{visible(title)}</h3>}
+      {description !== '' && <p class="prose">{description}</p>}
+      {tags.length > 0 && (
+        <p class="badges">
+          {tags.map(tag => (
+            <span key={tag} class="badge plain">
+              {visible(tag)}
+            </span>
+          ))}
+        </p>
+      )}
+    </>
+  )
+}
+
+function Facts({ item }: { readonly item: Item }) {
+  const { name, size, mediaType, isFolder, modified, info } = item
+  const [history] = useLoaded(signal => loadActivity(info, signal), [info])
+  const [digest] = useLoaded(signal => loadDigest(item, signal), [item])
+  const created = history.state === 'ready' ? history.value.find(({ what }) => what === 'created') : undefined
+  const url = new URL(uiPath + itemPath(item), location.href).href
+  const copy = async (): Promise<void> => {
+    // Browsers have a clipboard on secure pages only.
+    await navigator.clipboard?.writeText(url)
+    tell(t('copied'))
+  }
+  return (
+    <>
+      <dl class="facts">
+        <Fact name={t('fileType')}>
+          {isFolder ? t('folder') : tellType(mediaType, name)}
+          {mediaType !== undefined && <span class="muted small"> {visible(mediaType)}</span>}
+        </Fact>
+        {size !== undefined && <Fact name={t('fileSize')}>{bytes(size)}</Fact>}
+        {created && (
+          <Fact name={t('created')}>
+            {dateTime(created.time)} · {visible(created.by)}
+          </Fact>
+        )}
+        {modified && <Fact name={t('changed')}>{dateTime(modified)}</Fact>}
+        {digest.state === 'ready' && digest.value !== undefined && (
+          <Fact name="SHA-256">
+            <code class="small">{digest.value}</code>
+          </Fact>
+        )}
+      </dl>
+      <div class="line">
+        <input type="text" readOnly value={url} aria-label={t('address')} />
+        <Button kind="quiet" size="small" onPress={copy}>
+          {t('copy')}
+        </Button>
+      </div>
+    </>
+  )
+}
+
+/** The SHA-256 of a file in hexadecimal digits, as tools print it. */
+async function loadDigest(item: Item, signal: AbortSignal): Promise<string | undefined> {
+  if (item.size === undefined) return undefined
+  const response = await fetch(address(resourcePath(item)), { method: 'HEAD', signal })
+  const [, digest] = /sha-256=:([^:]+):/.exec(response.headers.get('repr-digest') ?? '') ?? []
+  if (!response.ok || digest === undefined) return undefined
+  return [...atob(digest)].map(sign => sign.charCodeAt(0).toString(16).padStart(2, '0')).join('')
+}

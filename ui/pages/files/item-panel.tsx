@@ -1,0 +1,146 @@
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import { Dialog } from '../../components/dialog.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { Await } from '../../components/page.tsx'
+import { TabPanels } from '../../components/tab-panels.tsx'
+import { address } from '../../lib/base.ts'
+import { type Item, loadItem, resourcePath } from '../../lib/files.ts'
+import { t } from '../../lib/language.ts'
+import { useLoaded } from '../../lib/load.ts'
+import { visible } from '../../lib/text.ts'
+import { FileContent } from './file-content.tsx'
+import { ItemAccess } from './item-access.tsx'
+import { ItemActivity } from './item-activity.tsx'
+import { ItemDetails } from './item-details.tsx'
+import { ItemMetadata } from './item-metadata.tsx'
+
+/** To the files before and after, where there are any. */
+export interface Steps {
+  readonly back: (() => void) | undefined
+  readonly on: (() => void) | undefined
+}
+
+interface ItemPanelProps {
+  readonly context: string
+  readonly entryId: string
+  /** The tab that is shown; the first one unless it is known. */
+  readonly tab: string
+  readonly onTab: (tab: string) => void
+  readonly steps?: Steps
+  readonly onClose: () => void
+  readonly onChanged: () => void
+}
+
+/** A file as far as the browser can show it, and all about it: details, access, metadata, activity. */
+export function ItemPanel({ context, entryId, tab, onTab, steps, onClose, onChanged }: ItemPanelProps) {
+  const [loaded, again] = useLoaded(signal => loadItem(context, entryId, signal), [context, entryId])
+  const item = loaded.state === 'ready' ? loaded.value : undefined
+  const changed = (): void => {
+    again()
+    onChanged()
+  }
+  const panel = useRef<HTMLDivElement>(null)
+  useArrows(panel, steps)
+  return (
+    <Dialog title={visible(item?.name ?? t('loading'))} size="panel" closesBeside onClose={onClose}>
+      <div class="panel-tools buttons">
+        {steps && (
+          <>
+            <button
+              type="button"
+              class="button quiet small only-icon"
+              aria-label={t('previousFile')}
+              disabled={!steps.back}
+              onClick={steps.back}
+            >
+              <Icon name="back" />
+            </button>
+            <button
+              type="button"
+              class="button quiet small only-icon"
+              aria-label={t('nextFile')}
+              disabled={!steps.on}
+              onClick={steps.on}
+            >
+              <Icon name="forward" />
+            </button>
+          </>
+        )}
+        {item?.size !== undefined && (
+          <a
+            class="button quiet small"
+            href={address(`${resourcePath(item)}?download`)}
+            download
+            aria-label={t('download')}
+          >
+            <Icon name="download" />
+            <span class="text">{t('download')}</span>
+          </a>
+        )}
+        <button type="button" class="button quiet small only-icon" aria-label={t('close')} onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </div>
+      <div class="panel-body" ref={panel}>
+        <Await loaded={loaded} again={again}>
+          {item => <Parts key={item.entryId} item={item} tab={tab} onTab={onTab} onChanged={changed} />}
+        </Await>
+      </div>
+    </Dialog>
+  )
+}
+
+interface PartsProps {
+  readonly item: Item
+  readonly tab: string
+  readonly onTab: (tab: string) => void
+  readonly onChanged: () => void
+}
+
+function Parts({ item, tab, onTab, onChanged }: PartsProps) {
+  const { name, size, mediaType, isFolder, isOwner } = item
+  const tabs = [
+    ['details', t('details')],
+    ...(isOwner ? [['access', t('accessTab')] as const] : []),
+    ...(item.metadata ? [['metadata', t('metadata')] as const] : []),
+    ['activity', t('activity')],
+  ] as const
+  const current = tabs.find(([id]) => id === tab)?.[0] ?? 'details'
+  return (
+    <>
+      <div class="panel-view">
+        {isFolder ? (
+          <span class="large-icon">
+            <Icon name="folder" />
+          </span>
+        ) : (
+          <FileContent source={address(resourcePath(item))} name={name} size={size} mediaType={mediaType} />
+        )}
+      </div>
+      <TabPanels label={visible(name)} tabs={tabs} current={current} onTab={id => onTab(id === 'details' ? '' : id)}>
+        {current === 'details' && <ItemDetails item={item} onChanged={onChanged} />}
+        {current === 'access' && <ItemAccess item={item} onChanged={onChanged} />}
+        {current === 'metadata' && <ItemMetadata item={item} onChanged={onChanged} />}
+        {current === 'activity' && <ItemActivity item={item} />}
+      </TabPanels>
+    </>
+  )
+}
+
+const OWN_KEYS = 'input, textarea, select, audio, video, [role=tab], pre, table, iframe'
+
+/** Arrow keys go to the file before or after, except where they have another meaning. */
+function useArrows(panel: { readonly current: HTMLElement | null }, steps: Steps | undefined): void {
+  useLayoutEffect(() => {
+    const dialog = panel.current?.closest('dialog')
+    const press = (event: KeyboardEvent): void => {
+      if (event.target instanceof Element && event.target.closest(OWN_KEYS)) return
+      const step = { ArrowLeft: steps?.back, ArrowRight: steps?.on }[event.key]
+      if (!step || event.ctrlKey || event.altKey || event.metaKey) return
+      event.preventDefault()
+      step()
+    }
+    dialog?.addEventListener('keydown', press)
+    return () => dialog?.removeEventListener('keydown', press)
+  })
+}
