@@ -87,6 +87,14 @@ inBrowser(
     assert.equal(await page.locator('tbody [tabindex="0"]').count(), 1)
     assert.equal(await page.locator('tbody :is(a, button, input):not([tabindex="-1"], [tabindex="0"])').count(), 0)
     await page.locator('tbody [tabindex="0"]').focus()
+    await page.keyboard.press('F2')
+    const rename = page.getByRole('dialog', { name: 'Rename' })
+    await rename.getByLabel('Name').waitFor()
+    await page.waitForFunction(() => {
+      const field = document.activeElement as HTMLInputElement
+      return field.value?.slice(field.selectionStart ?? 0, field.selectionEnd ?? 0) === 'record-1'
+    })
+    await escape(page)
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('ArrowDown')
     assert.equal(await focused(page), 'record-3.txt')
@@ -104,14 +112,6 @@ inBrowser(
     await page.waitForFunction(() => document.activeElement?.textContent === 'record-40.txt')
     await page.keyboard.press('Home')
     await page.waitForFunction(() => document.activeElement?.textContent === 'record-1.txt')
-    await page.keyboard.press('F2')
-    const rename = page.getByRole('dialog', { name: 'Rename' })
-    await rename.getByLabel('Name').waitFor()
-    await page.waitForFunction(() => {
-      const field = document.activeElement as HTMLInputElement
-      return field.value?.slice(field.selectionStart ?? 0, field.selectionEnd ?? 0) === 'record-1'
-    })
-    await escape(page)
     await page.keyboard.press('ArrowRight')
     assert.equal(await page.evaluate(() => document.activeElement?.ariaLabel), 'Actions for record-1.txt')
     await page.keyboard.press('ArrowLeft')
