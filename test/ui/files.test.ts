@@ -222,7 +222,7 @@ inBrowser(
     await admin.put(`_contexts/entry/${context}`, info)
     await store(context, 'thing.txt')
     await enter(page, service.base, name, GOOD_PASSWORD)
-    await page.getByRole('link', { name: 'Shared with me' }).click()
+    await page.getByRole('link', { name: 'Shared with me', exact: true }).click()
     await page.locator('.tile a').filter({ hasText: context }).click()
     await row(page, 'thing.txt').waitFor()
     await page.waitForSelector('text=You can read the files in this space')

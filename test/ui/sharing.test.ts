@@ -58,7 +58,7 @@ inBrowser(
 
     const other = await newPerson(b)
     await enter(other.page, service.base, ben.name, GOOD_PASSWORD)
-    await other.page.getByRole('link', { name: 'Shared with me' }).click()
+    await other.page.getByRole('link', { name: 'Shared with me', exact: true }).click()
     await other.page.click('.tile a')
     await other.page.waitForSelector('text=You can read the files in this space')
     await other.page.goto(`${service.base}ui/contexts/${context}/sharing`)
