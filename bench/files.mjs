@@ -215,12 +215,14 @@ async function makeRoom(service, headers, size) {
         await insertEntry(tx, newEntry({ context, id, by: '_admin', now: n, metadata: {} }))
         if (n > size) continue
         const blob = Buffer.from(`${context}/${id}`).toString('hex').padStart(40, '0').slice(-40)
-        await putFile(tx, { context, id }, { blob, size: 1024, sha256: '0'.repeat(64) })
+        await putFile(tx, { context, id, user: null }, { blob, size: 1024, sha256: '0'.repeat(64) })
       }
       await tx.run(sql`UPDATE contexts SET last_number = ${size + SPARE} WHERE id = ${context}`)
     })
   }
-  await database.run(sql`UPDATE spaces SET used = ${size * 1024} WHERE context = ${context}`)
+  await database.run(
+    sql`UPDATE quota_usage SET used = ${size * 1024}, files = ${size} WHERE kind = 'context' AND owner = ${context}`,
+  )
   await database.close()
   let last = size
   const next = () => {

@@ -15,6 +15,7 @@ import { LinkVisits } from '../content/links/link-visits.ts'
 import { PublicLinks } from '../content/links/links.ts'
 import { ListMoves } from '../content/list-moves.ts'
 import { Metadata } from '../content/metadata.ts'
+import { Quotas } from '../content/quotas.ts'
 import { Resources } from '../content/resources.ts'
 import type { Revisions } from '../content/revisions.ts'
 import { Statistics } from '../content/statistics.ts'
@@ -53,6 +54,7 @@ export function createContent(settings: Settings, deps: ContentDependencies) {
     entries,
     views,
     contexts,
+    quotas: new Quotas(loading),
     creation: new Creation(
       { ...loading, contexts },
       { groupContextsForAll: settings['service.nonadmin.group-context-creation'] },

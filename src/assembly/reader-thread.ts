@@ -9,6 +9,7 @@ import type { Services } from '../http/services.ts'
 import { DependencyCache } from '../stores/dependency-cache.ts'
 import { serveTasks } from '../workers/serve-tasks.ts'
 import { createContent } from './content.ts'
+import { quotaOptions } from './quota.ts'
 import type { ReaderData } from './readers.ts'
 import { openDatabase } from './stores.ts'
 
@@ -18,11 +19,10 @@ const CACHE_BYTES = 8 * 2 ** 20
 
 const database = await openDatabase(settings, realSystem, { readOnly: true })
 const cache = new DependencyCache(database, CACHE_BYTES, realSystem)
-const books = { enforced: settings['service.data.quota'], defaultQuota: settings['service.data.quota.default'] }
 const parts = {
   database,
   cache,
-  ledger: new Ledger(database, realSystem, books),
+  ledger: new Ledger(database, realSystem, quotaOptions(settings)),
   revisions: new Revisions(settings['service.repository.provenance']),
   system: realSystem,
 }

@@ -35,6 +35,7 @@ import { createSso } from './sso.ts'
 import { dataPlace, makeRoomForStart, openDisk } from './disk.ts'
 import { createContent } from './content.ts'
 import { requireHealthy, requireSound, openStores, type Stores } from './stores.ts'
+import { quotaOptions, thresholdDetail } from './quota.ts'
 import { createReaders } from './readers.ts'
 import { createVirusScan } from './virus-scan.ts'
 import { loadUi } from './ui.ts'
@@ -97,11 +98,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
   const { stores, ephemeralStores, disk } = opened
   const { database, blobs } = stores
   const { system, log } = machine
-  const books = {
-    enforced: settings['service.data.quota'],
-    defaultQuota: settings['service.data.quota.default'],
-  }
-  const ledger = new Ledger(database, system, books)
+  const ledger = new Ledger(database, system, quotaOptions(settings))
   const garbage = new Garbage(database, blobs, ledger, system)
   const cache = new DependencyCache(database, CACHE_BYTES, system)
   const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database, cache })
@@ -147,7 +144,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
       maxSize: settings['service.http.json.max-size'],
     },
   })
-  const storageUsage = new StorageUsage(database, system, books)
+  const storageUsage = new StorageUsage(database, system, ledger)
   const scrubber = new Scrubber({ database, blobs, system, log }, { interval: settings['service.data.scrub-interval'] })
   const metrics = new Metrics({ ...accounts, catchUp, files, storageUsage, disk, scrubber, virusScan, system })
   const history = new History({ metrics, storageUsage, system })
@@ -215,7 +212,7 @@ function createFiles(
     // Files in a bucket take no space on the disk.
     requireSpace: settings['service.data.store'] === 'folder' ? disk?.requireSpace.bind(disk) : undefined,
     virusScan,
-    onThreshold: reached => audit.record({ event: 'quota-threshold', detail: { ...reached } }),
+    onThreshold: reached => audit.record({ event: 'quota-threshold', detail: thresholdDetail(reached) }),
   }
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, options)
   return {

@@ -19,7 +19,7 @@ import { type CopiedBlobs, copyBlobs, counted, verifyBlobs } from './copy-blobs.
 import { isIntact, readRows, type RowFile, writeRows } from './row-files.ts'
 import { rowsOf } from './rows.ts'
 import type { Source } from './store-copy.ts'
-import { tables, tablesAt } from './tables.ts'
+import { type Table, tablesAt } from './tables.ts'
 
 interface BackupOf {
   readonly database: Database
@@ -55,7 +55,7 @@ export async function backUp(
     const rows = join(path, folder)
     const created = new Date(system.now()).toISOString()
     const schema = await schemaVersion(database)
-    const written = await database.snapshot(at => writeTables(at, rows))
+    const written = await database.snapshot(at => writeTables(at, rows, tablesAt(schema)))
     // After the rows: a secret in them is sealed by a key that is there already.
     const keys = keyFile !== undefined && !(await isMissing(keyFile))
     if (keys) await addKeys(await readPrivate(keyFile), keysIn(path, folder))
@@ -122,7 +122,7 @@ export async function verifyBackup(
   return { manifest, checked: { ...totals, damaged: damaged.filter(({ blob }) => !known.has(blob)) } }
 }
 
-async function writeTables(at: Queries, folder: string): Promise<RowFile[]> {
+async function writeTables(at: Queries, folder: string, tables: readonly Table[]): Promise<RowFile[]> {
   const written: RowFile[] = []
   for (const table of tables) written.push(await writeRows(folder, table, rowsOf(at, table)))
   return written

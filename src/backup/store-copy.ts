@@ -59,7 +59,8 @@ export async function fillStore(
   }
   await migrate(database, schema)
   const missing = new Set(copied.damaged.map(({ blob }) => blob))
-  // Repairs, because an interrupted copy of another store may have left blobs; every digest is compared here.
+  // Repairs, because an interrupted copy of another store may have left blobs, and the usage is to be that of these files and without
+  // uploads in progress; every digest is compared here.
   const { findings } = await fsck({ ...target, isExclusive: true }, true, { force: true, onFile })
   const open = findings.filter(({ repairable, blob = '' }) => !repairable && !missing.has(blob))
   if (open.length > 0) throw new StartupError(open.map(({ message }) => message).join('\n'))
@@ -119,14 +120,13 @@ async function copyRows(source: Source, tx: Queries): Promise<void> {
   const copied = tablesAt(source.schema)
   for (const { name } of [...copied].reverse()) await tx.run(sql`DELETE FROM ${sqlName(name)}`)
   for (const table of copied) for await (const row of source.rows(table)) await insertRow(tx, table, row)
-  // The target has no uploads in progress, and its usage comes from its own files.
-  await tx.run(sql`UPDATE spaces SET reserved = 0,
-    used = COALESCE((SELECT SUM(f.size) FROM files f WHERE f.context = spaces.context), 0)`)
   await tx.run(sql`INSERT INTO pending_work (name) VALUES ('relations') ON CONFLICT DO NOTHING`)
 }
 
 /** Leaves out what is computed anew. */
 async function* known(table: Table, rows: AsyncIterable<Row>): AsyncGenerator<Row> {
-  for await (const row of rows)
-    yield table.name === 'spaces' ? { context: row['context'] ?? null, quota: row['quota'] ?? null } : row
+  for await (const row of rows) yield isUsage(table) ? { ...row, ...NO_USAGE } : row
 }
+
+const isUsage = ({ name }: Table): boolean => name === 'spaces' || name === 'quota_usage'
+const NO_USAGE = { used: null, reserved: null, files: null, reserved_files: null }

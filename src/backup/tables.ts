@@ -8,6 +8,8 @@ export interface Table {
    * one: a backup names its last step only, so a table of an earlier step would be missed in the backups made before it.
    */
   readonly since?: number
+  /** The last schema step that has the table. */
+  readonly until?: number
 }
 
 /** Referenced tables come before the tables that refer to them. */
@@ -28,13 +30,16 @@ export const tables: readonly Table[] = [
   { name: 'trashed_revisions', key: ['context', 'entry', 'number'], since: 22 },
   { name: 'public_links', key: ['id'], since: 25 },
   { name: 'retired_ids', key: ['context', 'id'] },
-  { name: 'spaces', key: ['context'] },
+  { name: 'spaces', key: ['context'], until: 48 },
+  { name: 'quota_usage', key: ['kind', 'owner'], since: 49 },
+  { name: 'quota_groups', key: ['context'], since: 49 },
   { name: 'files', key: ['context', 'entry'] },
   { name: 'audit', key: ['time', 'number'] },
 ]
 
 /** The tables of a store whose last schema step is `schema`: an older backup has no rows of later tables. */
-export const tablesAt = (schema: number): readonly Table[] => tables.filter(({ since = 0 }) => since <= schema)
+export const tablesAt = (schema: number): readonly Table[] =>
+  tables.filter(({ since = 0, until = schema }) => since <= schema && schema <= until)
 
 /**
  * Tables that are not copied: work in progress, data of a login, and data derived from other tables. A used

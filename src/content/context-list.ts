@@ -18,7 +18,7 @@ export async function listContexts(
   ledger: Ledger,
   { query, limit, offset, sort }: Portion & { readonly sort: ContextOrder },
 ): Promise<Listed<EntryInContext>> {
-  const from = sql`FROM contexts c LEFT JOIN spaces s ON s.context = c.id
+  const from = sql`FROM contexts c LEFT JOIN quota_usage s ON s.kind = 'context' AND s.owner = c.id
     WHERE c.id NOT IN (${CONTEXTS}, ${PRINCIPALS}) AND ${holds(query)}`
   const rows = await database.all<{ id: string }>(
     sql`SELECT c.id ${from} ORDER BY ${orderBy(sort, ledger)} coalesce(c.name, c.id), c.id LIMIT ${limit} OFFSET ${offset}`,
@@ -32,11 +32,11 @@ export async function listContexts(
   return { total: await countRows(database, from), items }
 }
 
-function orderBy(sort: ContextOrder, { enforced, defaultQuota }: Ledger): Sql {
+function orderBy(sort: ContextOrder, { enforced, usage }: Ledger): Sql {
   if (sort === 'name') return sql``
   // Without a quota there is no fill level to compare.
   if (sort === 'used' || !enforced) return sql`s.used DESC,`
-  const quota = sql`coalesce(s.quota, ${defaultQuota})`
+  const quota = usage.limitOfBytes()
   return sql`CASE WHEN ${quota} < 0 THEN -1.0 WHEN ${quota} = 0 THEN 1.0 ELSE s.used * 1.0 / ${quota} END DESC, s.used DESC,`
 }
 

@@ -76,16 +76,20 @@ export class Creation {
       throw new InvalidInput('invalid-type', 'Only a local entry of graph type None is created with a file.')
     }
     const prepared = await this.#prepare(caller, contextKey, request)
-    const { entry, file } = await this.#deps.files.putNew(prepared.context, upload, {
-      transaction: this.#deps.changes.transactionOf(caller),
-      create: async (writer, file) => {
-        const entry = await this.#insert(writer, prepared, entry => {
-          requireHoldsFile(entry)
-          return { ...entry, statements: describeFile(entry, { ...upload.describe(), size: file.size }) }
-        })
-        return { place: entry, entry, file }
+    const { entry, file } = await this.#deps.files.putNew(
+      { context: prepared.context, user: isGuest(caller) ? null : caller.user.id },
+      upload,
+      {
+        transaction: this.#deps.changes.transactionOf(caller),
+        create: async (writer, file) => {
+          const entry = await this.#insert(writer, prepared, entry => {
+            requireHoldsFile(entry)
+            return { ...entry, statements: describeFile(entry, { ...upload.describe(), size: file.size }) }
+          })
+          return { place: entry, entry, file }
+        },
       },
-    })
+    )
     return { entry, file }
   }
 

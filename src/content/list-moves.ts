@@ -115,12 +115,18 @@ export class ListMoves {
     change: (entry: Entry) => Entry,
   ): Promise<Entry> {
     const { tx } = writer
-    let bytes = 0
-    for (const entry of entries) bytes += (await findFile(tx, entry))?.size ?? 0
+    const amount = { bytes: 0, files: 0 }
+    for (const entry of entries) {
+      const file = await findFile(tx, entry)
+      if (file) {
+        amount.bytes += file.size
+        amount.files++
+      }
+    }
     const [root] = entries
     if (!root) throw new TypeError('there is nothing to move')
     // Done first: if the quota of the target is exceeded, nothing changes (D7.8).
-    await this.#deps.ledger.transfer(tx, root.context, context, bytes)
+    await this.#deps.ledger.transfer(tx, root.context, context, amount)
 
     const addresses = new Map<string, EntryAddress>()
     for (const { id } of entries) addresses.set(id, { context, id: await nextId(tx, context) })

@@ -4,6 +4,7 @@ import type { Client } from '../accounts/sessions.ts'
 import { findUserByName, insertUser, type User } from '../accounts/users.ts'
 import { type Graph, graphText, literal, objectsOf, parseGraph, type Term, uri } from '../graph/graph.ts'
 import { foaf } from '../graph/vocabulary.ts'
+import { markProvisioned } from '../files/quota-owners.ts'
 import { PRINCIPALS } from '../model/addresses.ts'
 import { type Entry, groupAcl, newEntry, resourceOf, userAcl } from '../model/entry.ts'
 import type { Queries } from '../stores/database.ts'
@@ -62,6 +63,7 @@ export class Provisioner {
   async createUser(name: string): Promise<User> {
     const id = await nextId(this.tx, PRINCIPALS)
     await insertUser(this.tx, { id, name })
+    await markProvisioned(this.tx, id)
     const described = { context: PRINCIPALS, id, graphType: 'User', acl: userAcl(id) } as const
     await this.#writer.insert(newEntry({ ...described, by: undefined, now: this.#writer.now }))
     const user = await findUserByName(this.tx, name)

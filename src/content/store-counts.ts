@@ -19,7 +19,7 @@ export async function countStore(queries: Queries): Promise<StoreCounts> {
     (SELECT COUNT(*) FROM principals WHERE kind = 'user') AS "userCount",
     (SELECT COUNT(*) FROM entries) AS "entryCount",
     (SELECT COUNT(*) FROM files) AS "fileCount",
-    (SELECT COALESCE(SUM(used), 0) FROM spaces) AS "fileBytes"`)
+    (SELECT COALESCE(SUM(used), 0) FROM quota_usage WHERE kind = 'context') AS "fileBytes"`)
   if (!counts) throw new Error('the engine returned no count')
   return { ...counts }
 }

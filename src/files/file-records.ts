@@ -2,6 +2,7 @@ import type { Bytes } from '../base/units.ts'
 import type { Queries } from '../stores/database.ts'
 import { deleteRows } from '../stores/deletion.ts'
 import { name, type Sql, sql } from '../stores/sql.ts'
+import { type Payers, rowsOf } from './quota-usage.ts'
 
 /** The place of a file: ids of a context and of an entry in it. */
 export interface FilePlace {
@@ -29,19 +30,21 @@ export async function isFile(queries: Queries, blob: string): Promise<boolean> {
 }
 
 /** Records the file of an entry; an earlier one is replaced. */
-export async function putFile(tx: Queries, place: FilePlace, file: FileRecord): Promise<void> {
-  const { context, id } = place
+export async function putFile(tx: Queries, place: FilePlace & Payers, file: FileRecord): Promise<void> {
+  const { context, id, user } = place
   await endCredits(tx, blobAt(place))
-  await tx.run(sql`INSERT INTO files (context, entry, blob, size, sha256)
-    VALUES (${context}, ${id}, ${file.blob}, ${file.size}, ${file.sha256})
+  await tx.run(sql`INSERT INTO files (context, entry, user_id, blob, size, sha256)
+    VALUES (${context}, ${id}, ${user}, ${file.blob}, ${file.size}, ${file.sha256})
     ON CONFLICT (context, entry) DO UPDATE SET blob = excluded.blob, size = excluded.size, sha256 = excluded.sha256,
       verified = 0, problem = NULL`)
 }
 
-export async function removeFile(tx: Queries, place: FilePlace): Promise<void> {
+/** @returns what was removed, and the user for whom it counted */
+export async function removeFile(tx: Queries, place: FilePlace): Promise<(FileRecord & Payers) | undefined> {
   const { context, id } = place
   await endCredits(tx, blobAt(place))
-  await tx.run(sql`DELETE FROM files WHERE context = ${context} AND entry = ${id}`)
+  return await tx.get<FileRecord & Payers>(sql`DELETE FROM files WHERE context = ${context} AND entry = ${id}
+    RETURNING context, user_id AS "user", blob, size, sha256`)
 }
 
 /** Moves the file of an entry, if it has one, to another entry. The caller updates the quota usage of both contexts. */
@@ -63,21 +66,35 @@ export async function removeFilesOf(tx: Queries, context: string): Promise<void>
   await deleteRows(tx, name('files'), sql`context = ${context}`)
 }
 
+/**
+ * Files count for the user who created their entry, guests excepted; this finds that user for files whose rows came without.
+ * @param where a condition on the columns of `files`
+ */
+export async function assignUsers(tx: Queries, where: Sql): Promise<void> {
+  await tx.run(sql`UPDATE files SET user_id = ${creatorOf} WHERE ${where}`)
+}
+
+/** Entries in the trash are in a table of their own. */
+const creatorOf = sql`(SELECT creator FROM (
+  SELECT creator FROM entries e WHERE e.context = files.context AND e.id = files.entry
+  UNION ALL SELECT creator FROM trashed_entries t WHERE t.context = files.context AND t.id = files.entry
+) AS c WHERE creator IN (SELECT id FROM principals WHERE kind = 'user' AND id <> '_guest'))`
+
 const blobAt = ({ context, id }: FilePlace): Sql =>
   sql`SELECT blob FROM files WHERE context = ${context} AND entry = ${id}`
 
 /**
  * Uploads that count on the storage of these blobs reserve it instead, because another change takes the blobs away. The
- * usage of the context falls by the same number of bytes, so this always fits (D20.1).
+ * usage falls by the same number of bytes, so this always fits (D20.1).
  */
 async function endCredits(tx: Queries, blobs: Sql): Promise<void> {
-  const uploads = await tx.all<{ blob: string; context: string; credit: Bytes }>(
-    sql`SELECT blob, context, credit FROM uploads WHERE replaces IN (${blobs})`,
+  const uploads = await tx.all<Payers & { readonly blob: string; readonly credit: Bytes }>(
+    sql`SELECT blob, context, user_id AS "user", credit FROM uploads WHERE replaces IN (${blobs})`,
   )
-  for (const { blob, context, credit } of uploads) {
+  for (const { blob, credit, ...payers } of uploads) {
     await tx.run(
       sql`UPDATE uploads SET reserved = reserved + ${credit}, credit = 0, replaces = NULL WHERE blob = ${blob}`,
     )
-    await tx.run(sql`UPDATE spaces SET reserved = reserved + ${credit} WHERE context = ${context}`)
+    await tx.run(sql`UPDATE quota_usage SET reserved = reserved + ${credit} WHERE ${rowsOf(payers)}`)
   }
 }

@@ -10,11 +10,11 @@ import type { Garbage } from './garbage.ts'
 import {
   type Ledger,
   type NewReservation,
-  type Quota,
   type Reservation,
   RESERVATION_TTL,
   reachedThreshold,
 } from './quota-ledger.ts'
+import type { Amount, Payers, Usage } from './quota-usage.ts'
 import { verified } from './verified-read.ts'
 import type { Sender, VirusScan } from './virus-scan.ts'
 
@@ -37,15 +37,13 @@ export interface FilesOptions {
   readonly requireSpace?: ((bytes: Bytes) => void) | undefined
   /** Rejects files with malicious software before they become visible; absent: nothing is scanned. */
   readonly virusScan?: Pick<VirusScan, 'require'> | undefined
-  /** Called after the commit when a context reaches a threshold of its quota ({@link reachedThreshold}). Must not reject. */
+  /** Called after the commit for each owner that reaches a threshold of its quota ({@link reachedThreshold}). Must not reject. */
   readonly onThreshold?: (reached: ReachedThreshold) => Promise<void>
 }
 
-interface ReachedThreshold {
-  readonly context: string
+export interface ReachedThreshold {
   readonly percent: number
-  readonly quota: Bytes
-  readonly fillLevel: Bytes
+  readonly usage: Usage
 }
 
 /** How much is reserved at a time for an upload of unknown size. */
@@ -59,9 +57,13 @@ interface Settled<T> {
   readonly result: T
   /** Key of the blob that the new one replaces. */
   readonly discarded: string | undefined
-  readonly quota: Quota
-  /** Change of the context's usage. */
-  readonly growth: Bytes
+  readonly growth: Growth
+}
+
+/** A change of the usage, and the usage after it of all owners. */
+export interface Growth {
+  readonly amount: Amount
+  readonly usages: readonly Usage[]
 }
 
 /** What the transaction of an upload works with; callers may give their own work more than this. */
@@ -103,7 +105,7 @@ interface NewFile<T, W extends Writer> {
 /** An upload on its way to its place. */
 interface Arriving<W extends Writer> {
   /** Without an id while the entry does not exist yet. */
-  readonly place: Pick<FilePlace, 'context'> & Partial<FilePlace>
+  readonly place: Payers & Partial<FilePlace>
   readonly replaced: FileRecord | undefined
   readonly incoming: Incoming
   readonly transaction: Transact<W>
@@ -147,7 +149,7 @@ export class Files {
    * @throws {TooLarge} `file-too-large` or `quota-exceeded`; before `open` is called if the declared size is too large
    */
   async put<T, W extends Writer>(
-    place: FilePlace,
+    place: FilePlace & Payers,
     incoming: Incoming,
     { check, transaction, makeVisible }: Replacement<T, W>,
   ): Promise<T> {
@@ -157,11 +159,12 @@ export class Files {
     return await this.#receive({ place, replaced, incoming, transaction }, async (writer, file, reservation) => {
       const { tx } = writer
       const previous = await findFile(tx, place)
-      const growth = file.size - (previous?.size ?? 0)
-      const quota = await this.#ledger.commit(tx, reservation, growth)
+      const amount = { bytes: file.size - (previous?.size ?? 0), files: previous ? 0 : 1 }
+      const usages = await this.#ledger.commit(tx, reservation, amount)
       await putFile(tx, place, file)
       if (previous) await discardBlob(tx, previous.blob)
-      return { result: await makeVisible(writer, file, previous), discarded: previous?.blob, quota, growth }
+      const result = await makeVisible(writer, file, previous)
+      return { result, discarded: previous?.blob, growth: { amount, usages } }
     })
   }
 
@@ -170,18 +173,19 @@ export class Files {
    * @throws {TooLarge} like `put`
    */
   async putNew<T extends { readonly place: FilePlace }, W extends Writer>(
-    context: string,
+    payers: Payers,
     incoming: Incoming,
     { transaction, create }: NewFile<T, W>,
   ): Promise<T> {
     this.#requireDeclaredSize(incoming)
-    const arriving = { place: { context }, replaced: undefined, incoming, transaction }
+    const arriving = { place: payers, replaced: undefined, incoming, transaction }
     return await this.#receive(arriving, async (writer, file, reservation) => {
       const { tx } = writer
-      const quota = await this.#ledger.commit(tx, reservation, file.size)
+      const amount = { bytes: file.size, files: 1 }
+      const usages = await this.#ledger.commit(tx, reservation, amount)
       const result = await create(writer, file)
-      await putFile(tx, result.place, file)
-      return { result, discarded: undefined, quota, growth: file.size }
+      await putFile(tx, { ...result.place, user: payers.user }, file)
+      return { result, discarded: undefined, growth: { amount, usages } }
     })
   }
 
@@ -194,20 +198,20 @@ export class Files {
     { place, replaced, incoming, transaction }: Arriving<W>,
     settle: (writer: W, file: FileRecord, reservation: Reservation) => Promise<Settled<T>>,
   ): Promise<T> {
-    const { context, id: entry } = place
+    const { context, user, id: entry } = place
     const { declaredSize, signal, sender } = incoming
     this.#options.requireSpace?.(declaredSize ?? 0)
     const blob = newBlobKey(this.#random)
-    const reservation = await this.#ledger.reserve(context, blob, declaredSize ?? 0, replaced)
+    const reservation = await this.#ledger.reserve({ context, user }, blob, declaredSize ?? 0, replaced)
     const heartbeat = keepAlive(this.#ledger, this.#log, reservation)
     try {
       const bytes = this.#metered(incoming.open(), reservation)
       const stored = await this.#blobs.write(blob, bytes, signal)
       const file = { blob, ...stored }
       await this.#options.virusScan?.require({ ...file, context, entry, sender, signal })
-      const { result, discarded, quota, growth } = await transaction(writer => settle(writer, file, reservation))
+      const { result, discarded, growth } = await transaction(writer => settle(writer, file, reservation))
       this.#taken = { count: this.#taken.count + 1, bytes: this.#taken.bytes + file.size }
-      await reportGrowth(this.#options, this.#ledger, context, { quota, growth })
+      await reportGrowth(this.#options, this.#ledger, growth)
       if (discarded !== undefined) await this.#deleteSoon(discarded)
       return result
     } catch (error) {
@@ -220,11 +224,10 @@ export class Files {
 
   /** Removes the file of an entry inside `tx`; call {@link collectGarbage} after the commit. False when there is none. */
   async remove(tx: Queries, place: FilePlace): Promise<boolean> {
-    const file = await findFile(tx, place)
+    const file = await removeFile(tx, place)
     if (!file) return false
-    await removeFile(tx, place)
     await discardBlob(tx, file.blob)
-    await this.#ledger.releaseUsage(tx, place.context, file.size)
+    await this.#ledger.releaseUsage(tx, file, { bytes: file.size, files: 1 })
     return true
   }
 
@@ -322,13 +325,14 @@ export function keepAlive(ledger: Ledger, log: Log, reservation: Reservation): N
   return setInterval(renew, RESERVATION_TTL / 3).unref()
 }
 
-/** After the growth is committed, reports the threshold that it reached, if any. */
+/** After the growth is committed, reports the thresholds that it reached. */
 export async function reportGrowth(
   { onThreshold }: FilesOptions,
-  ledger: Ledger,
-  context: string,
-  { quota: { quota, fillLevel }, growth }: { readonly quota: Quota; readonly growth: Bytes },
+  { enforced }: Ledger,
+  { amount, usages }: Growth,
 ): Promise<void> {
-  const percent = ledger.enforced ? reachedThreshold({ quota, fillLevel }, growth) : undefined
-  if (percent !== undefined) await onThreshold?.({ context, percent, quota, fillLevel })
+  for (const usage of enforced ? usages : []) {
+    const percent = reachedThreshold(usage, amount)
+    if (percent !== undefined) await onThreshold?.({ percent, usage })
+  }
 }

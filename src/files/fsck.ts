@@ -3,6 +3,8 @@ import { pipeline } from 'node:stream/promises'
 import { BlobMissing, type BlobStore, type StoredBlob } from '../stores/blob-store.ts'
 import type { Database } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
+import type { OwnerKind } from './quota-usage.ts'
+import { compareUsage, missingUsage, recountUsage } from './recount.ts'
 
 /** One inconsistency. A `repairable` one can be repaired without losing anything. */
 export interface Finding {
@@ -74,36 +76,35 @@ function isLossLikely(unknown: number, files: number): boolean {
 
 /** Compares usage and reservations with the rows that they are sums of. */
 async function checkBooks({ database, isExclusive }: FsckStores): Promise<Finding[]> {
-  const rows = await database.all<{ context: string; used: number; files: number; reserved: number; leases: number }>(
-    sql`SELECT s.context, s.used, s.reserved,
-        COALESCE((SELECT SUM(f.size) FROM files f WHERE f.context = s.context), 0) AS files,
-        COALESCE((SELECT SUM(u.reserved) FROM uploads u WHERE u.context = s.context), 0) AS leases
-      FROM spaces s`,
-  )
-  return rows.flatMap(row => {
-    const findings: Finding[] = []
-    if (row.used !== row.files) {
-      const message = `context ${row.context}: the fill level is ${row.used}, the files add up to ${row.files} bytes`
+  const findings: Finding[] = []
+  for (const row of await compareUsage(database)) {
+    const name = nameOf(row)
+    if (row.used !== row.usedSum || row.files !== row.filesSum) {
+      const sums = `${row.usedSum} bytes in ${row.filesSum} files`
+      const message = `${name}: the fill level is ${row.used} bytes in ${row.files} files, the files add up to ${sums}`
       findings.push({ kind: 'fill-level', repairable: true, message })
     }
-    if (row.reserved !== row.leases || (isExclusive && row.leases !== 0)) {
-      const message = `context ${row.context}: ${row.reserved} bytes are reserved for uploads that ended`
+    const isEqual = row.reserved === row.reservedSum && row.reservedFiles === row.reservedFilesSum
+    if (!isEqual || (isExclusive && (row.reservedSum !== 0 || row.reservedFilesSum !== 0))) {
+      const message = `${name}: ${row.reserved} bytes and ${row.reservedFiles} files are reserved for uploads that ended`
       findings.push({ kind: 'reservation', repairable: true, message })
     }
-    return findings
+  }
+  return findings
+}
+
+/** Finds contexts and users that hold files but have no row of quota usage. */
+async function checkMissingBooks({ database }: FsckStores): Promise<Finding[]> {
+  const rows = await missingUsage(database)
+  return rows.map(row => {
+    const message = `${nameOf(row)}: no fill level is kept for ${row.used} bytes of files`
+    return { kind: 'fill-level', repairable: true, message }
   })
 }
 
-/** Finds contexts that hold files but have no row of quota usage. */
-async function checkMissingBooks({ database }: FsckStores): Promise<Finding[]> {
-  const rows = await database.all<{ context: string; files: number }>(
-    sql`SELECT context, SUM(size) AS files FROM files
-      WHERE context NOT IN (SELECT context FROM spaces) GROUP BY context`,
-  )
-  return rows.map(({ context, files }) => {
-    const message = `context ${context}: no fill level is kept for its ${files} bytes of files`
-    return { kind: 'fill-level', repairable: true, message }
-  })
+function nameOf({ kind, owner }: { readonly kind: OwnerKind; readonly owner: string }): string {
+  if (kind === 'store') return 'the store'
+  return kind === 'group' ? `the group of contexts "${owner}"` : `${kind} ${owner}`
 }
 
 /** Blobs that no file refers to, and how many of them are unknown. */
@@ -203,10 +204,6 @@ async function mend(stores: FsckStores): Promise<void> {
       await tx.run(sql`DELETE FROM uploads`)
       await tx.run(sql`DELETE FROM discarded_blobs`)
     }
-    await tx.run(sql`INSERT INTO spaces (context)
-      SELECT DISTINCT context FROM files WHERE context NOT IN (SELECT context FROM spaces)`)
-    await tx.run(sql`UPDATE spaces SET
-      reserved = COALESCE((SELECT SUM(u.reserved) FROM uploads u WHERE u.context = spaces.context), 0),
-      used = COALESCE((SELECT SUM(f.size) FROM files f WHERE f.context = spaces.context), 0)`)
+    await recountUsage(tx)
   })
 }

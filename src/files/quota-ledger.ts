@@ -4,13 +4,16 @@ import { type Bytes, type Milliseconds, UNLIMITED } from '../base/units.ts'
 import { type Database, type Queries, UniqueViolation } from '../stores/database.ts'
 import { databaseTime, type Sql, sql } from '../stores/sql.ts'
 import { discardBlob, type FileRecord, isFile } from './file-records.ts'
-
-export interface LedgerOptions {
-  /** If false, usage is counted but nothing is rejected (`service.data.quota`). */
-  readonly enforced: boolean
-  /** For contexts without a quota of their own; -1 is unlimited. */
-  readonly defaultQuota: Bytes
-}
+import {
+  type Amount,
+  type Booking,
+  NOTHING,
+  type Payers,
+  type QuotaOptions,
+  type QuotaOwner,
+  QuotaUsage,
+  type Usage,
+} from './quota-usage.ts'
 
 /** The quota object of I2.6. */
 export interface Quota {
@@ -19,14 +22,8 @@ export interface Quota {
   readonly hasDefaultQuota: boolean
 }
 
-interface UsageRow {
-  readonly quota: Bytes | null
-  readonly used: Bytes
-}
-
 /** Storage reserved for an upload in progress, identified by the key of the blob that it writes. */
-export interface Reservation {
-  readonly context: string
+export interface Reservation extends Payers {
   readonly blob: string
 }
 
@@ -40,51 +37,60 @@ export interface NewReservation extends Reservation {
 export const RESERVATION_TTL: Milliseconds = 300_000
 
 /**
- * The usage and the quota of each context (D7.3). Storage is reserved before bytes are accepted, and counted in the
- * transaction that makes the file visible. Each step is one conditional UPDATE, so the database enforces the limit under
- * concurrency and the committed sum never exceeds the quota. Reservations are written in relaxed transactions, because they
- * only matter during an upload.
+ * The usage and the quotas of contexts, users, groups of contexts and the store (D7.3). Storage is reserved before bytes are
+ * accepted, and counted in the transaction that makes the file visible. Each step changes the rows of all who pay in one
+ * transaction, which is rolled back if one of them would exceed its quota, so the committed sums never do. Reservations are
+ * written in relaxed transactions, because they only matter during an upload.
  */
 export class Ledger {
+  readonly usage: QuotaUsage
   readonly #database: Database
   readonly #system: System
-  readonly #options: LedgerOptions
 
-  constructor(database: Database, system: System, options: LedgerOptions) {
+  constructor(database: Database, system: System, options: QuotaOptions) {
+    this.usage = new QuotaUsage(options)
     this.#database = database
     this.#system = system
-    this.#options = options
   }
 
   get enforced(): boolean {
-    return this.#options.enforced
-  }
-
-  /** The quota of contexts without their own. */
-  get defaultQuota(): Bytes {
-    return this.#options.defaultQuota
+    return this.usage.enforced
   }
 
   /** Creates the row of usage for a new context. */
   async open(tx: Queries, context: string): Promise<void> {
-    await tx.run(sql`INSERT INTO spaces (context) VALUES (${context})`)
+    await tx.run(sql`INSERT INTO quota_usage (kind, owner) VALUES ('context', ${context})`)
   }
 
-  /** Deletes the row of usage of a context whose files are gone. */
+  /** Deletes the row of usage of a context whose files are gone. What uploads into it have reserved counts for its group no more. */
   async close(tx: Queries, context: string): Promise<void> {
-    await tx.run(sql`DELETE FROM spaces WHERE context = ${context}`)
+    const group = await this.groupOf(tx, context)
+    const usage = await this.usage.find(tx, { kind: 'context', id: context })
+    if (group !== undefined && usage) {
+      const reserved = { bytes: usage.used.bytes - usage.held.bytes, files: usage.used.files - usage.held.files }
+      await this.usage.bookFor(tx, [{ kind: 'group', id: group }], { reserved })
+    }
+    await tx.run(sql`DELETE FROM quota_usage WHERE kind = 'context' AND owner = ${context}`)
+    await tx.run(sql`DELETE FROM quota_groups WHERE context = ${context}`)
+  }
+
+  /** The group of a context, if it is in one. */
+  async groupOf(queries: Queries, context: string): Promise<string | undefined> {
+    return (await queries.get<{ name: string }>(sql`SELECT name FROM quota_groups WHERE context = ${context}`))?.name
   }
 
   /** @throws {NotFound} */
   async quotaOf(queries: Queries, context: string): Promise<Quota> {
-    const row = await queries.get<UsageRow>(sql`SELECT quota, used FROM spaces WHERE context = ${context}`)
-    if (!row) throw unknownContext(context)
-    return this.#describe(row)
+    const usage = await this.usage.find(queries, { kind: 'context', id: context })
+    if (!usage) throw unknownContext(context)
+    return quotaObject(usage)
   }
 
   /** `undefined` removes the manual quota. A quota below the present usage only prevents growth. @throws {NotFound} */
-  async setQuota(queries: Queries, context: string, quota: Bytes | undefined): Promise<void> {
-    const changed = await queries.run(sql`UPDATE spaces SET quota = ${quota ?? null} WHERE context = ${context}`)
+  async setQuota(tx: Queries, context: string, quota: Bytes | undefined): Promise<void> {
+    const changed = await tx.run(
+      sql`UPDATE quota_usage SET quota = ${quota ?? null} WHERE kind = 'context' AND owner = ${context}`,
+    )
     if (changed === 0) throw unknownContext(context)
   }
 
@@ -94,17 +100,19 @@ export class Ledger {
    * @param size declared size in bytes; 0 if unknown
    * @throws {TooLarge} `quota-exceeded`; nothing is reserved then
    */
-  async reserve(context: string, blob: string, size: Bytes, replaced?: FileRecord): Promise<NewReservation> {
+  async reserve(payers: Payers, blob: string, size: Bytes, replaced?: FileRecord): Promise<NewReservation> {
+    const { context, user } = payers
     const insert = async (tx: Queries): Promise<NewReservation> => {
       // The file may have been replaced or deleted since the caller read its record.
       const isCredited =
         replaced !== undefined && (await isFile(tx, replaced.blob)) && !(await isReplaced(tx, replaced.blob))
       const credit = isCredited ? replaced.size : 0
-      const bytes = Math.max(0, size - credit)
-      await this.#reserveBytes(tx, context, bytes)
-      await tx.run(sql`INSERT INTO uploads (blob, context, reserved, expires, replaces, credit)
-        VALUES (${blob}, ${context}, ${bytes}, ${this.#expiry()}, ${isCredited ? replaced.blob : null}, ${credit})`)
-      return { context, blob, covered: Math.max(credit, size) }
+      const reserved = { bytes: Math.max(0, size - credit), files: isCredited ? 0 : 1 }
+      await this.#require(tx, payers, { reserved })
+      await tx.run(sql`INSERT INTO uploads (blob, context, user_id, reserved, reserved_files, expires, replaces, credit)
+        VALUES (${blob}, ${context}, ${user}, ${reserved.bytes}, ${reserved.files}, ${this.#expiry()},
+          ${isCredited ? replaced.blob : null}, ${credit})`)
+      return { context, user, blob, covered: Math.max(credit, size) }
     }
     try {
       return await this.#relaxed(insert)
@@ -129,7 +137,7 @@ export class Ledger {
         if (await isReplaced(tx, mark)) throw refusal()
         await tx.run(sql`INSERT INTO uploads (blob, context, reserved, expires, replaces)
           VALUES (${blob}, ${context}, 0, ${this.#expiry()}, ${mark})`)
-        return { context, blob }
+        return { context, user: null, blob }
       })
     } catch (error) {
       throw error instanceof UniqueViolation ? refusal() : error
@@ -140,20 +148,28 @@ export class Ledger {
    * Reserves more for an upload of unknown size: `preferred` bytes if they fit, else `needed`. Resolves to the number of
    * added bytes. @throws {TooLarge} `quota-exceeded`
    */
-  async grow({ context, blob }: Reservation, needed: Bytes, preferred: Bytes): Promise<Bytes> {
-    const add = (bytes: Bytes): Promise<Bytes> =>
-      this.#relaxed(async tx => {
-        await this.#reserveBytes(tx, context, bytes)
-        const changed = await tx.run(sql`UPDATE uploads SET reserved = reserved + ${bytes} WHERE blob = ${blob}`)
-        if (changed === 0) throw reservationExpired()
-        return bytes
-      })
+  async grow(reservation: Reservation, needed: Bytes, preferred: Bytes): Promise<Bytes> {
     try {
-      return await add(preferred)
+      return await this.#grow(reservation, { bytes: preferred, files: 0 })
     } catch (error) {
       if (!(error instanceof TooLarge)) throw error
-      return await add(needed)
+      return await this.#grow(reservation, { bytes: needed, files: 0 })
     }
+  }
+
+  /** Reserves more for an import, once its files are known. @throws {TooLarge} `quota-exceeded` */
+  async growImport(reservation: Reservation, growth: Amount): Promise<void> {
+    await this.#grow(reservation, { bytes: Math.max(0, growth.bytes), files: Math.max(0, growth.files) })
+  }
+
+  async #grow({ blob, ...payers }: Reservation, reserved: Amount): Promise<Bytes> {
+    return await this.#relaxed(async tx => {
+      await this.#require(tx, payers, { reserved })
+      const changed = await tx.run(sql`UPDATE uploads
+        SET reserved = reserved + ${reserved.bytes}, reserved_files = reserved_files + ${reserved.files} WHERE blob = ${blob}`)
+      if (changed === 0) throw reservationExpired()
+      return reserved.bytes
+    })
   }
 
   /**
@@ -176,46 +192,78 @@ export class Ledger {
   }
 
   /**
-   * Converts the reservation into `growth` more bytes of usage (fewer when negative), checked again against the present
-   * quota. Part of the transaction that makes the file visible. Resolves to the quota and the new usage.
+   * Converts the reservation into this much more usage (less when negative), checked again against the present quotas.
+   * Part of the transaction that makes the file visible. Resolves to the new usage of all who pay.
    * @throws {TooLarge} `quota-exceeded`
    */
-  async commit(tx: Queries, { context, blob }: Reservation, growth: Bytes): Promise<Quota> {
-    const ended = await tx.get<{ reserved: number }>(sql`DELETE FROM uploads WHERE blob = ${blob} RETURNING reserved`)
-    if (!ended) throw reservationExpired()
+  async commit(tx: Queries, { blob, ...payers }: Reservation, growth: Amount): Promise<readonly Usage[]> {
+    const reserved = await this.#end(tx, blob)
+    if (!reserved) throw reservationExpired()
     await tx.run(sql`DELETE FROM uploads WHERE part_of = ${blob}`)
-    const booked = await tx.get<UsageRow>(sql`UPDATE spaces
-      SET reserved = reserved - ${ended.reserved}, used = used + ${growth}
-      WHERE context = ${context} AND ${this.#fits(growth, sql`used + reserved - ${ended.reserved}`)}
-      RETURNING quota, used`)
-    if (!booked) throw await this.#refusal(tx, context, growth)
-    return this.#describe(booked)
+    return await this.#require(tx, payers, { used: growth, reserved })
   }
 
   /** Subtracts removed files from the usage. Part of the transaction that removes them. */
-  async releaseUsage(tx: Queries, context: string, bytes: Bytes): Promise<void> {
-    await tx.run(sql`UPDATE spaces SET used = used - ${bytes} WHERE context = ${context}`)
+  async releaseUsage(tx: Queries, payers: Payers, amount: Amount): Promise<void> {
+    await this.usage.book(tx, payers, { used: negative(amount) })
+  }
+
+  /** Subtracts all files of a context from all usage. Part of the transaction that removes them, before their rows are gone. */
+  async releaseFilesOf(tx: Queries, context: string): Promise<void> {
+    for (const [user, amount] of await this.usersOf(tx, context))
+      await this.usage.bookFor(tx, [{ kind: 'user', id: user }], { used: negative(amount) })
+    const usage = await this.usage.find(tx, { kind: 'context', id: context })
+    if (usage) await this.usage.book(tx, { context, user: null }, { used: negative(usage.used) })
+  }
+
+  /** What the files of a context count for each user. */
+  async usersOf(queries: Queries, context: string): Promise<ReadonlyMap<string, Amount>> {
+    const rows = await queries.all<Amount & { readonly user: string }>(
+      sql`SELECT user_id AS "user", SUM(size) AS bytes, COUNT(*) AS files FROM files
+        WHERE context = ${context} AND user_id IS NOT NULL GROUP BY user_id ORDER BY user_id`,
+    )
+    return new Map(rows.map(({ user, bytes, files }) => [user, { bytes, files }]))
   }
 
   /**
-   * Moves the usage of files from one context to another: adds it to the target first, checked against its quota (D7.8).
-   * Part of the transaction that moves them. @throws {TooLarge} `quota-exceeded`
+   * Counts for users what the files of a context count for them now, instead of what they counted before. Resolves to the new usage of
+   * each user. @throws {TooLarge} `quota-exceeded`
    */
-  async transfer(tx: Queries, from: string, to: string, bytes: Bytes): Promise<void> {
-    const booked = await tx.run(sql`UPDATE spaces SET used = used + ${bytes}
-      WHERE context = ${to} AND ${this.#fits(bytes, sql`used + reserved`)}`)
-    if (booked === 0) throw await this.#refusal(tx, to, bytes)
-    await this.releaseUsage(tx, from, bytes)
+  async recountUsers(tx: Queries, context: string, before: ReadonlyMap<string, Amount>): Promise<readonly Usage[]> {
+    const after = await this.usersOf(tx, context)
+    const usages: Usage[] = []
+    for (const user of [...new Set([...before.keys(), ...after.keys()])].sort()) {
+      const { bytes, files } = after.get(user) ?? NOTHING
+      const old = before.get(user) ?? NOTHING
+      const used = { bytes: bytes - old.bytes, files: files - old.files }
+      usages.push(...(await this.usage.bookFor(tx, [{ kind: 'user', id: user }], { used })))
+    }
+    return usages
+  }
+
+  /**
+   * Moves the usage of files from one context to another: adds it to the target first, checked against its quota and that of
+   * its group (D7.8). Part of the transaction that moves them. @throws {TooLarge} `quota-exceeded`
+   */
+  async transfer(tx: Queries, from: string, to: string, amount: Amount): Promise<void> {
+    const [left, joined] = [await this.groupOf(tx, from), await this.groupOf(tx, to)]
+    const payers = (context: string, group: string | undefined): QuotaOwner[] => [
+      { kind: 'context', id: context },
+      ...(group === undefined || left === joined ? [] : [{ kind: 'group' as const, id: group }]),
+    ]
+    const booked = await this.usage.bookFor(tx, payers(to, joined), { used: amount })
+    if (booked.length === 0) throw unknownContext(to)
+    await this.usage.bookFor(tx, payers(from, left), { used: negative(amount) })
   }
 
   /**
    * Cancels a reservation and discards its blobs in one step. Returns false and changes nothing when it has already ended.
    */
-  async cancel({ context, blob }: Reservation): Promise<boolean> {
+  async cancel({ blob, ...payers }: Reservation): Promise<boolean> {
     return await this.#relaxed(async tx => {
-      const ended = await tx.get<{ reserved: number }>(sql`DELETE FROM uploads WHERE blob = ${blob} RETURNING reserved`)
-      if (!ended) return false
-      await tx.run(sql`UPDATE spaces SET reserved = reserved - ${ended.reserved} WHERE context = ${context}`)
+      const reserved = await this.#end(tx, blob)
+      if (!reserved) return false
+      await this.usage.book(tx, payers, { reserved })
       await discardBlob(tx, blob)
       await tx.run(sql`INSERT INTO discarded_blobs (blob) SELECT blob FROM uploads WHERE part_of = ${blob}`)
       await tx.run(sql`DELETE FROM uploads WHERE part_of = ${blob}`)
@@ -227,14 +275,23 @@ export class Ledger {
   async abandoned(isExclusive: boolean): Promise<Reservation[]> {
     const condition = isExclusive ? sql`1 = 1` : sql`expires < ${this.#now()}`
     return await this.#database.all<Reservation>(
-      sql`SELECT context, blob FROM uploads WHERE part_of IS NULL AND ${condition}`,
+      sql`SELECT context, user_id AS "user", blob FROM uploads WHERE part_of IS NULL AND ${condition}`,
     )
   }
 
-  async #reserveBytes(tx: Queries, context: string, bytes: Bytes): Promise<void> {
-    const changed = await tx.run(sql`UPDATE spaces SET reserved = reserved + ${bytes}
-      WHERE context = ${context} AND ${this.#fits(bytes, sql`used + reserved`)}`)
-    if (changed === 0) throw await this.#refusal(tx, context, bytes)
+  /** Books for all who pay. @throws {NotFound} when the context is gone @throws {TooLarge} */
+  async #require(tx: Queries, payers: Payers, booking: Booking): Promise<readonly Usage[]> {
+    const usages = await this.usage.book(tx, payers, booking)
+    if (usages[0]?.owner.kind !== 'context') throw unknownContext(payers.context)
+    return usages
+  }
+
+  /** Deletes the row of an upload. @returns what it had reserved, as a change that gives it back */
+  async #end(tx: Queries, blob: string): Promise<Amount | undefined> {
+    const row = await tx.get<{ reserved: Bytes; files: number }>(
+      sql`DELETE FROM uploads WHERE blob = ${blob} RETURNING reserved, reserved_files AS files`,
+    )
+    return row && negative({ bytes: row.reserved, files: row.files })
   }
 
   #now(): Sql {
@@ -243,23 +300,6 @@ export class Ledger {
 
   #expiry(): Sql {
     return sql`${this.#now()} + ${RESERVATION_TTL}`
-  }
-
-  #describe({ quota, used }: UsageRow): Quota {
-    return { quota: quota ?? this.#options.defaultQuota, fillLevel: used, hasDefaultQuota: quota === null }
-  }
-
-  /** Equal or lower usage always fits, even above the quota (D7.3). */
-  #fits(growth: Bytes, present: Sql): Sql {
-    if (!this.#options.enforced || growth <= 0) return sql`1 = 1`
-    const limit = sql`COALESCE(quota, ${this.#options.defaultQuota})`
-    return sql`(${limit} = ${UNLIMITED} OR ${present} + ${growth} <= ${limit})`
-  }
-
-  async #refusal(queries: Queries, context: string, needed: Bytes): Promise<Error> {
-    const { quota, fillLevel } = await this.quotaOf(queries, context)
-    const detail = `The context has a quota of ${quota} bytes and holds ${fillLevel}; ${needed} more do not fit.`
-    return new TooLarge('quota-exceeded', detail, { extra: { quota, fillLevel, needed } })
   }
 
   #relaxed<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
@@ -276,15 +316,25 @@ const unknownContext = (context: string): NotFound => new NotFound('not-found', 
 const reservationExpired = (): Conflict =>
   new Conflict('conflict', 'The upload took too long, so its reservation has expired.')
 
-/** Per cent of its quota at which a context needs attention; below 100 it can still grow. */
+/** The quota of a context as the interface shows it. */
+export const quotaObject = ({ limit, used, hasDefaultQuota }: Usage): Quota => ({
+  quota: limit.bytes,
+  fillLevel: used.bytes,
+  hasDefaultQuota,
+})
+
+const negative = ({ bytes, files }: Amount): Amount => ({ bytes: -bytes, files: -files })
+
+/** Per cent of a quota at which its owner needs attention; below 100 more can be added. */
 export const THRESHOLDS = [80, 90, 100] as const
 
-/** The highest threshold that the last `growth` bytes reached; `undefined` for none. */
-export function reachedThreshold(
-  { quota, fillLevel }: Pick<Quota, 'quota' | 'fillLevel'>,
-  growth: Bytes,
-): number | undefined {
-  if (quota === UNLIMITED || growth <= 0) return undefined
-  const isAt = (level: Bytes, percent: number): boolean => level * 100 >= quota * percent
-  return THRESHOLDS.findLast(percent => isAt(fillLevel, percent) && !isAt(fillLevel - growth, percent))
+/** The highest threshold that the last growth reached, in bytes or in files; `undefined` for none. */
+export function reachedThreshold({ limit, used }: Pick<Usage, 'limit' | 'used'>, growth: Amount): number | undefined {
+  return THRESHOLDS.findLast(percent =>
+    (['bytes', 'files'] as const).some(unit => {
+      if (limit[unit] === UNLIMITED || growth[unit] <= 0) return false
+      const isAt = (level: number): boolean => level * 100 >= limit[unit] * percent
+      return isAt(used[unit]) && !isAt(used[unit] - growth[unit])
+    }),
+  )
 }

@@ -5,10 +5,11 @@ import { type Bytes, UNLIMITED } from '../base/units.ts'
 import { type BlobStore, newBlobKey } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import { discardBlob, type FileRecord, isFile, removeFilesOf } from './file-records.ts'
+import { assignUsers, discardBlob, type FileRecord, isFile, removeFilesOf } from './file-records.ts'
 import type { Garbage } from './garbage.ts'
-import { type FilesOptions, type Incoming, keepAlive, reportGrowth, requireFileSize } from './files.ts'
-import type { Ledger, Quota, Reservation } from './quota-ledger.ts'
+import { type FilesOptions, type Growth, type Incoming, keepAlive, reportGrowth, requireFileSize } from './files.ts'
+import type { Ledger, Reservation } from './quota-ledger.ts'
+import type { Amount } from './quota-usage.ts'
 import type { RandomAccess } from './zip-reader.ts'
 
 /** A received archive, and the files from it that will replace all files of a context. */
@@ -18,14 +19,14 @@ export interface StagedImport {
    * Reserves storage for files of these sizes, less the storage of the present files.
    * @throws {TooLarge} `file-too-large` or `quota-exceeded`
    */
-  reserve(files: { readonly total: Bytes; readonly largest: Bytes }): Promise<void>
+  reserve(files: { readonly count: number; readonly total: Bytes; readonly largest: Bytes }): Promise<void>
   /** Stores one file and has it scanned. It is not visible before {@link replaceFiles} has been committed. */
   stage(bytes: AsyncIterable<Uint8Array>): Promise<FileRecord>
   /**
-   * Removes the records of the present files and counts the stored ones in their place; the caller inserts the new
-   * records. Part of the one transaction that makes them visible. @throws {TooLarge} `quota-exceeded`
+   * Removes the records of the present files and counts the stored ones in their place; `insert` inserts the new entries
+   * and records. Part of the one transaction that makes them visible. @throws {TooLarge} `quota-exceeded`
    */
-  replaceFiles(tx: Queries): Promise<void>
+  replaceFiles<T>(tx: Queries, insert: () => Promise<T>): Promise<T>
 }
 
 interface Dependencies {
@@ -63,20 +64,23 @@ export class StagedImports {
     const { blobs, ledger, garbage, log } = this.#deps
     const key = this.#newKey()
     const written = [key]
-    let total: Bytes = 0
+    const total = { bytes: 0, files: 0 }
     this.#options.requireSpace?.(incoming.declaredSize ?? 0)
     const limit = await this.#archiveLimit(context, incoming.declaredSize)
     const reservation = await ledger.reserveImport(context, key)
+    let growth: Growth | undefined
     const heartbeat = keepAlive(ledger, log, reservation)
     try {
       const { size } = await blobs.write(key, limited(incoming.open(), limit), incoming.signal)
-      let committed: { readonly quota: Quota; readonly growth: Bytes } | undefined
       const result = await work({
         archive: { size, read: range => blobs.read(key, range) },
         reserve: async files => {
           requireFileSize(this.#options, files.largest)
-          const growth = files.total - (await sizeOfFiles(this.#deps.database, context))
-          if (growth > 0) await ledger.grow(reservation, growth, growth)
+          const present = await amountOfFiles(this.#deps.database, context)
+          await ledger.growImport(reservation, {
+            bytes: files.total - present.bytes,
+            files: files.count - present.files,
+          })
         },
         stage: async bytes => {
           const blob = this.#newKey()
@@ -85,18 +89,26 @@ export class StagedImports {
           const { signal, sender } = incoming
           const file = { blob, ...(await blobs.write(blob, bytes, signal)) }
           await this.#options.virusScan?.require({ ...file, context, sender, signal })
-          total += file.size
+          total.bytes += file.size
+          total.files++
           return file
         },
-        replaceFiles: async tx => {
+        replaceFiles: async (tx, insert) => {
           incoming.signal.throwIfAborted()
-          const growth = total - (await sizeOfFiles(tx, context))
-          committed = { quota: await ledger.commit(tx, reservation, growth), growth }
+          const present = await amountOfFiles(tx, context)
+          const amount = { bytes: total.bytes - present.bytes, files: total.files - present.files }
+          const usages = await ledger.commit(tx, reservation, amount)
+          const before = await ledger.usersOf(tx, context)
           await removeFilesOf(tx, context)
           await discardBlob(tx, key)
+          const result = await insert()
+          await assignUsers(tx, sql`context = ${context}`)
+          await ledger.recountUsers(tx, context, before)
+          growth = { amount, usages }
+          return result
         },
       })
-      if (committed) await reportGrowth(this.#options, ledger, context, committed)
+      if (growth) await reportGrowth(this.#options, ledger, growth)
       return result
     } catch (error) {
       await this.#undo(reservation, written).catch((error: unknown) =>
@@ -148,9 +160,9 @@ async function* limited(
   }
 }
 
-async function sizeOfFiles(queries: Queries, context: string): Promise<Bytes> {
-  const row = await queries.get<{ total: number }>(
-    sql`SELECT COALESCE(SUM(size), 0) AS total FROM files WHERE context = ${context}`,
+async function amountOfFiles(queries: Queries, context: string): Promise<Amount> {
+  const row = await queries.get<Amount>(
+    sql`SELECT COALESCE(SUM(size), 0) AS bytes, COUNT(*) AS files FROM files WHERE context = ${context}`,
   )
-  return row?.total ?? 0
+  return row ?? { bytes: 0, files: 0 }
 }

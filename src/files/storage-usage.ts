@@ -2,7 +2,7 @@ import type { System } from '../base/system.ts'
 import { type Bytes, type Milliseconds, UNLIMITED } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import { type LedgerOptions, THRESHOLDS } from './quota-ledger.ts'
+import { type Ledger, THRESHOLDS } from './quota-ledger.ts'
 
 interface Measurement {
   /** Total size of all files. */
@@ -22,13 +22,13 @@ const CACHE_TTL: Milliseconds = 10_000
 export class StorageUsage {
   readonly #database: Database
   readonly #system: System
-  readonly #options: LedgerOptions
+  readonly #ledger: Ledger
   #last: { readonly at: Milliseconds; readonly result: Promise<Measurement> } | undefined
 
-  constructor(database: Database, system: System, options: LedgerOptions) {
+  constructor(database: Database, system: System, ledger: Ledger) {
     this.#database = database
     this.#system = system
-    this.#options = options
+    this.#ledger = ledger
   }
 
   /** At most ten seconds old. */
@@ -44,18 +44,20 @@ export class StorageUsage {
   }
 
   async #read(): Promise<Measurement> {
-    const sum = await this.#database.get<{ total: number }>(sql`SELECT COALESCE(SUM(used), 0) AS total FROM spaces`)
-    const contexts = await this.#database.all<{ context: string; used: Bytes }>(
-      sql`SELECT context, used FROM spaces ORDER BY used DESC, context LIMIT ${MAX_CONTEXTS}`,
+    const sum = await this.#database.get<{ total: number }>(
+      sql`SELECT COALESCE(SUM(used), 0) AS total FROM quota_usage WHERE kind = 'context'`,
     )
-    const filled = this.#options.enforced ? await Promise.all(THRESHOLDS.map(percent => this.#countAt(percent))) : []
+    const contexts = await this.#database.all<{ context: string; used: Bytes }>(
+      sql`SELECT owner AS context, used FROM quota_usage WHERE kind = 'context' ORDER BY used DESC, owner LIMIT ${MAX_CONTEXTS}`,
+    )
+    const filled = this.#ledger.enforced ? await Promise.all(THRESHOLDS.map(percent => this.#countAt(percent))) : []
     return { total: sum?.total ?? 0, contexts, filled }
   }
 
   async #countAt(percent: number): Promise<{ percent: number; count: number }> {
-    const limit = sql`COALESCE(quota, ${this.#options.defaultQuota})`
+    const limit = this.#ledger.usage.limitOfBytes()
     const row = await this.#database.get<{ count: number }>(
-      sql`SELECT COUNT(*) AS count FROM spaces WHERE ${limit} <> ${UNLIMITED} AND used * 100 >= ${limit} * ${percent}`,
+      sql`SELECT COUNT(*) AS count FROM quota_usage WHERE kind = 'context' AND ${limit} <> ${UNLIMITED} AND used * 100 >= ${limit} * ${percent}`,
     )
     return { percent, count: row?.count ?? 0 }
   }

@@ -25,6 +25,7 @@ import type { Entries } from '../content/entries.ts'
 import type { EntryViews } from '../content/entry-view.ts'
 import type { Search } from '../search/search.ts'
 import type { Metadata } from '../content/metadata.ts'
+import type { Quotas } from '../content/quotas.ts'
 import type { Resources } from '../content/resources.ts'
 import type { ListMoves } from '../content/list-moves.ts'
 import type { Statistics } from '../content/statistics.ts'
@@ -146,6 +147,7 @@ export interface AppServices {
   readonly sso: Sso
   readonly entries: Entries
   readonly contexts: ContextKind
+  readonly quotas: Quotas
   readonly exports: ContextExport
   readonly zips: FileZips
   readonly imports: ContextImport

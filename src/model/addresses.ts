@@ -59,6 +59,7 @@ const reservedSegments = new Set([
   'echo',
   'lookup',
   'proxy',
+  'quota',
   'search',
   'sparql',
   'validator',

@@ -105,6 +105,10 @@ export interface NewEntry extends EntryAddress {
   readonly content?: string | undefined
 }
 
+/** The user for whom the file of an entry counts: its creator, guests excepted. */
+export const payingUser = ({ creator }: Pick<Entry, 'creator'>): string | null =>
+  creator === undefined || creator === GUEST ? null : creator
+
 /** A new entry has its creator as its only contributor (W2.5). */
 export const newEntry = ({ by, now, metadata = {}, cachedExternalMetadata, ...given }: NewEntry): Entry => ({
   entryType: 'Local',

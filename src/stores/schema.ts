@@ -313,4 +313,41 @@ export const commonSteps: readonly Migration[] = [
     name: 'audit events by who caused them',
     statements: [sql`CREATE INDEX audit_by_actor ON audit (actor_id, time, number)`],
   },
+  {
+    id: 49,
+    name: 'quotas of users, of groups of contexts and of the store',
+    statements: [
+      sql`CREATE TABLE quota_groups (context TEXT PRIMARY KEY, name TEXT NOT NULL)`,
+      sql`CREATE INDEX quota_groups_by_name ON quota_groups (name)`,
+      // For whom the file counts: the user who created its entry, guests excepted.
+      sql`ALTER TABLE files ADD COLUMN user_id TEXT`,
+      sql`CREATE INDEX files_by_user ON files (user_id) WHERE user_id IS NOT NULL`,
+      sql`ALTER TABLE uploads ADD COLUMN user_id TEXT`,
+      sql`ALTER TABLE uploads ADD COLUMN reserved_files BIGINT NOT NULL DEFAULT 0`,
+      // `owner` is the id of a context or user, the name of a group, or empty for the store. `quota` and `max_files` are limits,
+      // NULL for that of the settings; `provisioned` is 1 for users who came from an identity provider.
+      sql`CREATE TABLE quota_usage (
+        kind TEXT NOT NULL CHECK (kind IN ('context', 'user', 'group', 'store')),
+        owner TEXT NOT NULL,
+        quota BIGINT,
+        max_files BIGINT,
+        used BIGINT NOT NULL DEFAULT 0,
+        files BIGINT NOT NULL DEFAULT 0,
+        reserved BIGINT NOT NULL DEFAULT 0,
+        reserved_files BIGINT NOT NULL DEFAULT 0,
+        provisioned INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (kind, owner)
+      )`,
+      sql`UPDATE files SET user_id = (SELECT c.creator FROM (
+          SELECT e.creator FROM entries e WHERE e.context = files.context AND e.id = files.entry
+          UNION ALL SELECT t.creator FROM trashed_entries t WHERE t.context = files.context AND t.id = files.entry
+        ) AS c WHERE c.creator IN (SELECT id FROM principals WHERE kind = 'user' AND id <> '_guest'))`,
+      sql`INSERT INTO quota_usage (kind, owner, quota, used, files, reserved)
+        SELECT 'context', s.context, s.quota, s.used, COALESCE(f.files, 0), s.reserved FROM spaces s
+          LEFT JOIN (SELECT context, COUNT(*) AS files FROM files GROUP BY context) f ON f.context = s.context`,
+      sql`INSERT INTO quota_usage (kind, owner, used, files)
+        SELECT 'user', user_id, SUM(size), COUNT(*) FROM files WHERE user_id IS NOT NULL GROUP BY user_id`,
+      sql`DROP TABLE spaces`,
+    ],
+  },
 ]

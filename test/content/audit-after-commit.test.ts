@@ -14,6 +14,7 @@ import { FakeSystem } from '../support/fake-system.ts'
 import { keptLog } from '../support/kept-log.ts'
 import { newDatabase } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { quotas } from '../support/quota.ts'
 
 /** Uploads whose changes record an event of the audit log, on a database that runs work as often as the test says. */
 async function openUploads(t: TestContext) {
@@ -44,7 +45,7 @@ async function openUploads(t: TestContext) {
     requireFresh: () => {},
   })
   const blobs = await FolderBlobStore.open(join(await temporaryFolder(), 'files'))
-  const ledger = new Ledger(real, machine.system, { enforced: false, defaultQuota: -1 })
+  const ledger = new Ledger(real, machine.system, quotas(-1, { enforced: false }))
   const garbage = new Garbage(real, blobs, ledger, machine.system)
   const files = new Files({ database: real, blobs }, { ledger, garbage }, machine, { maxFileSize: -1 })
   await ledger.open(real, '3')
@@ -56,9 +57,12 @@ async function openUploads(t: TestContext) {
   const transaction = changes.transactionOf(guestFrom({ address: '192.0.2.1', userAgent: '' }))
   const record = (writer: EntryWriter): void => writer.record({ event: 'access-changed', detail: { context: '3' } })
   const replace = () =>
-    files.put({ context: '3', id: '1' }, incoming(), { transaction, makeVisible: async writer => record(writer) })
+    files.put({ context: '3', id: '1', user: null }, incoming(), {
+      transaction,
+      makeVisible: async writer => record(writer),
+    })
   const create = () =>
-    files.putNew('3', incoming(), {
+    files.putNew({ context: '3', user: null }, incoming(), {
       transaction,
       create: async writer => {
         record(writer)

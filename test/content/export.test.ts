@@ -41,7 +41,7 @@ async function fullContext(count: number) {
     for (let n = 1; n <= count; n++) await insertEntry(tx, place('3', `e${n}`, 'x'.repeat(100_000)))
   })
   const store = (id: string, blob: string) =>
-    database.transaction(tx => putFile(tx, { context: '3', id }, { blob, size: blob.length, sha256: blob }))
+    database.transaction(tx => putFile(tx, { context: '3', id, user: null }, { blob, size: blob.length, sha256: blob }))
   /** @param bytesOf is called when a file is opened */
   const exportWith = async (bytesOf = async (blob: string) => Readable.from([Buffer.from(blob)])) => {
     const files = {

@@ -11,12 +11,13 @@ import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { changesOf } from '../support/entries.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { quotas } from '../support/quota.ts'
 
 test('a store is made with all of its test data or not at all, at the next start anew (W5)', async t => {
   const database = await openSqliteDatabase(join(await temporaryFolder(), 'store.sqlite'))
   t.after(() => database.close())
   await migrate(database, schema)
-  const options = { enforced: false, defaultQuota: -1 }
+  const options = quotas(-1, { enforced: false })
   const sound = new Ledger(database, new FakeSystem('initialise'), options)
   class Broken extends Ledger {
     override async open(tx: Queries, context: string): Promise<void> {

@@ -15,6 +15,7 @@ import { changesOf, insertEntry } from '../support/entries.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase, transactionOf } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { quotas } from '../support/quota.ts'
 
 const DAY = 86_400_000
 
@@ -23,7 +24,7 @@ async function openTrash(t: TestContext, days: number) {
   const blobs = await FolderBlobStore.open(join(await temporaryFolder(), 'files'))
   const machine = { system: new FakeSystem(), log: createLog('silent') }
   const { system } = machine
-  const ledger = new Ledger(database, system, { enforced: true, defaultQuota: -1 })
+  const ledger = new Ledger(database, system, quotas())
   const garbage = new Garbage(database, blobs, ledger, system)
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, { maxFileSize: -1 })
   const loader = new EntryLoader({ database, cache: new DependencyCache(database, 1000, new FakeSystem()) })
@@ -40,7 +41,7 @@ async function openTrash(t: TestContext, days: number) {
       },
       signal: new AbortController().signal,
     } // prettier-ignore
-    await files.put({ context: '3', id }, incoming, {
+    await files.put({ context: '3', id, user: null }, incoming, {
       transaction: transactionOf(database),
       makeVisible: async () => {},
     })

@@ -1,43 +1,40 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { findFile, isFile, moveFile, putFile, removeFile, removeFilesOf } from '../../src/files/file-records.ts'
-import { Ledger, type LedgerOptions } from '../../src/files/quota-ledger.ts'
+import { Ledger } from '../../src/files/quota-ledger.ts'
 import { MAX_CONTEXTS, StorageUsage } from '../../src/files/storage-usage.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase } from '../support/store.ts'
+import type { QuotaOptions } from '../../src/files/quota-usage.ts'
+import { inContext, quotas, sameFiles, usedBytes } from '../support/quota.ts'
 
-async function setUp(t: TestContext, options: Partial<LedgerOptions> = {}) {
+async function setUp(t: TestContext, options: QuotaOptions = quotas(100)) {
   const database = await newDatabase(t)
   const system = new FakeSystem()
-  const all = { enforced: true, defaultQuota: 100, ...options }
-  const ledger = new Ledger(database, system, all)
+  const ledger = new Ledger(database, system, options)
   await ledger.open(database, '3')
   await ledger.open(database, '4')
-  const space = async (context = '3') => ({
-    ...(await database.get<{ used: number; reserved: number }>(
-      sql`SELECT used, reserved FROM spaces WHERE context = ${context}`,
-    )),
-  })
+  const space = (context = '3') => usedBytes(database, context)
   const commit = (blob: string, growth: number, context = '3') =>
-    database.transaction(tx => ledger.commit(tx, { context, blob }, growth))
-  return { database, system, ledger, options: all, space, commit }
+    database.transaction(tx => ledger.commit(tx, { ...inContext(context), blob }, sameFiles(growth)))
+  return { database, system, ledger, space, commit }
 }
 
 const tooLarge = (quota: number, fillLevel: number, needed: number) => ({
   name: 'TooLarge',
   code: 'quota-exceeded',
   message: `The context has a quota of ${quota} bytes and holds ${fillLevel}; ${needed} more do not fit.`,
-  extra: { quota, fillLevel, needed },
 })
 const reservationExpired = { code: 'conflict', message: 'The upload took too long, so its reservation has expired.' }
 const record = (blob: string, size: number) => ({ blob, size, sha256: 'x' })
 
 test('a context has the quota of the settings until it gets its own, which may be removed again (D7.3)', async t => {
   const { ledger, database, commit } = await setUp(t)
-  assert.deepEqual([ledger.enforced, ledger.defaultQuota], [true, 100])
-  await ledger.reserve('3', 'a', 30)
-  assert.deepEqual(await commit('a', 30), { quota: 100, fillLevel: 30, hasDefaultQuota: true })
+  assert.equal(ledger.enforced, true)
+  await ledger.reserve(inContext('3'), 'a', 30)
+  await commit('a', 30)
+  assert.deepEqual(await ledger.quotaOf(database, '3'), { quota: 100, fillLevel: 30, hasDefaultQuota: true })
   await ledger.setQuota(database, '3', 50)
   assert.deepEqual(await ledger.quotaOf(database, '3'), { quota: 50, fillLevel: 30, hasDefaultQuota: false })
   await ledger.setQuota(database, '3', undefined)
@@ -51,12 +48,12 @@ test('a context has the quota of the settings until it gets its own, which may b
 
 test('storage is reserved up to the quota and not a byte further; what is refused reserves nothing (D7.3)', async t => {
   const { ledger, space } = await setUp(t)
-  assert.deepEqual(await ledger.reserve('3', 'a', 60), { context: '3', blob: 'a', covered: 60 })
-  await assert.rejects(ledger.reserve('3', 'b', 41), tooLarge(100, 0, 41))
+  assert.deepEqual(await ledger.reserve(inContext('3'), 'a', 60), { ...inContext('3'), blob: 'a', covered: 60 })
+  await assert.rejects(ledger.reserve(inContext('3'), 'b', 41), tooLarge(100, 0, 41))
   assert.deepEqual(await space(), { used: 0, reserved: 60 })
-  await ledger.reserve('3', 'b', 40)
-  await ledger.reserve('4', 'c', 100)
-  await ledger.reserve('3', 'd', 0)
+  await ledger.reserve(inContext('3'), 'b', 40)
+  await ledger.reserve(inContext('4'), 'c', 100)
+  await ledger.reserve(inContext('3'), 'd', 0)
   assert.deepEqual(
     [await space(), await space('4')],
     [
@@ -67,54 +64,54 @@ test('storage is reserved up to the quota and not a byte further; what is refuse
 })
 
 test('without a limit, and where quotas are only counted, everything fits (D7.3)', async t => {
-  for (const options of [{ defaultQuota: -1 }, { enforced: false }]) {
+  for (const options of [quotas(), quotas(100, { enforced: false })]) {
     const { ledger, space, commit, database } = await setUp(t, options)
-    await ledger.reserve('3', 'a', 10 ** 12)
+    await ledger.reserve(inContext('3'), 'a', 10 ** 12)
     await commit('a', 10 ** 12)
     assert.deepEqual(await space(), { used: 10 ** 12, reserved: 0 })
     await ledger.setQuota(database, '3', 5)
-    const more = ledger.reserve('3', 'b', 1)
-    await ('enforced' in options ? more : assert.rejects(more, tooLarge(5, 10 ** 12, 1)))
+    const more = ledger.reserve(inContext('3'), 'b', 1)
+    await (!options.enforced ? more : assert.rejects(more, tooLarge(5, 10 ** 12, 1)))
   }
 })
 
 test('a commit counts what has grown, against the quota of that moment; less always fits (D7.3)', async t => {
   const { ledger, space, commit, database } = await setUp(t)
-  await ledger.reserve('3', 'a', 50)
+  await ledger.reserve(inContext('3'), 'a', 50)
   await commit('a', 40)
   assert.deepEqual(await space(), { used: 40, reserved: 0 })
-  await ledger.reserve('3', 'b', 60)
+  await ledger.reserve(inContext('3'), 'b', 60)
   await ledger.setQuota(database, '3', 99)
   await assert.rejects(commit('b', 60), tooLarge(99, 40, 60))
   assert.deepEqual(await space(), { used: 40, reserved: 60 }, 'nothing has changed')
   await commit('b', 59)
   await ledger.setQuota(database, '3', 1)
-  await ledger.reserve('3', 'c', 0)
+  await ledger.reserve(inContext('3'), 'c', 0)
   await assert.rejects(commit('c', 1), tooLarge(1, 99, 1))
   await commit('c', -9)
   assert.deepEqual(await space(), { used: 90, reserved: 0 })
   await assert.rejects(commit('c', 0), reservationExpired)
-  await ledger.releaseUsage(database, '3', 90)
+  await ledger.releaseUsage(database, inContext('3'), sameFiles(90))
   assert.deepEqual(await space(), { used: 0, reserved: 0 })
 })
 
 test('an upload that replaces a file reserves only the rest, and of several only the first (D20.1)', async t => {
   const { ledger, space, database } = await setUp(t)
   const old = record('old', 40)
-  await putFile(database, { context: '3', id: '1' }, old)
-  assert.equal((await ledger.reserve('3', 'a', 50, old)).covered, 50)
+  await putFile(database, { context: '3', id: '1', user: null }, old)
+  assert.equal((await ledger.reserve(inContext('3'), 'a', 50, old)).covered, 50)
   assert.deepEqual(await space(), { used: 0, reserved: 10 })
-  assert.equal((await ledger.reserve('3', 'b', 30, old)).covered, 30)
+  assert.equal((await ledger.reserve(inContext('3'), 'b', 30, old)).covered, 30)
   assert.deepEqual(await space(), { used: 0, reserved: 40 })
-  await ledger.cancel({ context: '3', blob: 'a' })
-  assert.equal((await ledger.reserve('3', 'c', 30, old)).covered, 40, 'smaller than the old one')
+  await ledger.cancel({ ...inContext('3'), blob: 'a' })
+  assert.equal((await ledger.reserve(inContext('3'), 'c', 30, old)).covered, 40, 'smaller than the old one')
   assert.deepEqual(await space(), { used: 0, reserved: 30 })
-  assert.equal((await ledger.reserve('3', 'd', 5, record('gone', 40))).covered, 5, 'of a file that is gone')
+  assert.equal((await ledger.reserve(inContext('3'), 'd', 5, record('gone', 40))).covered, 5, 'of a file that is gone')
   assert.deepEqual(await space(), { used: 0, reserved: 35 })
 })
 
 test('an upload whose old file is taken away reserves its storage after all (D20.1)', async t => {
-  const at = { context: '3', id: '1' }
+  const at = { context: '3', id: '1', user: null }
   for (const [what, act] of [
     ['replaced', (tx: never) => putFile(tx, at, record('new', 1))],
     ['removed', (tx: never) => removeFile(tx, at)],
@@ -124,8 +121,8 @@ test('an upload whose old file is taken away reserves its storage after all (D20
     const { ledger, space, database } = await setUp(t)
     const old = record('old', 40)
     await putFile(database, at, old)
-    await putFile(database, { context: '3', id: '9' }, record('other', 7))
-    await ledger.reserve('3', 'a', 50, old)
+    await putFile(database, { context: '3', id: '9', user: null }, record('other', 7))
+    await ledger.reserve(inContext('3'), 'a', 50, old)
     await act(database as never)
     assert.deepEqual(await space(), { used: 0, reserved: 50 }, what)
     assert.equal(await isFile(database, 'old'), what === 'moved')
@@ -143,7 +140,7 @@ test('an upload whose old file is taken away reserves its storage after all (D20
 test('one import at a time goes into a context (D7.5)', async t => {
   const { ledger, space } = await setUp(t)
   const first = await ledger.reserveImport('3', 'a')
-  assert.deepEqual(first, { context: '3', blob: 'a' })
+  assert.deepEqual(first, { ...inContext('3'), blob: 'a' })
   await assert.rejects(ledger.reserveImport('3', 'b'), {
     code: 'conflict',
     message: 'Another import into this context is in progress. Wait until it has finished.',
@@ -158,7 +155,7 @@ test('one import at a time goes into a context (D7.5)', async t => {
 test('parts of an upload are kept, committed and cancelled with it (D7.5)', async t => {
   const { ledger, database, commit, space } = await setUp(t)
   const uploads = async () => (await database.all<{ blob: string }>(sql`SELECT blob FROM uploads`)).length
-  const reservation = await ledger.reserve('3', 'a', 10)
+  const reservation = await ledger.reserve(inContext('3'), 'a', 10)
   await ledger.addPart(reservation, 'part')
   assert.equal(await uploads(), 2)
   assert.deepEqual(
@@ -169,7 +166,7 @@ test('parts of an upload are kept, committed and cancelled with it (D7.5)', asyn
   assert.equal(await uploads(), 0)
   await assert.rejects(ledger.addPart(reservation, 'late'), reservationExpired)
   await assert.rejects(ledger.grow(reservation, 1, 1), reservationExpired)
-  const second = await ledger.reserve('3', 'b', 10)
+  const second = await ledger.reserve(inContext('3'), 'b', 10)
   await ledger.addPart(second, 'part 2')
   assert.equal(await ledger.cancel(second), true)
   assert.equal(await ledger.cancel(second), false)
@@ -184,14 +181,14 @@ test('parts of an upload are kept, committed and cancelled with it (D7.5)', asyn
 
 test('files that move take their usage along, if it fits (D7.8)', async t => {
   const { ledger, database, commit, space } = await setUp(t)
-  await ledger.reserve('3', 'a', 60)
+  await ledger.reserve(inContext('3'), 'a', 60)
   await commit('a', 60)
-  await ledger.reserve('4', 'b', 41)
-  const move = () => database.transaction(tx => ledger.transfer(tx, '3', '4', 60))
+  await ledger.reserve(inContext('4'), 'b', 41)
+  const move = () => database.transaction(tx => ledger.transfer(tx, '3', '4', sameFiles(60)))
   await assert.rejects(move(), tooLarge(100, 0, 60))
   assert.deepEqual(await space(), { used: 60, reserved: 0 })
-  await ledger.cancel({ context: '4', blob: 'b' })
-  await ledger.reserve('4', 'c', 40)
+  await ledger.cancel({ ...inContext('4'), blob: 'b' })
+  await ledger.reserve(inContext('4'), 'c', 40)
   await move()
   assert.deepEqual(
     [await space(), await space('4')],
@@ -203,12 +200,12 @@ test('files that move take their usage along, if it fits (D7.8)', async t => {
 })
 
 test('the use of the store is measured with the fullest contexts and those at each level, every ten seconds', async t => {
-  const { database, system, options } = await setUp(t)
+  const { database, system, ledger } = await setUp(t)
   const fill = async (context: string, used: number, quota: number | null = null) => {
-    await database.run(sql`INSERT INTO spaces (context, used, quota) VALUES (${context}, ${used}, ${quota})
-      ON CONFLICT (context) DO UPDATE SET used = excluded.used, quota = excluded.quota`)
+    await database.run(sql`INSERT INTO quota_usage (kind, owner, used, quota) VALUES ('context', ${context}, ${used}, ${quota})
+      ON CONFLICT (kind, owner) DO UPDATE SET used = excluded.used, quota = excluded.quota`)
   }
-  const usage = new StorageUsage(database, system, options)
+  const usage = new StorageUsage(database, system, ledger)
   for (const [context, used, quota] of [
     ['3', 79],
     ['4', 80],
@@ -241,10 +238,10 @@ test('the use of the store is measured with the fullest contexts and those at ea
   assert.equal((await usage.measure()).total, 928)
   system.pass(1)
   assert.equal((await usage.measure()).total, 849)
-  const uncounted = new StorageUsage(database, system, { ...options, enforced: false })
+  const uncounted = new StorageUsage(database, system, new Ledger(database, system, quotas(100, { enforced: false })))
   assert.deepEqual((await uncounted.measure()).filled, [])
-  await database.run(sql`DELETE FROM spaces`)
-  assert.deepEqual(await new StorageUsage(database, system, options).measure(), {
+  await database.run(sql`DELETE FROM quota_usage`)
+  assert.deepEqual(await new StorageUsage(database, system, ledger).measure(), {
     total: 0,
     contexts: [],
     filled: filled.map(({ percent }) => ({ percent, count: 0 })),
@@ -252,13 +249,13 @@ test('the use of the store is measured with the fullest contexts and those at ea
 })
 
 test('a failed measurement is not kept', async t => {
-  const { system, options, database } = await setUp(t)
+  const { system, ledger, database } = await setUp(t)
   let isBroken = true
   const failing = {
     all: database.all.bind(database),
     get: async (query: never) => (isBroken ? Promise.reject(new Error('away')) : database.get(query)),
   }
-  const usage = new StorageUsage(failing as never, system, options)
+  const usage = new StorageUsage(failing as never, system, ledger)
   await assert.rejects(usage.measure(), /away/)
   isBroken = false
   assert.equal((await usage.measure()).total, 0)

@@ -12,6 +12,7 @@ import { sql } from '../../src/stores/sql.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase, transactionOf } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { quotas } from '../support/quota.ts'
 
 const CONTEXT = '3'
 const QUOTA = 1000
@@ -21,12 +22,12 @@ async function openStore(t: TestContext) {
   const database = await newDatabase(t)
   const blobs = await FolderBlobStore.open(join(await temporaryFolder(), 'files'))
   const machine = { system: new FakeSystem(), log: createLog('silent') }
-  const ledger = new Ledger(database, machine.system, { enforced: true, defaultQuota: QUOTA })
+  const ledger = new Ledger(database, machine.system, quotas(QUOTA))
   const garbage = new Garbage(database, blobs, ledger, machine.system)
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, { maxFileSize: -1 })
   const imports = new StagedImports({ database, blobs, ledger, garbage, ...machine }, { maxFileSize: -1 })
   await ledger.open(database, CONTEXT)
-  const usage = async () => ({ ...(await database.get<object>(sql`SELECT used, reserved FROM spaces`)) })
+  const usage = async () => ({ ...(await database.get<object>(sql`SELECT used, reserved FROM quota_usage`)) })
   return { database, blobs, files, imports, usage }
 }
 
@@ -45,7 +46,7 @@ async function begin({ files, database }: Store, id: string, size: number, isDec
   }
   const declaredSize = isDeclared ? size : undefined
   const incoming = { declaredSize, open: bytes, signal: new AbortController().signal }
-  const stored = files.put(placeOf(id), incoming, {
+  const stored = files.put({ ...placeOf(id), user: null }, incoming, {
     transaction: transactionOf(database),
     makeVisible: async () => undefined,
   })

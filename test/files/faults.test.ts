@@ -16,6 +16,7 @@ import { FakeSystem } from '../support/fake-system.ts'
 import { type Fault, Faults, faultyDatabase, faultyFiles } from '../support/faults.ts'
 import { transactionOf } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { quotas } from '../support/quota.ts'
 
 const PLACE = { context: '3', id: '1' }
 const OLD = randomBytes(20_000)
@@ -35,7 +36,7 @@ async function openStore(t: TestContext) {
   const database = faultyDatabase(real, faults)
   const blobs = await FolderBlobStore.open(join(folder, 'files'), faultyFiles(quickFiles, faults))
   const machine = { system: new FakeSystem(folder), log: createLog('silent') }
-  const ledger = new Ledger(database, machine.system, { enforced: true, defaultQuota: 10_000_000 })
+  const ledger = new Ledger(database, machine.system, quotas(10_000_000))
   const garbage = new Garbage(database, blobs, ledger, machine.system)
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, { maxFileSize: -1 })
   await ledger.open(real, PLACE.context)
@@ -54,7 +55,7 @@ function incoming(bytes: Buffer, isDeclared: boolean): Incoming {
 
 const put = (bytes: Buffer, isDeclared = true) => ({
   run: async ({ files, database }: Store) =>
-    await files.put(PLACE, incoming(bytes, isDeclared), {
+    await files.put({ ...PLACE, user: null }, incoming(bytes, isDeclared), {
       transaction: transactionOf(database),
       makeVisible: async () => undefined,
     }),
@@ -93,11 +94,11 @@ async function prepare(store: Store, before: Buffer | undefined): Promise<void> 
 
 /** The books agree with the bytes at once; what is left over is gone once the store was opened anew. */
 async function requireWhole(store: Store, bytes: Buffer | undefined, what: string): Promise<void> {
-  const { used } = (await store.real.get<{ used: number }>(sql`SELECT used FROM spaces`)) ?? {}
+  const { used } = (await store.real.get<{ used: number }>(sql`SELECT used FROM quota_usage`)) ?? {}
   assert.equal(used, bytes?.length ?? 0, `${what}: the fill level`)
   await store.garbage.recover(true)
   await store.garbage.collect()
-  const space = await store.real.get<{ used: number; reserved: number }>(sql`SELECT used, reserved FROM spaces`)
+  const space = await store.real.get<{ used: number; reserved: number }>(sql`SELECT used, reserved FROM quota_usage`)
   assert.deepEqual({ ...space }, { used, reserved: 0 }, `${what}: nothing stays reserved`)
   assert.ok(isSame(await held(store), bytes), `${what}: the bytes stay after a start`)
   const listed = []

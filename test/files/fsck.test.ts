@@ -31,7 +31,9 @@ async function openStore(t: TestContext) {
       VALUES ('3', ${entry}, ${blob}, ${text.length}, ${sha256})`)
     return blob
   }
-  await database.run(sql`INSERT INTO spaces (context, used) VALUES ('3', 12), ('4', 0)`)
+  await database.run(
+    sql`INSERT INTO quota_usage (kind, owner, used, files) VALUES ('context', '3', 12, 2), ('context', '4', 0, 0)`,
+  )
   const first = await add('1', 'first')
   await add('2', 'another')
   const pathOf = (key: string): string => join(folder, 'files', key.slice(0, 2), key)
@@ -56,11 +58,11 @@ test('a sound store has no findings, and every byte of it is counted (D7.5)', as
 
 test('a wrong fill level is found, left alone without --repair, and mended with it (D7.5)', async t => {
   const { database, find } = await openStore(t)
-  await database.run(sql`UPDATE spaces SET used = used + 88`)
+  await database.run(sql`UPDATE quota_usage SET used = used + 88`)
   assert.deepEqual(await find(), ['fill-level', 'fill-level'])
   assert.deepEqual(await find(true), ['fill-level', 'fill-level'])
   assert.deepEqual(await find(), [])
-  const rows = await database.all<{ used: number }>(sql`SELECT used FROM spaces ORDER BY context`)
+  const rows = await database.all<{ used: number }>(sql`SELECT used FROM quota_usage ORDER BY owner`)
   assert.deepEqual(
     rows.map(row => row.used),
     [12, 0],
@@ -69,7 +71,7 @@ test('a wrong fill level is found, left alone without --repair, and mended with 
 
 test('reservations without an upload are found and released (D7.5)', async t => {
   const { database, find } = await openStore(t)
-  await database.run(sql`UPDATE spaces SET reserved = 5 WHERE context = '3'`)
+  await database.run(sql`UPDATE quota_usage SET reserved = 5 WHERE kind = 'context' AND owner = '3'`)
   await database.run(sql`INSERT INTO uploads (blob, context, reserved, expires) VALUES ('b', '4', 7, 0)`)
   assert.deepEqual(await find(true), ['reservation', 'reservation'])
   assert.deepEqual(await find(), [])
@@ -130,11 +132,11 @@ test('a database that has lost many files, or all, is not believed: nothing is r
     return found
   }
   for (let n = 0; n < 20; n++) await write(`lost ${n}`)
-  await database.run(sql`UPDATE spaces SET used = 5 WHERE context = '3'`)
+  await database.run(sql`UPDATE quota_usage SET used = 5 WHERE kind = 'context' AND owner = '3'`)
   await write('one more')
   assert.equal((await repair(false)).isDoubtful, true)
   assert.equal(await count(), 23)
-  assert.equal((await database.all(sql`SELECT * FROM spaces WHERE used = 5`)).length, 1)
+  assert.equal((await database.all(sql`SELECT * FROM quota_usage WHERE used = 5`)).length, 1)
   assert.equal((await repair(true)).isDoubtful, false)
   assert.equal(await count(), 2)
 
@@ -184,7 +186,7 @@ test('while the service runs, the bytes and reservations of uploads in progress 
   const { database, blobs, write } = await openStore(t)
   const [uploading, discarded, orphan] = [await write('upload'), await write('discarded'), await write('orphan')]
   await database.run(sql`INSERT INTO uploads (blob, context, reserved, expires) VALUES (${uploading}, '4', 7, 0)`)
-  await database.run(sql`UPDATE spaces SET reserved = 7 WHERE context = '4'`)
+  await database.run(sql`UPDATE quota_usage SET reserved = 7 WHERE kind = 'context' AND owner = '4'`)
   await database.run(sql`INSERT INTO discarded_blobs (blob) VALUES (${discarded})`)
   const { findings } = await fsck({ database, blobs, isExclusive: false }, true)
   assert.deepEqual(findings, [
@@ -195,7 +197,9 @@ test('while the service runs, the bytes and reservations of uploads in progress 
   assert.deepEqual([keys.length, keys.includes(orphan)], [4, false])
   assert.equal((await database.all(sql`SELECT * FROM uploads`)).length, 1)
   assert.equal((await database.all(sql`SELECT * FROM discarded_blobs`)).length, 1)
-  const space = await database.get<{ reserved: number }>(sql`SELECT reserved FROM spaces WHERE context = '4'`)
+  const space = await database.get<{ reserved: number }>(
+    sql`SELECT reserved FROM quota_usage WHERE kind = 'context' AND owner = '4'`,
+  )
   assert.equal(space?.reserved, 7)
   // The same upload is the remains of a crash where nobody else uses the store.
   const kinds = (await fsck({ database, blobs, isExclusive: true }, false)).findings.map(({ kind }) => kind)
@@ -204,25 +208,27 @@ test('while the service runs, the bytes and reservations of uploads in progress 
 
 test('reservations that differ from those of the uploads are found while the service runs (D7.5)', async t => {
   const { database, blobs } = await openStore(t)
-  await database.run(sql`UPDATE spaces SET reserved = 5 WHERE context = '3'`)
+  await database.run(sql`UPDATE quota_usage SET reserved = 5 WHERE kind = 'context' AND owner = '3'`)
   const check = async (repair: boolean) => (await fsck({ database, blobs, isExclusive: false }, repair)).findings
-  const message = 'context 3: 5 bytes are reserved for uploads that ended'
+  const message = 'context 3: 5 bytes and 0 files are reserved for uploads that ended'
   assert.deepEqual(await check(true), [{ kind: 'reservation', repairable: true, message }])
   assert.deepEqual(await check(false), [])
 })
 
 test('a context that holds files and has no fill level gets the sum of its files (D7.5)', async t => {
   const { database, find } = await openStore(t)
-  await database.run(sql`DELETE FROM spaces WHERE context = '3'`)
+  await database.run(sql`DELETE FROM quota_usage WHERE kind = 'context' AND owner = '3'`)
   assert.deepEqual(await find(true), ['fill-level'])
   assert.deepEqual(await find(), [])
-  const space = await database.get<{ used: number }>(sql`SELECT used FROM spaces WHERE context = '3'`)
+  const space = await database.get<{ used: number }>(
+    sql`SELECT used FROM quota_usage WHERE kind = 'context' AND owner = '3'`,
+  )
   assert.equal(space?.used, 12)
 })
 
 test('nothing of a damaged database is checked or repaired, because its tables are unreliable (D7.5)', async t => {
   const { database, blobs } = await openStore(t)
-  await database.run(sql`UPDATE spaces SET used = 99`)
+  await database.run(sql`UPDATE quota_usage SET used = 99`)
   const damaged: Database = withMembers(database, { findDamage: async () => ['page 7 is wrong', 'page 8 is wrong'] })
   assert.deepEqual(await fsck({ database: damaged, blobs, isExclusive: true }, true), {
     files: 0,
@@ -234,7 +240,7 @@ test('nothing of a damaged database is checked or repaired, because its tables a
     })),
     isDoubtful: false,
   })
-  assert.equal((await database.all(sql`SELECT * FROM spaces WHERE used = 99`)).length, 2)
+  assert.equal((await database.all(sql`SELECT * FROM quota_usage WHERE used = 99`)).length, 2)
 })
 
 test('a file that is replaced while it is checked is not reported; another failure of the store is (D7.5)', async t => {

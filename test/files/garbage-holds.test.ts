@@ -7,13 +7,14 @@ import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { copyTables } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { quotas } from '../support/quota.ts'
 
 /** On SQLite in every run: there the clock of a test decides when a hold ends. */
 async function setUp(t: TestContext) {
   const database = await openSqliteDatabase(await copyTables(await temporaryFolder()))
   t.after(() => database.close())
   const system = new FakeSystem()
-  const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 1000 })
+  const ledger = new Ledger(database, system, quotas(1000))
   const deleted: string[] = []
   const blobs = { delete: async (key: string) => void deleted.push(key), unfinished: async () => [] as string[] }
   const garbage = new Garbage(database, blobs, ledger, system)

@@ -7,13 +7,14 @@ import type { BlobStore } from '../../src/stores/blob-store.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase } from '../support/store.ts'
+import { inContext, quotas, sameFiles } from '../support/quota.ts'
 
 test('the bytes of an upload taken for dead go only after it can no longer be committed (D7.3, D7.5)', async t => {
   const database = await newDatabase(t)
   const system = new FakeSystem()
-  const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 1000 })
+  const ledger = new Ledger(database, system, quotas(1000))
   await ledger.open(database, '3')
-  const lease = await ledger.reserve('3', 'blob', 10)
+  const lease = await ledger.reserve(inContext('3'), 'blob', 10)
   // The machine slept: the upload goes on, but its lease has lapsed.
   await database.run(sql`UPDATE uploads SET expires = expires - ${RESERVATION_TTL + 1}`)
   const deleted: string[] = []
@@ -21,7 +22,7 @@ test('the bytes of an upload taken for dead go only after it can no longer be co
     unfinished: async () => [],
     async delete(key) {
       await assert.rejects(
-        database.transaction(tx => ledger.commit(tx, lease, 10)),
+        database.transaction(tx => ledger.commit(tx, lease, sameFiles(10))),
         Conflict,
       )
       deleted.push(key)
@@ -29,7 +30,7 @@ test('the bytes of an upload taken for dead go only after it can no longer be co
   }
   await new Garbage(database, blobs, ledger, system).recover(false)
   assert.deepEqual(deleted, ['blob'])
-  const space = await database.get<{ used: number; reserved: number }>(sql`SELECT used, reserved FROM spaces`)
+  const space = await database.get<{ used: number; reserved: number }>(sql`SELECT used, reserved FROM quota_usage`)
   assert.deepEqual([space?.used, space?.reserved], [0, 0])
   assert.deepEqual(await database.all(sql`SELECT blob FROM discarded_blobs`), [])
 })
@@ -37,7 +38,7 @@ test('the bytes of an upload taken for dead go only after it can no longer be co
 test('while a copy of the store is made, garbage waits; it goes when the hold is released, or has lapsed with its owner', async t => {
   const database = await newDatabase(t)
   const system = new FakeSystem()
-  const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 1000 })
+  const ledger = new Ledger(database, system, quotas(1000))
   const deleted: string[] = []
   const blobs = { delete: async (key: string) => void deleted.push(key), unfinished: async () => [] }
   const garbage = new Garbage(database, blobs, ledger, system)
@@ -69,7 +70,7 @@ test('while a copy of the store is made, garbage waits; it goes when the hold is
 test('a sweep leaves the bytes of running uploads alone; a start on its own removes what no record names (D7.5)', async t => {
   const database = await newDatabase(t)
   const system = new FakeSystem()
-  const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 1000 })
+  const ledger = new Ledger(database, system, quotas(1000))
   const deleted: string[] = []
   const blobs = { delete: async (key: string) => void deleted.push(key), unfinished: async () => ['running'] }
   const garbage = new Garbage(database, blobs, ledger, system)
@@ -82,7 +83,7 @@ test('a sweep leaves the bytes of running uploads alone; a start on its own remo
 test('a file that has both of its names after a power failure is not deleted', async t => {
   const database = await newDatabase(t)
   const system = new FakeSystem()
-  const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 1000 })
+  const ledger = new Ledger(database, system, quotas(1000))
   await database.run(sql`INSERT INTO contexts (id) VALUES ('3')`)
   await database.run(sql`INSERT INTO files (context, entry, blob, size, sha256) VALUES ('3', '1', 'stored', 1, 'x')`)
   const deleted: string[] = []
@@ -102,7 +103,7 @@ for (const [what, failure, left] of [
   test(what, async t => {
     const database = await newDatabase(t)
     const system = new FakeSystem()
-    const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 1000 })
+    const ledger = new Ledger(database, system, quotas(1000))
     const asked: string[] = []
     const blobs = {
       unfinished: async () => [],

@@ -11,6 +11,7 @@ import { sql } from '../../src/stores/sql.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { requirePeer } from '../support/peers/peer.ts'
 import { postgres, postgresDatabase } from '../support/peers/postgres.ts'
+import { inContext, quotas, sameFiles } from '../support/quota.ts'
 
 const QUOTA = 100
 
@@ -32,7 +33,7 @@ test('with two nodes at work, the usage in PostgreSQL is the sum of what was gra
   assert.ok(database)
   await migrate(database, schema)
   const system = new FakeSystem()
-  const ledgers = nodes.map(node => new Ledger(node, system, { enforced: true, defaultQuota: QUOTA }))
+  const ledgers = nodes.map(node => new Ledger(node, system, quotas(QUOTA)))
   let number = 0
 
   await fc.assert(
@@ -49,7 +50,7 @@ test('with two nodes at work, the usage in PostgreSQL is the sum of what was gra
           let held = declared
           let reservation: Reservation
           try {
-            reservation = await ledger.reserve(context, `${number}-${index}`, declared)
+            reservation = await ledger.reserve(inContext(context), `${number}-${index}`, declared)
             if (grows !== undefined) {
               held += await ledger.grow(reservation, grows, grows).catch((error: unknown) => {
                 assert.ok(error instanceof TooLarge)
@@ -63,17 +64,17 @@ test('with two nodes at work, the usage in PostgreSQL is the sum of what was gra
           if (end === 'cancel') assert.equal(await ledger.cancel(reservation), true)
           if (end === 'stay') sum.reserved += held
           if (end !== 'commit') return
-          await queries.transaction(tx => ledger.commit(tx, reservation, held))
+          await queries.transaction(tx => ledger.commit(tx, reservation, sameFiles(held)))
           sum.used += held
           await assert.rejects(
-            queries.transaction(tx => ledger.commit(tx, reservation, held)),
+            queries.transaction(tx => ledger.commit(tx, reservation, sameFiles(held))),
             Conflict,
           )
         }),
       )
       for (const [context, sum] of sums) {
         const space: object | undefined = await database.get<object>(
-          sql`SELECT used, reserved FROM spaces WHERE context = ${context}`,
+          sql`SELECT used, reserved FROM quota_usage WHERE kind = 'context' AND owner = ${context}`,
         )
         assert.deepEqual(space, sum)
         assert.ok(sum.used + sum.reserved <= QUOTA)

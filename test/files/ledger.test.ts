@@ -1,70 +1,68 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Conflict, NotFound, TooLarge } from '../../src/base/errors.ts'
-import { Ledger, type LedgerOptions } from '../../src/files/quota-ledger.ts'
-import type { Database } from '../../src/stores/database.ts'
+import { Ledger } from '../../src/files/quota-ledger.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase } from '../support/store.ts'
+import { inContext, sameFiles, quotas, usedBytes } from '../support/quota.ts'
 
 const CONTEXT = '3'
 
-async function openBooks(t: TestContext, options: Partial<LedgerOptions> = {}) {
+async function openBooks(t: TestContext, quota = 1000) {
   const database = await newDatabase(t)
   const system = new FakeSystem()
-  const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 1000, ...options })
+  const ledger = new Ledger(database, system, quotas(quota))
   return { database, system, ledger }
-}
-
-const spaceOf = async (database: Database, context: string) => {
-  const space = await database.get<{ used: number; reserved: number }>(
-    sql`SELECT used, reserved FROM spaces WHERE context = ${context}`,
-  )
-  return { ...space }
 }
 
 let blobs = 0
 const newBlob = (): string => `blob${++blobs}`
 
 test('of 64 parallel reservations exactly as many are granted as fit, equality included (D7.3)', async t => {
-  const { database, ledger } = await openBooks(t, { defaultQuota: 17 * 58 })
+  const { database, ledger } = await openBooks(t, 17 * 58)
   await ledger.open(database, CONTEXT)
-  const outcomes = await Promise.allSettled(Array.from({ length: 64 }, () => ledger.reserve(CONTEXT, newBlob(), 17)))
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 64 }, () => ledger.reserve(inContext(CONTEXT), newBlob(), 17)),
+  )
   const refused = outcomes.filter(outcome => outcome.status === 'rejected')
   assert.equal(refused.length, 64 - 58)
   for (const { reason } of refused) assert.ok(reason instanceof TooLarge)
-  assert.deepEqual(await spaceOf(database, CONTEXT), { used: 0, reserved: 17 * 58 })
+  assert.deepEqual(await usedBytes(database, CONTEXT), { used: 0, reserved: 17 * 58 })
 })
 
 test('an expired reservation cannot be grown or committed, and cancelling it is not an error', async t => {
   const { database, ledger } = await openBooks(t)
   await ledger.open(database, CONTEXT)
-  const lease = await ledger.reserve(CONTEXT, newBlob(), 10)
+  const lease = await ledger.reserve(inContext(CONTEXT), newBlob(), 10)
   assert.equal(await ledger.cancel(lease), true)
   assert.equal(await ledger.cancel(lease), false)
   await assert.rejects(ledger.grow(lease, 1, 1), Conflict)
   await assert.rejects(
-    database.transaction(tx => ledger.commit(tx, lease, 10)),
+    database.transaction(tx => ledger.commit(tx, lease, sameFiles(10))),
     Conflict,
   )
-  assert.deepEqual(await spaceOf(database, CONTEXT), { used: 0, reserved: 0 })
+  assert.deepEqual(await usedBytes(database, CONTEXT), { used: 0, reserved: 0 })
 })
 
 test('growing takes the step it prefers, else what it needs, else nothing', async t => {
-  const { database, ledger } = await openBooks(t, { defaultQuota: 100 })
+  const { database, ledger } = await openBooks(t, 100)
   await ledger.open(database, CONTEXT)
-  const lease = await ledger.reserve(CONTEXT, newBlob(), 0)
+  const lease = await ledger.reserve(inContext(CONTEXT), newBlob(), 0)
   assert.equal(await ledger.grow(lease, 10, 60), 60)
   assert.equal(await ledger.grow(lease, 30, 60), 30)
   await assert.rejects(ledger.grow(lease, 11, 60), TooLarge)
-  assert.deepEqual(await spaceOf(database, CONTEXT), { used: 0, reserved: 90 })
+  assert.deepEqual(await usedBytes(database, CONTEXT), { used: 0, reserved: 90 })
 })
 
 test('an upload that is not renewed in time is taken for dead, one that is renewed is not', async t => {
   const { database, ledger } = await openBooks(t)
   const pass = (time: number) => database.run(sql`UPDATE uploads SET expires = expires - ${time}`)
   await ledger.open(database, CONTEXT)
-  const [dead, alive] = [await ledger.reserve(CONTEXT, newBlob(), 1), await ledger.reserve(CONTEXT, newBlob(), 1)]
+  const [dead, alive] = [
+    await ledger.reserve(inContext(CONTEXT), newBlob(), 1),
+    await ledger.reserve(inContext(CONTEXT), newBlob(), 1),
+  ]
   await pass(200_000)
   await ledger.renew(alive)
   await pass(100_001)

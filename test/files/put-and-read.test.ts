@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { StoreUnavailable } from '../../src/base/errors.ts'
-import { Files, type FilesOptions, type Incoming } from '../../src/files/files.ts'
+import { Files, type FilesOptions, type Incoming, type ReachedThreshold } from '../../src/files/files.ts'
 import { Garbage } from '../../src/files/garbage.ts'
 import { Ledger } from '../../src/files/quota-ledger.ts'
 import { Scrubber } from '../../src/files/scrubber.ts'
@@ -18,6 +18,7 @@ import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase, transactionOf } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { eventually } from '../support/waiting.ts'
+import { quotas } from '../support/quota.ts'
 
 const HOUR = 3_600_000
 const place = (id: string) => ({ context: '3', id })
@@ -51,7 +52,7 @@ async function openFiles(t: TestContext, options: Partial<FilesOptions> = {}, qu
   const { log, said: saidWithFacts } = keptLog()
   const said = (): unknown[] => saidWithFacts().map(([level, message]) => [level, message])
   const machine = { system: new FakeSystem(), log }
-  const ledger = new Ledger(database, machine.system, { enforced: true, defaultQuota: quota })
+  const ledger = new Ledger(database, machine.system, quotas(quota))
   const garbage = new Garbage(database, blobs, ledger, machine.system)
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, { maxFileSize: 1000, ...options })
   const scrubber = new Scrubber({ database, blobs, ...machine }, { interval: HOUR })
@@ -63,11 +64,14 @@ async function openFiles(t: TestContext, options: Partial<FilesOptions> = {}, qu
       signal: new AbortController().signal,
       ...more,
     }
-    return files.put(place(id), incoming, { transaction, makeVisible: async (_writer, file) => file.blob })
+    return files.put({ ...place(id), user: null }, incoming, {
+      transaction,
+      makeVisible: async (_writer, file) => file.blob,
+    })
   }
   const remove = (id: string): Promise<boolean> => database.transaction(tx => files.remove(tx, place(id)))
   const spaces = async () => ({
-    ...(await database.get<object>(sql`SELECT used, reserved FROM spaces WHERE context = '3'`)),
+    ...(await database.get<object>(sql`SELECT used, reserved FROM quota_usage WHERE kind = 'context' AND owner = '3'`)),
     uploads: (await database.all(sql`SELECT blob FROM uploads`)).length,
     discarded: (await database.all(sql`SELECT blob FROM discarded_blobs`)).length,
   })
@@ -116,14 +120,14 @@ test('a file of a new entry is there together with the entry, or not at all', as
     open: () => Readable.from([Buffer.from('four')]),
     signal: new AbortController().signal,
   }
-  const result = await files.putNew('3', incoming, {
+  const result = await files.putNew({ context: '3', user: null }, incoming, {
     transaction,
     create: async (_writer, { size }) => ({ place: place('9'), size }),
   })
   assert.deepEqual(result, { place: place('9'), size: 4 })
   const found = await files.read(place('9'), () => 'all')
   assert.equal(found?.bytes && (await text(found.bytes)), 'four')
-  const failing = files.putNew('3', incoming, {
+  const failing = files.putNew({ context: '3', user: null }, incoming, {
     transaction,
     create: async () => Promise.reject(new Error('no entry')),
   })
@@ -221,7 +225,8 @@ test('the check of the present file comes first', async t => {
     seen.push(present?.size)
     throw new Error('refused')
   }
-  const attempt = () => files.put(place('1'), incoming, { check, transaction, makeVisible: async () => {} })
+  const attempt = () =>
+    files.put({ ...place('1'), user: null }, incoming, { check, transaction, makeVisible: async () => {} })
   await assert.rejects(attempt(), { message: 'refused' })
   await put('1', 'abc')
   await assert.rejects(attempt(), { message: 'refused' })
@@ -229,13 +234,16 @@ test('the check of the present file comes first', async t => {
 })
 
 test('a threshold is reported once it is reached, with the usage of that moment', async t => {
-  const reached: unknown[] = []
+  const reached: ReachedThreshold[] = []
   const { put } = await openFiles(t, { onThreshold: async one => void reached.push(one) }, 100)
   await put('1', 'x'.repeat(79))
   assert.deepEqual(reached, [])
   await put('2', 'x'.repeat(11))
   await put('3', 'x')
-  assert.deepEqual(reached, [{ context: '3', percent: 90, quota: 100, fillLevel: 90 }])
+  assert.deepEqual(
+    reached.map(({ percent, usage: { owner, used } }) => ({ percent, owner, used })),
+    [{ percent: 90, owner: { kind: 'context', id: '3' }, used: { bytes: 90, files: 2 } }],
+  )
 })
 
 test('a known record is used once; after that the record is read again, three times at most', async t => {

@@ -14,6 +14,7 @@ import { sql } from '../../src/stores/sql.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase, transactionOf } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { quotas } from '../support/quota.ts'
 
 const HOUR = 3_600_000
 
@@ -22,7 +23,7 @@ async function openStore(t: TestContext) {
   const database = await newDatabase(t)
   const blobs = await FolderBlobStore.open(folder)
   const machine = { system: new FakeSystem(), log: createLog('silent') }
-  const ledger = new Ledger(database, machine.system, { enforced: false, defaultQuota: -1 })
+  const ledger = new Ledger(database, machine.system, quotas(-1, { enforced: false }))
   const garbage = new Garbage(database, blobs, ledger, machine.system)
   const options = { maxFileSize: -1, verifyOnRead: true }
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, options)
@@ -33,7 +34,7 @@ async function openStore(t: TestContext) {
       for (let from = 0; from < content.length; from += 300_000) yield content.subarray(from, from + 300_000)
     }
     const incoming = { declaredSize: content.length, open: bytes, signal: new AbortController().signal }
-    const blob = await files.put({ context: '3', id }, incoming, {
+    const blob = await files.put({ context: '3', id, user: null }, incoming, {
       transaction: transactionOf(database),
       makeVisible: async (_writer, file) => file.blob,
     })

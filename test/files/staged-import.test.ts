@@ -14,6 +14,7 @@ import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { quotas } from '../support/quota.ts'
 
 async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text)
@@ -27,7 +28,7 @@ async function openStore(t: TestContext, wrap: (blobs: BlobStore) => BlobStore =
   await migrate(database, schema)
   const blobs = wrap(await FolderBlobStore.open(join(folder, 'files')))
   const system = new FakeSystem()
-  const ledger = new Ledger(database, system, { enforced: true, defaultQuota: 100 })
+  const ledger = new Ledger(database, system, quotas(100))
   const garbage = new Garbage(database, blobs, ledger, system)
   await ledger.open(database, '3')
   const deps = { database, blobs, ledger, garbage, system, log: createLog('silent') }
@@ -40,7 +41,7 @@ for (const isExclusive of [true, false]) {
     const { deps, database, blobs, garbage, system } = await openStore(t)
     const stagedImports = new StagedImports(deps, { maxFileSize: -1 })
     const spaces = async () =>
-      (await database.all<object>(sql`SELECT used, reserved FROM spaces`)).map(row => ({ ...row }))
+      (await database.all<object>(sql`SELECT used, reserved FROM quota_usage`)).map(row => ({ ...row }))
     const present = async (): Promise<number> => {
       let count = 0
       for await (const _blob of blobs.list()) count++
@@ -49,7 +50,7 @@ for (const isExclusive of [true, false]) {
 
     const incoming = { declaredSize: undefined, open: () => bytesOf('archive'), signal: new AbortController().signal }
     const ended = stagedImports.receive('3', incoming, async (staged: StagedImport) => {
-      await staged.reserve({ total: 9, largest: 5 })
+      await staged.reserve({ count: 2, total: 9, largest: 5 })
       for (const text of ['five5', 'four']) await staged.stage(bytesOf(text))
       assert.deepEqual(await spaces(), [{ used: 0, reserved: 9 }])
       assert.equal(await present(), 3)
@@ -62,7 +63,7 @@ for (const isExclusive of [true, false]) {
       assert.equal(await present(), 0)
       assert.deepEqual(await spaces(), [{ used: 0, reserved: 0 }])
       assert.deepEqual(await database.all(sql`SELECT blob FROM uploads`), [])
-      await database.transaction(tx => staged.replaceFiles(tx))
+      await database.transaction(tx => staged.replaceFiles(tx, async () => {}))
     })
     await assert.rejects(ended, Conflict)
     assert.deepEqual(await spaces(), [{ used: 0, reserved: 0 }])
@@ -82,7 +83,7 @@ for (const late of ['the archive', 'a part'] as const) {
     const incoming = { declaredSize: undefined, open, signal: new AbortController().signal }
     const ended = new StagedImports(deps, { maxFileSize: -1 }).receive('3', incoming, async (staged: StagedImport) => {
       await staged.stage(late === 'a part' ? lapsing() : bytesOf('part'))
-      await database.transaction(tx => staged.replaceFiles(tx))
+      await database.transaction(tx => staged.replaceFiles(tx, async () => {}))
     })
     await assert.rejects(ended, Conflict)
     for await (const { key } of blobs.list()) assert.fail(`${key} is left`)
@@ -94,14 +95,14 @@ test('an import whose client leaves after the last byte changes nothing (D7.4)',
   const client = new AbortController()
   const incoming = { declaredSize: undefined, open: () => bytesOf('archive'), signal: client.signal }
   const ended = new StagedImports(deps, { maxFileSize: -1 }).receive('3', incoming, async staged => {
-    await staged.reserve({ total: 4, largest: 4 })
+    await staged.reserve({ count: 1, total: 4, largest: 4 })
     await staged.stage(bytesOf('part'))
     client.abort(new Error('the client has gone'))
-    await database.transaction(tx => staged.replaceFiles(tx))
+    await database.transaction(tx => staged.replaceFiles(tx, async () => {}))
   })
   await assert.rejects(ended, /the client has gone/)
   assert.deepEqual(
-    { ...(await database.get<object>(sql`SELECT used, reserved FROM spaces`)) },
+    { ...(await database.get<object>(sql`SELECT used, reserved FROM quota_usage`)) },
     { used: 0, reserved: 0 },
   )
   for await (const { key } of blobs.list()) assert.fail(`${key} is left`)

@@ -4,14 +4,18 @@ import * as fc from 'fast-check'
 import { reachedThreshold, THRESHOLDS } from '../../src/files/quota-ledger.ts'
 
 test('growth reaches a threshold exactly when it comes to it or passes it, and the highest one counts', () => {
-  const level = (fillLevel: number, growth: number) => reachedThreshold({ quota: 1000, fillLevel }, growth)
+  const level = (bytes: number, growth: number, limit = 1000) =>
+    reachedThreshold({ limit: { bytes: limit, files: -1 }, used: { bytes, files: 1 } }, { bytes: growth, files: 1 })
+  const count = (files: number) =>
+    reachedThreshold({ limit: { bytes: -1, files: 10 }, used: { bytes: 5, files } }, { bytes: 5, files: 1 })
   assert.equal(level(799, 799), undefined)
   assert.equal(level(800, 1), 80)
   assert.equal(level(801, 1), undefined, 'it was there before')
   assert.equal(level(900, 200), 90)
   assert.equal(level(1000, 1000), 100)
   assert.equal(level(850, -100), undefined, 'shrinking')
-  assert.equal(reachedThreshold({ quota: -1, fillLevel: 10 }, 10), undefined, 'no limit')
+  assert.equal(level(10, 10, -1), undefined, 'no limit')
+  assert.deepEqual([7, 8, 9, 10, 11].map(count), [undefined, 80, 90, 100, undefined], 'in files')
 })
 
 test('each threshold is reported at most once while a context grows', () => {
@@ -21,7 +25,10 @@ test('each threshold is reported at most once while a context grows', () => {
       const reported: number[] = []
       for (const step of steps) {
         fillLevel += step
-        const reached = reachedThreshold({ quota: 1000, fillLevel }, step)
+        const reached = reachedThreshold(
+          { limit: { bytes: 1000, files: -1 }, used: { bytes: fillLevel, files: 1 } },
+          { bytes: step, files: 0 },
+        )
         if (reached !== undefined) reported.push(reached)
       }
       const highest = THRESHOLDS.findLast(percent => fillLevel * 100 >= 1000 * percent)

@@ -165,7 +165,9 @@ test('counter, quota and tombstones count in the index of their context only', a
   store.say('2', '2', `${ES}hasQuota`, typed('100', 'long')).say('1', '2', `${ES}hasQuota`, typed('-1', 'long'))
   store.say('1', '_principals/entry/77', `${ES}deleted`, typed('2020-01-01T00:00:00Z', 'dateTime'))
   const { rows } = await importFolder(t, await store.write())
-  assert.deepEqual(await rows(sql`SELECT quota FROM spaces WHERE context = '2'`), [{ quota: 100 }])
+  assert.deepEqual(await rows(sql`SELECT quota FROM quota_usage WHERE kind = 'context' AND owner = '2'`), [
+    { quota: 100 },
+  ])
   assert.deepEqual(await rows(sql`SELECT last_number FROM contexts WHERE id = '2'`), [{ last_number: 1 }])
   assert.deepEqual(await rows(sql`SELECT * FROM retired_ids`), [])
 })

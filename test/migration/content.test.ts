@@ -153,7 +153,9 @@ test('quotas are imported, usage is recounted, and contexts above their quota ar
   store.say('2', '2', `${ES}hasQuota`, typed('-1', 'long')).file('1/1', '1234567890').file('2/1', 'x')
   const { rows, finding } = await importFolder(t, await store.write(), { defaultQuota: 1 })
   assert.deepEqual(
-    await rows(sql`SELECT context, quota, used FROM spaces WHERE context IN ('1', '2') ORDER BY context`),
+    await rows(
+      sql`SELECT owner AS context, quota, used FROM quota_usage WHERE kind = 'context' AND owner IN ('1', '2') ORDER BY owner`,
+    ),
     [
       { context: '1', quota: 5, used: 10 },
       { context: '2', quota: -1, used: 1 },

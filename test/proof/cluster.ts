@@ -66,7 +66,7 @@ async function requireNothingLeft(cluster: Cluster, files: number): Promise<void
   await node?.start()
   assert.match(await cluster.fsck(), new RegExp(`^${files} files?, \\d+ bytes checked; 0 findings, 0 open\\.$`, 'm'))
   const rows =
-    'SELECT (SELECT count(*) FROM uploads)::int AS uploads, (SELECT sum(reserved) FROM spaces)::int AS reserved'
+    'SELECT (SELECT count(*) FROM uploads)::int AS uploads, (SELECT sum(reserved) FROM quota_usage)::int AS reserved'
   assert.deepEqual({ ...(await cluster.look(rows)) }, { uploads: 0, reserved: 0 })
 }
 

@@ -1,58 +1,85 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { TooLarge } from '../../src/base/errors.ts'
-import { Ledger, type LedgerOptions, type Reservation } from '../../src/files/quota-ledger.ts'
-import type { Database } from '../../src/stores/database.ts'
+import { discardBlob, moveFile, putFile, removeFile, removeFilesOf } from '../../src/files/file-records.ts'
+import { Ledger, type Reservation } from '../../src/files/quota-ledger.ts'
+import { forgetUserQuota, type Limits, QuotaOwners } from '../../src/files/quota-owners.ts'
+import type { Amount, QuotaOptions, QuotaOwner } from '../../src/files/quota-usage.ts'
+import { compareUsage } from '../../src/files/recount.ts'
+import type { Database, Queries } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/assembly/stores.ts'
-import { sql } from '../../src/stores/sql.ts'
+import { name, sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import type { Extent } from './extent.ts'
 
-/** The same books kept in plain variables. */
-interface Model {
-  quota: number | undefined
-  used: number
-  readonly leases: Map<Reservation, number>
+const CONTEXTS = ['c1', 'c2', 'c3']
+const USERS = ['u1', 'u2']
+const GROUPS = ['g1', 'g2']
+const UNITS = ['bytes', 'files'] as const
+
+/** What one file, or one upload in progress, counts, and for whom. */
+interface Item {
+  context: string
+  user: string | null
+  amount: Amount
 }
 
+const which = fc.nat()
+const context = fc.constantFrom(...CONTEXTS)
+const limit = fc.oneof(fc.constantFrom(null, -1, 0), fc.nat({ max: 1500 }))
+const owner: fc.Arbitrary<QuotaOwner> = fc.oneof(
+  fc.record({ kind: fc.constant('context' as const), id: context }),
+  fc.record({ kind: fc.constant('user' as const), id: fc.constantFrom(...USERS) }),
+  fc.record({ kind: fc.constant('group' as const), id: fc.constantFrom(...GROUPS) }),
+  fc.constant({ kind: 'store' as const, id: '' }),
+)
+
 const action = fc.oneof(
-  fc.record({ type: fc.constant('reserve' as const), bytes: fc.nat({ max: 400 }) }),
   fc.record({
-    type: fc.constant('grow' as const),
-    which: fc.nat(),
-    needed: fc.nat({ max: 200 }),
-    more: fc.nat({ max: 300 }),
+    type: fc.constant('reserve' as const),
+    context,
+    user: fc.constantFrom(...USERS, null),
+    bytes: fc.nat({ max: 400 }),
   }),
-  fc.record({ type: fc.constant('commit' as const), which: fc.nat(), growth: fc.integer({ min: -300, max: 500 }) }),
-  fc.record({ type: fc.constant('release' as const), which: fc.nat() }),
-  fc.record({ type: fc.constant('credit' as const), bytes: fc.nat({ max: 300 }) }),
+  fc.record({ type: fc.constant('grow' as const), which, needed: fc.nat({ max: 200 }), more: fc.nat({ max: 300 }) }),
+  fc.record({ type: fc.constant('commit' as const), which, bytes: fc.nat({ max: 500 }) }),
+  fc.record({ type: fc.constant('cancel' as const), which }),
+  fc.record({ type: fc.constant('replace' as const), which, bytes: fc.nat({ max: 400 }) }),
+  fc.record({ type: fc.constant('remove' as const), which }),
+  fc.record({ type: fc.constant('move' as const), which, context }),
+  fc.record({ type: fc.constant('limit' as const), owner, bytes: limit, files: fc.constantFrom(null, null, 0, 2, 5) }),
+  fc.record({ type: fc.constant('unlimit' as const), owner }),
   fc.record({
-    type: fc.constant('setQuota' as const),
-    quota: fc.oneof(fc.constantFrom(undefined, -1, 0), fc.nat({ max: 1500 })),
+    type: fc.constant('group' as const),
+    group: fc.constantFrom(...GROUPS),
+    contexts: fc.subarray(CONTEXTS),
   }),
+  fc.record({ type: fc.constant('deleteContext' as const), context }),
+  fc.record({ type: fc.constant('deleteUser' as const), user: fc.constantFrom(...USERS) }),
 )
 
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never
+type Of<T extends Action['type']> = Extract<Action, { readonly type: T }>
 
 /**
- * Whatever is reserved, grown, booked, let go of, credited or limited, the ledger agrees with the model after every step
- * (D7.3). Resolves to the number of operations that were compared; a failure names the seed and the shrunk steps.
+ * Whatever is reserved, grown, committed, replaced, removed, moved, grouped or limited, the ledger agrees with the model after
+ * every step, for contexts, users, groups of contexts and the store (D7.3). Resolves to the number of operations that
+ * were compared; a failure names the seed and the shrunk steps.
  */
-export async function proveLedger(options: LedgerOptions, { runs, seed }: Extent): Promise<number> {
+export async function proveLedger(options: QuotaOptions, { runs, seed }: Extent): Promise<number> {
   const database = await openSqliteDatabase(':memory:')
   await migrate(database, schema)
-  let [contexts, operations] = [0, 0]
-  const property = fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 25, size: 'max' }), async actions => {
+  let operations = 0
+  const property = fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 40, size: 'max' }), async actions => {
     operations += actions.length
-    const books = new Books(database, options, `c${++contexts}`)
+    const books = new Books(database, options)
     await books.open()
     for (const step of actions) {
       await books.take(step)
       await books.compare()
     }
-    await books.close()
   })
   try {
     await fc.assert(property, { numRuns: runs, ...(seed === undefined ? {} : { seed }) })
@@ -62,107 +89,292 @@ export async function proveLedger(options: LedgerOptions, { runs, seed }: Extent
   }
 }
 
-/** The ledger of one context and its model, which take each step together. */
+/** The ledger and its model, which take each step together. */
 class Books {
   readonly #database: Database
-  readonly #options: LedgerOptions
-  readonly #context: string
+  readonly #options: QuotaOptions
   readonly #ledger: Ledger
-  readonly #model: Model = { quota: undefined, used: 0, leases: new Map() }
-  #blobs = 0
+  readonly #owners: QuotaOwners
+  /** By the blob. */
+  readonly #files = new Map<string, Item & { readonly id: string }>()
+  readonly #uploads = new Map<string, Item & { readonly reservation: Reservation }>()
+  readonly #limits = new Map<string, Limits>()
+  readonly #groups = new Map<string, string>()
+  readonly #users = new Set(USERS)
+  readonly #contexts = new Set(CONTEXTS)
+  #number = 0
 
-  constructor(database: Database, options: LedgerOptions, context: string) {
+  constructor(database: Database, options: QuotaOptions) {
     this.#database = database
     this.#options = options
-    this.#context = context
     this.#ledger = new Ledger(database, new FakeSystem(), options)
+    this.#owners = new QuotaOwners(this.#ledger.usage)
   }
 
   async open(): Promise<void> {
-    await this.#ledger.open(this.#database, this.#context)
-  }
-
-  async close(): Promise<void> {
-    for (const lease of this.#model.leases.keys()) assert.equal(await this.#ledger.cancel(lease), true)
-    await this.#ledger.close(this.#database, this.#context)
-  }
-
-  async compare(): Promise<void> {
-    const { quota, used } = this.#model
-    const space = await this.#database.get<{ used: number; reserved: number }>(
-      sql`SELECT used, reserved FROM spaces WHERE context = ${this.#context}`,
-    )
-    assert.deepEqual({ ...space }, { used, reserved: this.#reserved })
-    assert.deepEqual(await this.#ledger.quotaOf(this.#database, this.#context), {
-      quota: this.#limit,
-      fillLevel: used,
-      hasDefaultQuota: quota === undefined,
+    await this.#database.transaction(async tx => {
+      for (const table of ['files', 'uploads', 'quota_usage', 'quota_groups', 'contexts', 'discarded_blobs'])
+        await tx.run(sql`DELETE FROM ${name(table)}`)
+      await tx.run(sql`DELETE FROM principals WHERE id IN ('u1', 'u2')`)
+      for (const id of USERS) await tx.run(sql`INSERT INTO principals (id, kind, name) VALUES (${id}, 'user', ${id})`)
+      for (const id of CONTEXTS) {
+        await tx.run(sql`INSERT INTO contexts (id) VALUES (${id})`)
+        await this.#ledger.open(tx, id)
+      }
     })
   }
 
-  async take(step: Action): Promise<void> {
-    if (step.type === 'reserve') await this.#reserve(step.bytes)
-    else if (step.type === 'credit') await this.#credit(Math.min(step.bytes, this.#model.used))
-    else if (step.type === 'setQuota') await this.#setQuota(step.quota)
-    else {
-      const [lease, bytes] = [...this.#model.leases][step.which % Math.max(1, this.#model.leases.size)] ?? []
-      if (lease === undefined || bytes === undefined) return
-      if (step.type === 'release') await this.#release(lease)
-      else if (step.type === 'grow') await this.#grow(lease, bytes, step.needed, step.needed + step.more)
-      else await this.#commit(lease, bytes, Math.max(step.growth, -this.#model.used))
+  /** Every row has the sums of the model, which are also those of the tables. */
+  async compare(): Promise<void> {
+    const rows = await compareUsage(this.#database)
+    for (const { kind, owner: id, ...row } of rows) {
+      const [used, reserved] = [this.#sum(this.#files, { kind, id }), this.#sum(this.#uploads, { kind, id })]
+      const { used: bytes, files, reserved: reservedBytes, reservedFiles, ...sums } = row
+      const expected = {
+        bytes: used.bytes,
+        files: used.files,
+        reservedBytes: reserved.bytes,
+        reservedFiles: reserved.files,
+      }
+      assert.deepEqual({ bytes, files, reservedBytes, reservedFiles }, expected, `${kind} ${id}`)
+      assert.deepEqual(
+        { ...sums },
+        { usedSum: bytes, filesSum: files, reservedSum: reservedBytes, reservedFilesSum: reservedFiles },
+      )
+    }
+    for (const id of this.#contexts) {
+      const limits = this.#limits.get(`context ${id}`)
+      assert.deepEqual(await this.#ledger.quotaOf(this.#database, id), {
+        quota: limits?.bytes ?? this.#options.defaults.context,
+        fillLevel: this.#sum(this.#files, { kind: 'context', id }).bytes,
+        hasDefaultQuota: (limits?.bytes ?? null) === null,
+      })
     }
   }
 
-  get #reserved(): number {
-    return [...this.#model.leases.values()].reduce((sum, bytes) => sum + bytes, 0)
+  async take(step: Action): Promise<void> {
+    switch (step.type) {
+      case 'reserve':
+        return await this.#reserve(step)
+      case 'grow':
+        return await this.#grow(step)
+      case 'commit':
+        return await this.#commit(step)
+      case 'cancel':
+        return await this.#cancel(step)
+      case 'replace':
+        return await this.#replace(step)
+      case 'remove':
+        return await this.#remove(step)
+      case 'move':
+        return await this.#move(step)
+      case 'limit':
+        return await this.#limit(step)
+      case 'unlimit':
+        return await this.#unlimit(step)
+      case 'group':
+        return await this.#group(step)
+      case 'deleteContext':
+        return await this.#deleteContext(step)
+      case 'deleteUser':
+        return await this.#deleteUser(step)
+    }
   }
 
-  get #limit(): number {
-    return this.#model.quota ?? this.#options.defaultQuota
+  #sum(items: ReadonlyMap<string, Item>, { kind, id }: QuotaOwner): Amount {
+    const mine = [...items.values()].filter(item => {
+      if (kind === 'context') return item.context === id
+      if (kind === 'user') return item.user === id
+      return kind === 'store' || this.#groups.get(item.context) === id
+    })
+    return mine.reduce((sum, { amount }) => ({ bytes: sum.bytes + amount.bytes, files: sum.files + amount.files }), {
+      bytes: 0,
+      files: 0,
+    })
   }
 
-  #fits(growth: number, except = 0): boolean {
-    if (!this.#options.enforced || growth <= 0 || this.#limit === -1) return true
-    return this.#model.used + this.#reserved - except + growth <= this.#limit
+  #payers({ context: id, user }: Pick<Item, 'context' | 'user'>): QuotaOwner[] {
+    const group = this.#groups.get(id)
+    return [
+      { kind: 'context', id },
+      ...(user !== null && this.#users.has(user) ? [{ kind: 'user' as const, id: user }] : []),
+      ...(group !== undefined ? [{ kind: 'group' as const, id: group }] : []),
+      { kind: 'store', id: '' },
+    ]
   }
 
-  async #reserve(bytes: number): Promise<void> {
-    const asked = this.#ledger.reserve(this.#context, `${this.#context}-${++this.#blobs}`, bytes)
-    if (this.#fits(bytes)) this.#model.leases.set(await asked, bytes)
-    else await assert.rejects(asked, TooLarge)
+  /** Whether so much more fits for all of these, beside what `except` has reserved. */
+  #fits(owners: readonly QuotaOwner[], growth: Amount, except?: Item): boolean {
+    if (!this.#options.enforced) return true
+    return owners.every(owner =>
+      UNITS.every(unit => {
+        const most = this.#limitOf(owner)[unit]
+        const held = this.#sum(this.#files, owner)[unit] + this.#sum(this.#uploads, owner)[unit]
+        return growth[unit] <= 0 || most === -1 || held - (except?.amount[unit] ?? 0) + growth[unit] <= most
+      }),
+    )
   }
 
-  async #credit(bytes: number): Promise<void> {
-    await this.#database.transaction(tx => this.#ledger.releaseUsage(tx, this.#context, bytes))
-    this.#model.used -= bytes
+  #limitOf({ kind, id }: QuotaOwner): Amount {
+    const { context: ofContext, user } = this.#options.defaults
+    const limits = this.#limits.get(`${kind} ${id}`)
+    const byDefault = { context: ofContext, user, group: -1, store: -1 }[kind]
+    return { bytes: limits?.bytes ?? byDefault, files: limits?.files ?? -1 }
   }
 
-  async #setQuota(quota: number | undefined): Promise<void> {
-    await this.#ledger.setQuota(this.#database, this.#context, quota)
-    this.#model.quota = quota
+  async #reserve({ context: to, user, bytes }: Of<'reserve'>): Promise<void> {
+    const item = { context: to, user, amount: { bytes, files: 1 } }
+    const blob = `b${++this.#number}`
+    const reserving = this.#ledger.reserve({ context: to, user }, blob, bytes)
+    if (!this.#contexts.has(to)) return await assert.rejects(reserving)
+    if (!this.#fits(this.#payers(item), item.amount)) return await assert.rejects(reserving, TooLarge)
+    this.#uploads.set(blob, { ...item, reservation: await reserving })
   }
 
-  async #release(lease: Reservation): Promise<void> {
-    assert.equal(await this.#ledger.cancel(lease), true)
-    this.#model.leases.delete(lease)
+  async #grow({ which: at, needed, more }: Of<'grow'>): Promise<void> {
+    const upload = pick(this.#uploads, at)
+    if (!upload) return
+    const growing = this.#ledger.grow(upload.reservation, needed, needed + more)
+    if (!this.#contexts.has(upload.context)) return await assert.rejects(growing)
+    const got = [needed + more, needed].find(bytes => this.#fits(this.#payers(upload), { bytes, files: 0 }))
+    if (got === undefined) return await assert.rejects(growing, TooLarge)
+    assert.equal(await growing, got)
+    upload.amount = { ...upload.amount, bytes: upload.amount.bytes + got }
   }
 
-  async #grow(lease: Reservation, bytes: number, needed: number, preferred: number): Promise<void> {
-    const asked = this.#ledger.grow(lease, needed, preferred)
-    const got = [preferred, needed].find(step => this.#fits(step))
-    if (got === undefined) return await assert.rejects(asked, TooLarge)
-    assert.equal(await asked, got)
-    this.#model.leases.set(lease, bytes + got)
+  async #commit({ which: at, bytes }: Of<'commit'>): Promise<void> {
+    const upload = pick(this.#uploads, at)
+    if (!upload) return
+    const { reservation, context: to, user } = upload
+    const place = { context: to, id: reservation.blob, user }
+    const committing = this.#database.transaction(async tx => {
+      await this.#ledger.commit(tx, reservation, { bytes, files: 1 })
+      await putFile(tx, place, record(reservation.blob, bytes))
+    })
+    if (!this.#contexts.has(to)) return await assert.rejects(committing)
+    if (!this.#fits(this.#payers(upload), { bytes, files: 1 }, upload))
+      return await assert.rejects(committing, TooLarge)
+    await committing
+    this.#uploads.delete(reservation.blob)
+    this.#files.set(reservation.blob, { ...place, amount: { bytes, files: 1 } })
   }
 
-  async #commit(lease: Reservation, bytes: number, growth: number): Promise<void> {
-    const before = this.#model.used
-    const asked = this.#database.transaction(tx => this.#ledger.commit(tx, lease, growth))
-    if (!this.#fits(growth, bytes)) return await assert.rejects(asked, TooLarge)
-    await asked
-    this.#model.used += growth
-    this.#model.leases.delete(lease)
-    const isLimited = this.#options.enforced && this.#limit !== -1
-    if (isLimited && this.#model.used > before) assert.ok(this.#model.used <= this.#limit)
+  async #cancel({ which: at }: Of<'cancel'>): Promise<void> {
+    const upload = pick(this.#uploads, at)
+    if (!upload) return
+    assert.equal(await this.#ledger.cancel(upload.reservation), true)
+    this.#uploads.delete(upload.reservation.blob)
   }
+
+  /** A whole upload in place of a file: only the difference is reserved and counted. */
+  async #replace({ which: at, bytes }: Of<'replace'>): Promise<void> {
+    const [old, file] = [...this.#files][at % Math.max(1, this.#files.size)] ?? []
+    if (old === undefined || !file) return
+    const blob = `b${++this.#number}`
+    const growth = { bytes: bytes - file.amount.bytes, files: 0 }
+    const replacing = this.#ledger.reserve(file, blob, bytes, record(old, file.amount.bytes)).then(reservation =>
+      this.#database.transaction(async tx => {
+        await this.#ledger.commit(tx, reservation, growth)
+        await putFile(tx, file, record(blob, bytes))
+        await discardBlob(tx, old)
+      }),
+    )
+    if (!this.#fits(this.#payers(file), growth)) return await assert.rejects(replacing, TooLarge)
+    await replacing
+    this.#files.delete(old)
+    this.#files.set(blob, { ...file, amount: { bytes, files: 1 } })
+  }
+
+  async #remove({ which: at }: Of<'remove'>): Promise<void> {
+    const [blob, file] = [...this.#files][at % Math.max(1, this.#files.size)] ?? []
+    if (blob === undefined || !file) return
+    await this.#database.transaction(async tx => {
+      const removed = await removeFile(tx, file)
+      assert.ok(removed)
+      await this.#ledger.releaseUsage(tx, removed, { bytes: removed.size, files: 1 })
+    })
+    this.#files.delete(blob)
+  }
+
+  async #move({ which: at, context: to }: Of<'move'>): Promise<void> {
+    const file = pick(this.#files, at)
+    if (!file || file.context === to || !this.#contexts.has(to)) return
+    const moving = this.#database.transaction(async tx => {
+      await this.#ledger.transfer(tx, file.context, to, file.amount)
+      await moveFile(tx, file, { context: to, id: file.id })
+    })
+    const group = this.#groups.get(to)
+    const isSameGroup = group === this.#groups.get(file.context)
+    const owners: QuotaOwner[] = [
+      { kind: 'context', id: to },
+      ...(group === undefined || isSameGroup ? [] : [{ kind: 'group' as const, id: group }]),
+    ]
+    if (!this.#fits(owners, file.amount)) return await assert.rejects(moving, TooLarge)
+    await moving
+    file.context = to
+  }
+
+  async #limit({ owner: { kind, id }, bytes, files }: Of<'limit'>): Promise<void> {
+    if (this.#isGone({ kind, id })) return
+    await this.#change(tx => this.#owners.setLimits(tx, { kind, id }, { bytes, files }))
+    this.#limits.set(`${kind} ${id}`, { bytes, files })
+  }
+
+  async #unlimit({ owner: { kind, id } }: Of<'unlimit'>): Promise<void> {
+    if (this.#isGone({ kind, id })) return
+    if (kind === 'group' && !this.#limits.has(`group ${id}`)) return
+    await this.#change(tx => this.#owners.removeLimits(tx, { kind, id }))
+    this.#limits.delete(`${kind} ${id}`)
+    if (kind === 'group') this.#assign(id, [])
+  }
+
+  async #group({ group, contexts }: Of<'group'>): Promise<void> {
+    if (!this.#limits.has(`group ${group}`)) return
+    const free = contexts.filter(id => this.#contexts.has(id) && [undefined, group].includes(this.#groups.get(id)))
+    await this.#change(tx => this.#owners.setContexts(tx, group, free))
+    this.#assign(group, free)
+  }
+
+  #assign(group: string, contexts: readonly string[]): void {
+    for (const [id, name] of this.#groups) if (name === group) this.#groups.delete(id)
+    for (const id of contexts) this.#groups.set(id, group)
+  }
+
+  #isGone({ kind, id }: QuotaOwner): boolean {
+    return (kind === 'user' && !this.#users.has(id)) || (kind === 'context' && !this.#contexts.has(id))
+  }
+
+  /** Uploads into it that are in progress still count for their users and the store. */
+  async #deleteContext({ context: id }: Of<'deleteContext'>): Promise<void> {
+    if (!this.#contexts.delete(id)) return
+    await this.#change(async tx => {
+      await this.#ledger.releaseFilesOf(tx, id)
+      await removeFilesOf(tx, id)
+      await this.#ledger.close(tx, id)
+      await tx.run(sql`DELETE FROM contexts WHERE id = ${id}`)
+    })
+    for (const [blob, file] of this.#files) if (file.context === id) this.#files.delete(blob)
+    this.#groups.delete(id)
+    this.#limits.delete(`context ${id}`)
+  }
+
+  /** The files of a deleted user count for their contexts alone. */
+  async #deleteUser({ user }: Of<'deleteUser'>): Promise<void> {
+    if (!this.#users.delete(user)) return
+    await this.#change(async tx => {
+      await tx.run(sql`DELETE FROM principals WHERE id = ${user}`)
+      await forgetUserQuota(tx, user)
+    })
+    this.#limits.delete(`user ${user}`)
+  }
+
+  async #change(work: (tx: Queries) => Promise<void>): Promise<void> {
+    await this.#database.transaction(work)
+  }
+}
+
+const record = (blob: string, size: number) => ({ blob, size, sha256: 'x' })
+
+function pick<T>(items: ReadonlyMap<string, T>, at: number): T | undefined {
+  return [...items.values()][at % Math.max(1, items.size)]
 }

@@ -12,6 +12,7 @@ import { httpModelSettings, proveHttp } from './http-model.ts'
 import { proveLedger } from './ledger-model.ts'
 import { proveLockout } from './lockout-model.ts'
 import { proveSessions } from './session-model.ts'
+import { quotas } from '../support/quota.ts'
 
 // `npm run prove:…`: the proofs that the tests run too, for as long as one has patience, repeatable by their seed.
 
@@ -82,9 +83,9 @@ async function model(operations: number, seed: number) {
     lockout: proveLockout,
     'sessions in memory': proveSessions.bind(undefined, 'memory'),
     'sessions in the database': proveSessions.bind(undefined, 'database'),
-    'ledger with quotas': proveLedger.bind(undefined, { enforced: true, defaultQuota: 1000 }),
-    'ledger with quotas by hand': proveLedger.bind(undefined, { enforced: true, defaultQuota: -1 }),
-    'ledger without quotas': proveLedger.bind(undefined, { enforced: false, defaultQuota: 100 }),
+    'ledger with quotas': proveLedger.bind(undefined, quotas(1000)),
+    'ledger with quotas by hand': proveLedger.bind(undefined, quotas()),
+    'ledger without quotas': proveLedger.bind(undefined, quotas(100, { enforced: false })),
   }
   const done: Record<string, number> = {}
   for (const [name, prove] of Object.entries(models)) {

@@ -4,6 +4,7 @@ import { isLong } from '../support/proofs.ts'
 import { proveLedger } from './ledger-model.ts'
 import { proveLockout } from './lockout-model.ts'
 import { proveSessions } from './session-model.ts'
+import { quotas } from '../support/quota.ts'
 
 // Together more than a hundred thousand operations with PROOFS=long: a sequence has 30, 15 or 13 on average.
 
@@ -17,12 +18,13 @@ for (const where of ['memory', 'database'] as const) {
   })
 }
 
-for (const { enforced, defaultQuota } of [
-  { enforced: true, defaultQuota: 1000 },
-  { enforced: true, defaultQuota: -1 },
-  { enforced: false, defaultQuota: 100 },
+for (const options of [
+  quotas(1000, { defaults: { context: 1000, user: 700, providerUser: -1 } }),
+  quotas(),
+  quotas(100, { enforced: false }),
 ]) {
-  test(`the ledger agrees with a plain model: enforced ${enforced}, default ${defaultQuota} (D7.3)`, async () => {
-    assert.ok((await proveLedger({ enforced, defaultQuota }, { runs: isLong ? 1500 : 100 })) > 0)
+  const { enforced, defaults } = options
+  test(`the ledger agrees with a plain model: enforced ${enforced}, default ${defaults.context} (D7.3)`, async () => {
+    assert.ok((await proveLedger(options, { runs: isLong ? 1500 : 100 })) > 0)
   })
 }

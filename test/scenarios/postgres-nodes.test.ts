@@ -15,6 +15,7 @@ import { blobArgs, blobSettings } from '../support/blobs.ts'
 import { tokenSettings } from '../support/token-store.ts'
 import { putFile } from '../support/uploads.ts'
 import { eventually } from '../support/waiting.ts'
+import { quotas } from '../support/quota.ts'
 
 interface Cluster {
   readonly folder: string
@@ -149,7 +150,9 @@ test('a node that starts leaves the uploads of others in peace, and ends those w
     await database.run(
       sql`INSERT INTO uploads (blob, context, reserved, expires) VALUES (${blob}, ${context}, 10, ${expires})`,
     )
-    await database.run(sql`UPDATE spaces SET reserved = reserved + 10 WHERE context = ${context}`)
+    await database.run(
+      sql`UPDATE quota_usage SET reserved = reserved + 10 WHERE kind = 'context' AND owner = ${context}`,
+    )
   }
   const head = [`PUT /${context}/resource/${id} HTTP/1.1`, `Cookie: auth_token=${admin.cookie}`, 'Content-Length: 10']
   const upload = await sendRaw(admin.base, head, 'first')
@@ -188,12 +191,12 @@ test('reservations and holds end by the clock of the database, whatever the cloc
     monotonic: () => realSystem.monotonic(),
     randomBytes: count => realSystem.randomBytes(count),
   })
-  const ledgerAt = (system: System): Ledger => new Ledger(database, system, { enforced: true, defaultQuota: -1 })
+  const ledgerAt = (system: System): Ledger => new Ledger(database, system, quotas())
   const [ahead, behind] = [shifted(hour), shifted(-hour)]
 
   for (const [at, system] of [ahead, behind].entries()) {
     const blob = String(at).repeat(40)
-    await ledgerAt(system).reserve(context, blob, 10, undefined)
+    await ledgerAt(system).reserve({ context, user: null }, blob, 10, undefined)
     const row = await database.get<{ remaining: number }>(sql`SELECT expires -
       CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS remaining FROM uploads WHERE blob = ${blob}`)
     assert.ok(row && row.remaining > 0 && row.remaining <= RESERVATION_TTL, JSON.stringify(row))

@@ -121,7 +121,7 @@ export async function describeStore(database: Database, base: string) {
     entries: number
   }>(sql`
     SELECT c.id, c.name, c.last_number, s.quota, (SELECT count(*) FROM entries e WHERE e.context = c.id) AS entries
-    FROM contexts c JOIN spaces s ON s.context = c.id`)
+    FROM contexts c JOIN quota_usage s ON s.kind = 'context' AND s.owner = c.id`)
   const names = new Map(contexts.map(({ id, name }) => [`_contexts/${id}`, name]))
   const accounts = await database.all<Account>(sql`SELECT * FROM principals`)
   for (const { id, name } of accounts) names.set(`_principals/${id}`, name)

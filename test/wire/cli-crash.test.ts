@@ -126,7 +126,7 @@ test('fsck finds a wrong fill level and an orphan, and with --repair the service
   const { folder } = await stoppedStore(t)
   assert.equal((await fsck(folder)).status, 0)
   const database = await openDatabaseOf(folder)
-  await database.run(sql`UPDATE spaces SET used = 5, reserved = 7 WHERE context = '1'`)
+  await database.run(sql`UPDATE quota_usage SET used = 5, reserved = 7 WHERE kind = 'context' AND owner = '1'`)
   await database.close()
   await plantBlob(folder, 'ab'.repeat(20), 'orphan')
   const found = await fsck(folder)

@@ -34,6 +34,8 @@ type Item =
   | ({ readonly kind: 'revision' } & ReadRevision)
 
 export interface Survey {
+  /** Number of files. */
+  readonly count: number
   /** Sum of the file sizes in the directory of the zip. */
   readonly total: Bytes
   readonly largest: Bytes
@@ -45,11 +47,12 @@ export interface Survey {
  * @throws {InvalidInput} `invalid-archive`
  */
 export async function surveyArchive(source: RandomAccess): Promise<Survey> {
-  let [members, descriptions, total, largest] = [0, 0, 0, 0]
+  let [members, descriptions, count, total, largest] = [0, 0, 0, 0, 0]
   for await (const { name, size, isDeflated } of readZip(source)) {
     if (++members > MAX_MEMBERS) throw wrong(`it has more than ${MAX_MEMBERS} members`)
     if (name.startsWith('files/')) {
       if (isDeflated) throw wrong(`"${name}" is compressed; files are stored as they are`)
+      count++
       total += size
       largest = Math.max(largest, size)
     } else {
@@ -58,7 +61,7 @@ export async function surveyArchive(source: RandomAccess): Promise<Survey> {
     if (total > source.size) throw wrong('its files overlap')
     if (descriptions > MAX_DESCRIPTIONS) throw wrong('its descriptions are too long')
   }
-  return { total, largest }
+  return { count, total, largest }
 }
 
 /**

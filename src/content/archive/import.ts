@@ -128,9 +128,20 @@ async function replaceContent(
 ): Promise<Imported> {
   const { tx } = writer
   const before = await modificationTimes(tx, context)
-  await staged.replaceFiles(tx)
-  await forgetListsOf(tx, context)
-  await writer.deleteAllOf(context)
+  return await staged.replaceFiles(tx, async () => {
+    await forgetListsOf(tx, context)
+    await writer.deleteAllOf(context)
+    return await insertItems(writer, { archive, context, form, stored }, before)
+  })
+}
+
+/** Inserts the entries, revisions and records of files. @param before when the present entries were modified, by id */
+async function insertItems(
+  writer: EntryWriter,
+  { archive, context, form, stored }: Omit<Replacement, 'staged'>,
+  before: Awaited<ReturnType<typeof modificationTimes>>,
+): Promise<Imported> {
+  const { tx } = writer
   const principals = new Principals()
   const lists = new Lists()
   const imported = { entries: 0, files: 0, bytes: 0 }
@@ -153,7 +164,8 @@ async function replaceContent(
       case 'file': {
         const file = stored.get(item.id)
         if (!file) throw new TypeError('the archive changed during the import')
-        await putFile(tx, { context, id: item.id }, file)
+        // The user is found once all entries are there.
+        await putFile(tx, { context, id: item.id, user: null }, file)
         imported.files++
         imported.bytes += file.size
         break

@@ -107,6 +107,7 @@ export class ContextKind implements ResourceKind {
   async remove(writer: EntryWriter, { id }: EntryAddress): Promise<void> {
     const { tx } = writer
     const name = (await findContext(tx, id))?.name
+    await this.#deps.ledger.releaseFilesOf(tx, id)
     await removeFilesOf(tx, id)
     await forgetListsOf(tx, id)
     await writer.deleteAllOf(id)

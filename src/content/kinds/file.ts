@@ -1,5 +1,6 @@
 import type { Caller } from '../../accounts/caller.ts'
 import { NotFound } from '../../base/errors.ts'
+import { payingUser } from '../../model/entry.ts'
 import { findFile } from '../../files/file-records.ts'
 import type { Files } from '../../files/files.ts'
 import type { Entry } from '../../model/entry.ts'
@@ -54,7 +55,7 @@ export class FileKind implements ResourceKind {
     const { entry } = target
     requireHoldsFile(entry)
     const upload = body.upload()
-    return await this.#deps.files.put(entry, upload, {
+    return await this.#deps.files.put({ context: entry.context, id: entry.id, user: payingUser(entry) }, upload, {
       check: file => precondition(entry, file),
       transaction: this.#deps.changes.transactionOf(caller),
       makeVisible: async (writer, file, previous) => {

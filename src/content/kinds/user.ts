@@ -32,6 +32,7 @@ import type { Database, Queries } from '../../stores/database.ts'
 import { requireHomeContext } from '../contexts.ts'
 import type { Changes, EntryWriter } from '../changes.ts'
 import type { CreationBody } from '../creation-request.ts'
+import { forgetUserQuota } from '../../files/quota-owners.ts'
 import { type Entry, userAcl } from '../../model/entry.ts'
 import { type EntryAddress, PRINCIPALS } from '../../model/addresses.ts'
 import { type AccessCheck, may, type EntryInContext } from '../../model/rights.ts'
@@ -217,6 +218,7 @@ export class UserKind implements ResourceKind {
     this.#deps.requireFresh(writer.caller)
     const user = await findUser(writer.tx, id)
     await deletePrincipal(writer.tx, id)
+    await forgetUserQuota(writer.tx, id)
     if (user) writer.record({ event: 'user-deleted', userId: id, userName: user.name })
   }
 

@@ -30,6 +30,7 @@ import { samlRoutes } from './saml.ts'
 import { proxyRoutes } from './proxy.ts'
 import { toolRoutes } from './tools.ts'
 import { trashRoutes } from './trash.ts'
+import { quotaRoutes } from './quotas.ts'
 import { resourceRoutes } from './resources.ts'
 import { signInRoutes } from './sign-in.ts'
 import { uiRoutes } from './ui.ts'
@@ -59,6 +60,7 @@ export const routes: readonly RouteDefinition<Services>[] = [
   ...lookupRoutes,
   ...proxyRoutes,
   ...toolRoutes,
+  ...quotaRoutes,
   ...contextRoutes,
   ...archiveRoutes,
   ...entryRoutes,

@@ -111,7 +111,7 @@ async function addContext(
   const isSystem = context === CONTEXTS || context === PRINCIPALS
   const name = totals.name ?? (isSystem ? context : null)
   await rows.add('contexts', { id: context, name, last_number: last })
-  await rows.add('spaces', { context, quota: index?.quota ?? null })
+  await rows.add('quota_usage', { kind: 'context', owner: context, quota: index?.quota ?? null })
   report.count('contexts')
   if (index?.quota !== undefined) report.count('contexts with a quota')
   const quota = index?.quota ?? defaultQuota

@@ -1,7 +1,7 @@
 import { withStatement } from '../../content/info.ts'
 import { graphOf, graphText, literal, objectsOf, type Statement } from '../../graph/graph.ts'
 import { dct, rdf, xsd } from '../../graph/vocabulary.ts'
-import { aclSlots, type Entry, holdsFile, resourceOf } from '../../model/entry.ts'
+import { aclSlots, type Entry, holdsFile, resourceOf, payingUser } from '../../model/entry.ts'
 import { CONTEXTS, type EntryAddress, PRINCIPALS, resourceUri } from '../../model/addresses.ts'
 import type { Zone } from './dates.ts'
 import type { FileSource } from './disk-files.ts'
@@ -164,7 +164,7 @@ export class EntryRows {
     }
     report.count('files')
     report.count('bytes of files', file.size)
-    await rows.add('files', { context: entry.context, entry: entry.id, ...file })
+    await rows.add('files', { context: entry.context, entry: entry.id, user_id: payingUser(entry), ...file })
     if (!extent || extent.value === String(file.size)) return { entry, size: file.size }
     report.note('size-differs', `${entry.context}/${entry.id}: ${file.size} bytes instead of ${extent.value}`)
     const real = literal(String(file.size), xsd.long)

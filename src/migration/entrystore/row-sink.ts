@@ -11,7 +11,7 @@ const filled = [
   'metadata_revisions',
   'list_members',
   'retired_ids',
-  'spaces',
+  'quota_usage',
   'files',
 ] as const
 export type FilledTable = (typeof filled)[number]

@@ -1,0 +1,229 @@
+import { InvalidInput, NotSupported } from '../../base/errors.ts'
+import { isObject } from '../../base/json.ts'
+import { UNLIMITED } from '../../base/units.ts'
+import type { QuotaChange, QuotaState } from '../../content/quotas.ts'
+import type { QuotaOwner } from '../../files/quota-usage.ts'
+import { checkedBelow } from '../interface/bodies.ts'
+import { done, json, paging, route, textParameter, undescribed } from '../interface/route.ts'
+import {
+  anyOf,
+  flag,
+  integer,
+  list,
+  named,
+  nothing,
+  object,
+  oneOf,
+  openObject,
+  optional,
+  text,
+} from '../interface/schema.ts'
+import { count } from '../interface/schemas.ts'
+import type { Uses } from '../services.ts'
+
+const chapter = 'Contexts and quota'
+
+const State = named(
+  'QuotaOfOwner',
+  object({
+    owner: object({ kind: oneOf('context', 'user', 'group', 'store'), id: text() }),
+    quota: integer(-1),
+    fillLevel: count,
+    hasDefaultQuota: flag,
+    maxFiles: integer(-1),
+    files: count,
+    contexts: optional(list(text())),
+  }),
+)
+
+const groupName = { description: 'Name of the group: A-Z, a-z, 0-9, _ and -.', example: 'lab' }
+
+/** Members that GET returns and clients cannot set. */
+const READ_ONLY = ['owner', 'fillLevel', 'hasDefaultQuota', 'files']
+const limit = optional(anyOf(integer(-1), nothing))
+const Limits = openObject({ quota: limit, maxFiles: limit })
+const GroupLimits = openObject({ quota: limit, maxFiles: limit, contexts: optional(list(text())) })
+
+const refusals = { 401: [], 403: [], 404: [], 501: ['quota-not-supported'] } as const
+const writeRefusals = { ...refusals, 400: ['invalid-quota'] } as const
+const meaning =
+  '`quota` is in bytes, `maxFiles` a number of files; -1 is no limit, and `null` or nothing the default. Lower limits than the present usage only prevent growth.'
+
+/** Quotas of users, groups of contexts and the store (D41). `/{context}/quota` sets the bytes of a context, as clients know it. */
+export const quotaRoutes = [
+  route({
+    id: 'readQuotas',
+    method: 'GET',
+    url: '/quota',
+    chapter,
+    summary: 'List the quotas that apply to the caller.',
+    access: 'signed-in users; with `context` callers who can read it',
+    details:
+      'Those of the user and, where it has one, of the store; with `context` also those of the context and its group.',
+    query: { context: textParameter('Id or name of a context: the quotas that apply to files in it.') },
+    tokenScopes: ['read', 'quota'],
+    answers: { 200: json('The quotas.', object({ items: list(State) })) },
+    refusals,
+    isOffered: hasQuota,
+    handle: async ({ quotas }: QuotaServices, { caller, query: { context } }) => {
+      const states = context === undefined ? await quotas.ofCaller(caller) : await quotas.inContext(caller, context)
+      return { items: states.map(describe) }
+    },
+  }),
+  ...ownersOf('user', 'users', 'a user'),
+  ...ownersOf('group', 'groups', 'a group of contexts'),
+  ...ownersOf('context', 'contexts', 'a context, with its number of files'),
+  ...oneOwner('/quota/store', 'Store', 'the store', () => ({ kind: 'store', id: '' })),
+  // With quota off the resources do not exist, for any method, like those of contexts (D7.1).
+  ...[
+    '/quota',
+    '/quota/store',
+    ...['users', 'groups', 'contexts'].flatMap(kind => [`/quota/${kind}`, `/quota/${kind}/:entry`]),
+  ].flatMap(url =>
+    (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).map(method =>
+      undescribed({
+        method,
+        url,
+        isOffered: (deps: Uses<'ledger'>) => !hasQuota(deps),
+        handle: () => Promise.reject(new NotSupported('quota-not-supported', 'Quota is switched off on this service.')),
+      }),
+    ),
+  ),
+]
+
+type QuotaServices = Uses<'quotas' | 'ledger'>
+
+function hasQuota({ ledger }: Uses<'ledger'>): boolean {
+  return ledger.enforced
+}
+
+/** A list of the owners of a kind, and the operations on one of them. */
+function ownersOf(kind: 'user' | 'group' | 'context', plural: string, what: string) {
+  const name = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`
+  return [
+    route({
+      id: `list${name}Quotas`,
+      method: 'GET',
+      url: `/quota/${plural}`,
+      chapter,
+      summary: `List the quotas and the usage of ${plural === 'groups' ? 'groups of contexts' : plural}, those that use most first.`,
+      access: 'administrators',
+      query: paging,
+      tokenScopes: ['read', 'quota'],
+      answers: { 200: json('The quotas.', object({ items: list(State), results: count })) },
+      refusals,
+      isOffered: hasQuota,
+      handle: async ({ quotas }: QuotaServices, { caller, query }) => {
+        const { usages, total } = await quotas.list(caller, kind, query)
+        return { items: usages.map(describe), results: total }
+      },
+    }),
+    ...oneOwner(`/quota/${plural}/:entry`, name, what, ({ entry = '' }) => ({ kind, id: entry })),
+  ]
+}
+
+function oneOwner(
+  url: string,
+  name: string,
+  what: string,
+  ownerOf: (params: { readonly entry?: string }) => QuotaOwner,
+) {
+  const isGroup = name === 'Group'
+  const path = { entry: isGroup ? groupName : { description: 'Id of the user or context.', example: '5' } }
+  return [
+    route({
+      id: `read${name}Quota`,
+      method: 'GET',
+      url,
+      path,
+      chapter,
+      summary: `Read the quota and the usage of ${what}.`,
+      access: name === 'User' ? 'administrators, and the user' : 'administrators',
+      tokenScopes: ['read', 'quota'],
+      answers: { 200: json('The quota.', State) },
+      refusals,
+      isOffered: hasQuota,
+      handle: async ({ quotas }: QuotaServices, { caller, params }) =>
+        describe(await quotas.read(caller, ownerOf(params))),
+    }),
+    route({
+      id: `set${name}Quota`,
+      method: 'PUT',
+      url,
+      path,
+      chapter,
+      summary: isGroup ? 'Create a group of contexts, or set its quota.' : `Set the quota of ${what}.`,
+      access: 'administrators',
+      details: isGroup
+        ? `${meaning} \`contexts\` are the ids of all its contexts; without it they stay as they are. A context belongs to one group at most.`
+        : meaning,
+      tokenScopes: ['quota'],
+      body: checkedBelow(isGroup ? GroupLimits : Limits, { example: { quota: 150_000_000, maxFiles: 1000 } }),
+      answers: { 200: json('The quota.', State) },
+      refusals: isGroup
+        ? { ...writeRefusals, 400: ['invalid-quota', 'invalid-name'], 409: ['conflict'] }
+        : writeRefusals,
+      isOffered: hasQuota,
+      handle: async ({ quotas }: QuotaServices, { caller, params, body }) =>
+        describe(await quotas.set(caller, ownerOf(params), readChange(await body(), isGroup))),
+    }),
+    route({
+      id: `reset${name}Quota`,
+      method: 'DELETE',
+      url,
+      path,
+      chapter,
+      summary: isGroup ? 'Delete a group of contexts, which stay.' : `Go back to the default quota of ${what}.`,
+      access: 'administrators',
+      tokenScopes: ['quota'],
+      answers: isGroup ? { 204: done } : { 200: json('The quota.', State) },
+      refusals,
+      isOffered: hasQuota,
+      handle: async ({ quotas }: QuotaServices, { caller, params, reply }) => {
+        const state = await quotas.remove(caller, ownerOf(params))
+        if (state) return describe(state)
+        reply.status(204)
+        return undefined
+      },
+    }),
+  ]
+}
+
+const describe = ({ owner, limit, used, hasDefaultQuota, contexts }: QuotaState) => ({
+  owner,
+  quota: limit.bytes,
+  fillLevel: used.bytes,
+  hasDefaultQuota,
+  maxFiles: limit.files,
+  files: used.files,
+  ...(contexts && { contexts }),
+})
+
+/** @throws {InvalidInput} `invalid-quota` */
+function readChange(json: unknown, isGroup: boolean): QuotaChange {
+  if (!isObject(json)) throw wrong('A JSON object with `quota` or `maxFiles` was expected.')
+  const known = ['quota', 'maxFiles', 'contexts', ...READ_ONLY]
+  const others = Object.keys(json).filter(member => !known.includes(member))
+  if (others.length > 0) throw wrong(`These members cannot be set: ${others.join(', ')}.`)
+  const { contexts } = json
+  if (contexts !== undefined && !isGroup) throw wrong('Only a group has `contexts`.')
+  return {
+    bytes: readLimit('quota', json['quota']),
+    files: readLimit('maxFiles', json['maxFiles']),
+    contexts: contexts === undefined ? undefined : readContexts(contexts),
+  }
+}
+
+function readLimit(name: string, value: unknown): number | null {
+  if (value === undefined || value === null) return null
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= UNLIMITED && !Object.is(value, -0))
+    return value
+  throw wrong(`\`${name}\` must be -1 (unlimited) or a whole number from 0 to 2^53-1, but is ${JSON.stringify(value)}.`)
+}
+
+function readContexts(value: unknown): readonly string[] {
+  if (Array.isArray(value) && value.every(id => typeof id === 'string')) return [...new Set(value)]
+  throw wrong('`contexts` must be an array of ids of contexts.')
+}
+
+const wrong = (detail: string): InvalidInput => new InvalidInput('invalid-quota', detail)
