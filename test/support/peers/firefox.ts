@@ -40,7 +40,10 @@ interface Reply {
   readonly params?: { readonly level?: string; readonly text?: string; readonly type?: string }
 }
 
-/** Sends commands of WebDriver BiDi (https://www.w3.org/TR/webdriver-bidi/). */
+/**
+ * Sends commands of WebDriver BiDi (https://www.w3.org/TR/webdriver-bidi/). Playwright sends one for each new page that this Firefox does not
+ * know (`emulation.setMediaFeaturesOverride`), so it cannot drive it.
+ */
 class Connection {
   readonly #socket: WebSocket
   readonly #waiting = new Map<number, { resolve: (result: unknown) => void; reject: (error: Error) => void }>()
