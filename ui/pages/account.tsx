@@ -15,8 +15,8 @@ export function Account() {
     <Page title={t('account')}>
       <div class="columns">
         <div class="column">
-          {!me.id.startsWith('_') && <ProfileCard id={me.id} />}
           <WhoAmI />
+          {!me.id.startsWith('_') && <ProfileCard id={me.id} />}
         </div>
         <ChangePassword />
       </div>

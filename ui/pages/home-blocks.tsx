@@ -28,8 +28,16 @@ const Row = ({ icon, to, name, children }: RowProps) => (
   </li>
 )
 
+/** What the user worked on last, and what others have shared with them. */
+export const HomeBlocks = () => (
+  <div class="columns">
+    <Continue />
+    <SharedWithMeBlock />
+  </div>
+)
+
 /** The files that the user worked on last. Nothing before there are any. */
-export function Continue() {
+function Continue() {
   const { me } = useSession()
   const [loaded, again] = useLoaded(signal => loadRecent(me, signal), [me.id])
   if (loaded.state === 'failed') return <ProblemNotice error={loaded.error} again={again} />
@@ -54,7 +62,7 @@ export function Continue() {
 }
 
 /** What others have shared with the user, and who. Nothing before there is any. */
-export function SharedWithMeBlock() {
+function SharedWithMeBlock() {
   const { me } = useSession()
   const [loaded, again] = useLoaded(signal => loadShared(me, signal), [me.id])
   if (loaded.state === 'failed') return <ProblemNotice error={loaded.error} again={again} />

@@ -1,10 +1,13 @@
 import { useEffect } from 'preact/hooks'
 import { t } from '../lib/language.ts'
+import { lazy } from '../lib/lazy.tsx'
 import { useSession } from '../lib/session.ts'
 import { Contexts } from './contexts-card.tsx'
 import { Files } from './files/lazy.ts'
 import { FilesHome } from './files-home.tsx'
-import { Continue, SharedWithMeBlock } from './home-blocks.tsx'
+
+/** Loaded after the spaces, which people open most. */
+const HomeBlocks = lazy(async () => (await import('./home-blocks.tsx')).HomeBlocks, { isPart: true })
 
 /** Where the user goes on: recent files, the spaces they can write to, and what others have shared. */
 export function MyFiles() {
@@ -14,10 +17,7 @@ export function MyFiles() {
   return (
     <FilesHome title={t('myFiles')}>
       <Contexts title={t('contexts')} access="write" none={t(me.isAdmin ? 'contextsNoneAdmin' : 'contextsNone')} />
-      <div class="columns">
-        <Continue />
-        <SharedWithMeBlock />
-      </div>
+      <HomeBlocks />
     </FilesHome>
   )
 }
