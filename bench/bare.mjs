@@ -49,7 +49,7 @@ const kinds = {
       createReadStream(path).pipe(response)
     }
   },
-  /** Commits a row with the engine and the settings of the store. */
+  /** Commits a row with the database and the settings of the store. */
   async commit(path) {
     const database = await openSqliteDatabase(path)
     await database.run(sql`CREATE TABLE bare (id INTEGER PRIMARY KEY, value TEXT NOT NULL)`)

@@ -1,5 +1,5 @@
 // The cost of each kind of request on each machine of a large installation: processor time of the node, of
-// PostgreSQL and of Redis for one request, compared with everything in one process. Rates of several engines
+// PostgreSQL and of Redis for one request, compared with everything in one process. Rates of several servers
 // on one small machine would be meaningless, but processor time adds up on any machine. Needs the servers
 // that `.ci/install-peers` installs.
 import { randomBytes } from 'node:crypto'
@@ -36,7 +36,7 @@ export async function measure(say) {
   return { title: TITLE, rows: [...[...costs, ...withBucket].flatMap(rowsOfCost), ...sizes], curves: [curve] }
 }
 
-/** Measures a node that uses these engines and a service that has everything in one process. */
+/** Measures a node that uses these servers and a service that has everything in one process. */
 async function measureWith(start, say, work) {
   const endings = []
   const after = end => void endings.unshift(end)

@@ -98,7 +98,7 @@ export function median(values) {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
 }
 
-/** Runs each of these in turn, repeatedly; resolves to their results by name. The first rounds only warm up. */
+/** Runs these one after the other, repeatedly; resolves to their results by name. The first rounds only warm up. */
 export async function interleave(rounds, work, { warmUp = 1 } = {}) {
   const results = Object.fromEntries(Object.keys(work).map(name => [name, []]))
   for (let round = -warmUp; round < rounds; round++) {

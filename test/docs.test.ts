@@ -4,7 +4,7 @@ import { dirname, join, posix, relative, sep } from 'node:path'
 import { test } from 'node:test'
 import { usage } from '../src/commands/commands.ts'
 import { keys } from '../src/config/keys.ts'
-import { secretOfFile } from '../src/config/places.ts'
+import { secretOfFile } from '../src/config/key-pattern.ts'
 import { repository } from './support/service.ts'
 
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8')

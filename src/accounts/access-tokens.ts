@@ -13,7 +13,7 @@ import type { Client } from './sessions.ts'
 import { digestOf } from './tokens.ts'
 
 /** The choices of a user who creates a token. */
-export interface TokenWish {
+export interface TokenRequest {
   readonly name: string
   readonly expires: Milliseconds
   readonly scopes: readonly TokenScope[]
@@ -24,7 +24,7 @@ export interface TokenWish {
 }
 
 /** A token as shown to its owner and to administrators, without the token itself. */
-export interface AccessToken extends TokenWish {
+export interface AccessToken extends TokenRequest {
   readonly id: string
   readonly userId: string
   readonly created: Milliseconds
@@ -121,7 +121,7 @@ export class AccessTokens {
   }
 
   /** @returns the token, which cannot be read again @throws {InvalidInput} `invalid-value` @throws {Conflict} */
-  async create(caller: Caller, wish: TokenWish): Promise<{ readonly id: string; readonly token: string }> {
+  async create(caller: Caller, wish: TokenRequest): Promise<{ readonly id: string; readonly token: string }> {
     const { database, system, audit } = this.#deps
     const now = system.now()
     this.#requireValid(caller, wish, now)
@@ -228,7 +228,7 @@ export class AccessTokens {
   }
 
   /** @throws {InvalidInput} `invalid-value` */
-  #requireValid(caller: Caller, { name, expires, scopes, contexts, addresses }: TokenWish, now: Milliseconds): void {
+  #requireValid(caller: Caller, { name, expires, scopes, contexts, addresses }: TokenRequest, now: Milliseconds): void {
     const latest = now + this.#options.maxAge * 1000
     if (name.trim() === '' || name.length > MAX_NAME || /\p{C}/u.test(name)) {
       throw invalid(`\`name\` must be 1 to ${MAX_NAME} characters without control characters.`)
@@ -285,7 +285,7 @@ function verifiable(row: Row): Verifiable {
 
 /** The prefix and the checksum let scanners of source code and logs recognise a leaked token (D24.2). */
 export const TOKEN_PREFIX = 'stow_'
-/** 256 bits. */
+/** Length of the random part in bytes: 256 bits. */
 const TOKEN_BYTES = 32
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

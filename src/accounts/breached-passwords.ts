@@ -115,7 +115,7 @@ function readHash(bytes: Buffer, start: number, end: number, wrong: (reason: str
   throw wrong('expected a SHA-1 hash of 40 hexadecimal digits, a colon and a number')
 }
 
-/** A line without a number counts as one leak. */
+/** A line without a number is treated as one leak. */
 function readCount(bytes: Buffer, colon: number, end: number, wrong: (reason: string) => StartupError): number {
   if (colon === end) return 1
   const text = bytes.toString('latin1', colon + 1, end)

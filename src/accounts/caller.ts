@@ -85,7 +85,7 @@ export function requireQuotaManager(caller: Caller, context: string): void {
   if (!mayManageQuota(caller, context)) throw denied(caller, 'set a quota')
 }
 
-/** @throws {Forbidden} for an access token: what would outlive it, or could take its owner's account, needs a login (D24.5). */
+/** @throws {Forbidden} for an access token: what would outlive it, or could take its owner's account, needs a session (D24.5). */
 export function requireNoToken(caller: Caller, what: string): void {
   if (caller.grant) throw new Forbidden('access-token-scope', `An access token cannot ${what}. Sign in instead.`)
 }

@@ -116,7 +116,7 @@ export class Lockout {
   }
 
   /**
-   * Checks a password unless the limit has been reached. A wrong password counts, a right one clears the count, and a check
+   * Checks a password unless the limit has been reached. A wrong password is counted, a right one clears the count, and a check
    * that throws leaves the count as it is. `locked` is true if this failure caused the lock.
    * @param clears false where a right answer is not the last step of a sign-in: it then leaves the count as it is
    * @throws {LockedOut} without checking (D6.1)
@@ -245,7 +245,8 @@ export class Lockout {
 
   async #outcomeOfOthers(key: string): Promise<void> {
     const waiting = this.#waiting.get(key) ?? new Set()
-    if (waiting.size >= MAX_WAITING) throw new Overloaded('Too many logins of one user at once.')
+    if (waiting.size >= MAX_WAITING)
+      throw new Overloaded(`This user has ${MAX_WAITING} sign-ins in progress. Try again in 1 second.`)
     this.#waiting.set(key, waiting)
     await new Promise<void>(resolve => {
       const timer = setTimeout(() => wake(), POLL_INTERVAL)

@@ -73,7 +73,7 @@ export class Login {
    * @throws {LockedOut} without checking the password (D6.1)
    * @throws {Forbidden} `account-disabled`, only when the password is right; `password-login-off`
    * @throws {Overloaded} when too many passwords wait to be checked
-   * The caller of `form` continues with `SignIn`, which asks for the second factor and records the login.
+   * The caller of `form` continues with `SignIn`, which asks for the second factor and records the sign-in.
    */
   async withPassword(attempt: Attempt): Promise<User> {
     const { policy, audit } = this.#deps
@@ -108,7 +108,7 @@ export class Login {
   }
 
   /**
-   * Checks the current password before a user changes their own password (D5.3). Counts like any other attempt.
+   * Checks the current password before a user changes their own password (D5.3). It is counted like any other attempt.
    * @throws {Forbidden} `current-password-wrong`, `password-login-off` @throws {LockedOut} @throws {InvalidInput}
    */
   async requireCurrentPassword(user: User, password: string, client: Client): Promise<void> {
@@ -256,7 +256,7 @@ export class Login {
       if (error instanceof Overloaded) return undefined
       throw error
     })
-    // Too many hashes are waiting. The login succeeds nevertheless, and a later login renews the hash.
+    // Too many hashes are waiting. The sign-in succeeds nevertheless, and a later one renews the hash.
     if (fresh !== undefined) await replaceHash(this.#deps.database, user, fresh)
   }
 

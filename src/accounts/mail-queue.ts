@@ -31,7 +31,7 @@ export class MailQueue {
 
   /**
    * @param write creates the mail, or returns `undefined` when there is none to send; also runs in the background
-   * @param network that asked for it: networks take turns, and in a full queue one with few mails displaces one of another's many
+   * @param network that asked for it: networks are served round-robin, and in a full queue one with few mails displaces one of another's many
    */
   add(write: () => Promise<Mail | undefined>, network = ''): void {
     this.#enqueue(async () => {

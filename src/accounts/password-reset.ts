@@ -43,6 +43,41 @@ const TOKEN_BYTES = 32
 const MAX_MAILS = 3
 const MAIL_WINDOW: Milliseconds = 3_600_000
 
+/** A user who has never had a password is invited. */
+export type MailKind = 'invitation' | 'reset'
+
+/** The texts of one mail in one language; `{name}`, `{address}` and `{hours}` stand for the values. */
+export interface MailTexts {
+  /** A language tag. */
+  readonly language: string
+  readonly subject: string
+  readonly why: string
+  readonly how: string
+  /** The label of the link. */
+  readonly button: string
+  readonly otherwise: string
+}
+
+interface MailValues {
+  /** The user name, which is the address of the mailbox. */
+  readonly name: string
+  /** Where the link leads. */
+  readonly link: string
+  /** The base address of the service. */
+  readonly address: string
+  readonly hours: number
+}
+
+/** What the mail needs from the caller of {@link PasswordReset.request}. */
+interface ResetMailOptions {
+  /** The base address of the service. */
+  readonly address: string
+  /** The address of the page for this token. */
+  readonly linkTo: (token: string) => string
+  /** The texts in the language of the user, or without one in that of the request. */
+  readonly textsFor: (kind: MailKind, language: string | undefined) => MailTexts
+}
+
 interface ResetRow {
   user_id: string
   epoch: number
@@ -65,9 +100,8 @@ export class PasswordReset {
   /**
    * Queues a mail if the address is the name of a user who may sign in with a password. The response is immediate and the
    * same for every address, because the lookup happens in the queue.
-   * @param linkTo makes the address of the page from the token.
    */
-  request(email: string, client: Client, linkTo: (token: string) => string): void {
+  request(email: string, client: Client, { address, linkTo, textsFor }: ResetMailOptions): void {
     this.#deps.mails.add(async () => {
       const user = await this.#recipient(email)
       if (!user?.name || !(await this.#mayMail(user))) return undefined
@@ -76,7 +110,8 @@ export class PasswordReset {
         VALUES (${digestOf(token)}, ${user.id}, ${user.epoch}, ${user.name}, ${this.#deps.system.now() + TTL})`)
       const subject = { userId: user.id, userName: user.name, address: client.address }
       await this.#deps.audit.record({ event: 'password-reset-requested', ...subject })
-      return resetMail(user.name, linkTo(token), TTL / 3_600_000)
+      const texts = textsFor(user.password === undefined ? 'invitation' : 'reset', user.language)
+      return resetMail(texts, { name: user.name, link: linkTo(token), address, hours: TTL / 3_600_000 })
     }, networkOf(client.address))
   }
 
@@ -151,23 +186,24 @@ const isMailAddress = (text: string): boolean => /^[^\s@<>,;:"()[\]\\]+@[^\s@<>,
 const badToken = (): InvalidInput =>
   new InvalidInput(
     'invalid-reset-token',
-    'This link has been used, has run out, or is not complete. Ask for a new one.',
+    'This link was already used, has expired or is incomplete. Request a new one.',
   )
 
-/** Builds the mail with the link to set a new password, as text and as HTML. */
-export function resetMail(to: string, link: string, hours: number): Mail {
-  const why = 'Somebody, probably you, asked to set a new password for your account.'
-  const how = `Open this link within ${hours} hours to choose one. It works once.`
-  const otherwise = 'If it was not you, do nothing: your password stays as it is.'
+/** The mail with the link to set a password, as text and as HTML. */
+export function resetMail(texts: MailTexts, values: MailValues): Mail {
+  const { name, link } = values
+  const fill = (text: string): string =>
+    text.replaceAll(/\{(name|address|hours)\}/g, (_, place: 'name' | 'address' | 'hours') => String(values[place]))
+  const [why, how, otherwise] = [fill(texts.why), fill(texts.how), fill(texts.otherwise)]
   return {
-    to,
-    subject: 'Set a new password',
+    to: name,
+    subject: fill(texts.subject),
     text: `${why}\n\n${how}\n\n${link}\n\n${otherwise}\n`,
     html: `<!doctype html>
-<html lang="en"><body style="font: 16px/1.5 sans-serif">
+<html lang="${escapeHtml(texts.language)}"><body style="font: 16px/1.5 sans-serif">
 <p>${escapeHtml(why)}</p>
 <p>${escapeHtml(how)}</p>
-<p><a href="${escapeHtml(link)}">Set a new password</a></p>
+<p><a href="${escapeHtml(link)}">${escapeHtml(fill(texts.button))}</a></p>
 <p style="font-size: 13px">${escapeHtml(link)}</p>
 <p>${escapeHtml(otherwise)}</p>
 </body></html>

@@ -11,7 +11,7 @@ export interface PasswordRuleOptions {
   /** Code points. */
   readonly minLength: number
   /**
-   * Each pattern must match somewhere in the password. The engine takes linear time, so no pattern can stall the service.
+   * Each pattern must match somewhere in the password. RE2 takes linear time, so no pattern can stall the service.
    */
   readonly custom: readonly string[]
   /** Passwords that are rejected, in lower case; absent when common passwords are allowed. */

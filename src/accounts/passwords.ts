@@ -15,7 +15,7 @@ export interface PasswordScheme {
   understands(stored: string): boolean
   /** Returns false for a wrong password and for stored parameters outside the scheme's limits. Runs off the event loop. */
   verify(password: string, stored: string): Promise<boolean>
-  /** True when the next login should store the password in the current form (D5.1). */
+  /** True when the next sign-in should store the password in the current form (D5.1). */
   outdated(stored: string): boolean
 }
 
@@ -82,7 +82,7 @@ const derivePbkdf2 = (password: string, salt: string): Promise<Buffer> =>
 
 /**
  * The password format of the earlier server: `base64(salt)$base64(key)`, PBKDF2-HMAC-SHA1 (D5.1). Verified so that migrated
- * users can sign in. Always outdated: the first login stores the password in the current scheme.
+ * users can sign in. Always outdated: the first sign-in stores the password in the current scheme.
  */
 export const legacyPbkdf2: PasswordScheme = {
   understands: stored => parsePbkdf2(stored) !== undefined,
@@ -100,7 +100,7 @@ const PREFIX = '$argon2id-of-pbkdf2-sha1$'
 /**
  * argon2id over the key of an old PBKDF2 hash: `$argon2id-of-pbkdf2-sha1$salt` followed by the PHC string of argon2id.
  * Created from an old hash without the password (`stowage import entrystore --wrap-hashes`), so that a stolen database is
- * harder to crack than the old one. Always outdated: the first login stores plain argon2id.
+ * harder to crack than the old one. Always outdated: the first sign-in stores plain argon2id.
  */
 export class WrappedPbkdf2 implements PasswordScheme {
   readonly #argon2id: Argon2id
@@ -177,7 +177,7 @@ export function requirePasswordShape(password: string): void {
   // A string has at most as many code points as UTF-16 units, so most strings need no counting.
   if (password.length <= MAX_PASSWORD_CHARACTERS) return
   if (password.length > 2 * MAX_PASSWORD_CHARACTERS || [...password].length > MAX_PASSWORD_CHARACTERS) {
-    throw new InvalidInput('password-too-long', `The password is longer than ${MAX_PASSWORD_CHARACTERS} characters.`)
+    throw new InvalidInput('password-too-long', `The password must have at most ${MAX_PASSWORD_CHARACTERS} characters.`)
   }
 }
 
@@ -221,7 +221,7 @@ export class Passwords {
   /**
    * Without a stored password it returns false after the same work, so that the response time does not reveal which users
    * exist (D2.2).
-   * @param share whom the check is for: callers take turns
+   * @param share whom the check is for: callers are served round-robin
    * @throws {Overloaded} when too many wait already.
    */
   verify(password: string, stored: string | undefined, share?: Share): Promise<boolean> {

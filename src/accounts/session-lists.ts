@@ -5,7 +5,7 @@ import type { System } from '../base/system.ts'
 
 const listKey = (userId: string): string => `sessions-of:${userId}`
 
-/** The ids of each user's sessions, in the order of their logins. A session that expired stays in its list until the next login. */
+/** The ids of each user's sessions, in the order of their sign-ins. A session that expired stays in its list until the next sign-in. */
 export class SessionLists {
   readonly #store: EphemeralStore
   readonly #maxTtl: Milliseconds

@@ -8,24 +8,24 @@ export interface SessionOptions {
    */
   readonly maxAge: Seconds
   readonly refreshOnAccess: boolean
-  /** Maximum lifetime from the login on, regardless of requests (D2.6); -1 for no end. */
+  /** Maximum lifetime from the sign-in on, regardless of requests (D2.6); -1 for no end. */
   readonly absoluteMaxAge: Seconds
-  /** Maximum number of live sessions of one user; a new login ends the oldest one (D2.6). */
+  /** Maximum number of live sessions of one user; a new one ends the oldest (D2.6). */
   readonly maxPerUser: number
   /** The time of an access is written when the one in the store is at least so old; 0: each is written. */
   readonly accessInterval: Milliseconds
 }
 
-/** The lifetime of one login, where it differs from the settings. */
+/** The lifetime of one session, where it differs from the settings. */
 export interface SessionLifetime {
   /** `auth_maxage`, at least 1; limited to the maximum (D2.3). */
   readonly requested?: Seconds | undefined
   /**
-   * Replaces the configured maximum, with the same meaning of -1. SAML and CAS logins have their own maximum (I5.3,
+   * Replaces the configured maximum, with the same meaning of -1. SAML and CAS sessions have their own maximum (I5.3,
    * 5.4).
    */
   readonly maximum?: Seconds | undefined
-  /** The login ends no later than this wall-clock time. */
+  /** The session ends no later than this wall-clock time. */
   readonly notAfter?: Milliseconds | undefined
   /** When the identity provider authenticated the user, wall clock; 0 if that is unknown, absent if it was now. */
   readonly authenticated?: Milliseconds | undefined

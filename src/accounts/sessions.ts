@@ -17,7 +17,7 @@ export interface Client {
   readonly device?: string | undefined
 }
 
-/** A session: what the server stores about one login token. */
+/** A session: what the server stores about one token. */
 export interface Session {
   readonly token: string
   /** The key of the session in the store, if it is not the token: see {@link idOf}. */
@@ -38,13 +38,13 @@ export interface Session {
   readonly client: Client
   /** The session is never extended beyond this moment, because the identity provider's own session ends then. */
   readonly notAfter?: Milliseconds | undefined
-  /** Name of the identity provider that the user signed in with; absent after a login with a password. */
+  /** Name of the identity provider that the user signed in with; absent after a sign-in with a password. */
   readonly provider?: string | undefined
   /** The user proved a second factor in this session, or their identity provider did (D28). */
   readonly hasSecondFactor?: true | undefined
   /** The identity provider has checked a second factor, so the user needs none of their own in this session (D28.10). */
   readonly hasProviderFactor?: true | undefined
-  /** When the user last proved who they are; absent: at the login. */
+  /** When the user last proved who they are; absent: at the sign-in. */
   readonly authenticated?: Milliseconds | undefined
   /** What the provider's protocol needs to end the session there. */
   readonly providerSession?: string | undefined
@@ -75,7 +75,7 @@ const PREFIX = 'session:'
 const sessionKey = (id: string): string => PREFIX + id
 
 /**
- * Login sessions (I2.1, I3.1; D2, D3). Stored under an id that the token sealer derives from the token, and
+ * Sessions (I2.1, I3.1; D2, D3). Stored under an id that the token sealer derives from the token, and
  * listed by user id, never by name. Callers must also check a session against its user's row ({@link
  * isCurrent}): a raised epoch revokes the session with the next request, even if the store still contains it.
  */
@@ -212,13 +212,13 @@ export class Sessions {
     return session.endsWithBrowser ? undefined : Math.max(0, Math.ceil((session.expires - this.#system.now()) / 1000))
   }
 
-  /** The user's live sessions of their current epoch, oldest login first. */
+  /** The user's live sessions of their current epoch, oldest sign-in first. */
   async list(user: User): Promise<Session[]> {
     const sessions = await Promise.all((await this.#lists.of(user.id)).map(id => this.#opened(id)))
     return sessions.filter(session => session !== undefined && isCurrent(session, user)) as Session[]
   }
 
-  /** Sessions of all users, latest login first, at most {@link MAX_LISTED}. The caller must check user and epoch. */
+  /** Sessions of all users, latest sign-in first, at most {@link MAX_LISTED}. The caller must check user and epoch. */
   async listAll(): Promise<Session[]> {
     const found: Session[] = []
     for await (const [key] of this.#store.scan<Stored>(PREFIX)) {
@@ -367,7 +367,7 @@ type Access = Pick<Session, 'lastAccess' | 'expires' | 'cookieSent'>
 
 /**
  * Records an access in a session, and returns that session: a copy for each request would be most of what the request leaves behind.
- * If several nodes record accesses, the latest counts, in whatever order they are written.
+ * If several nodes record accesses, the latest one is kept, in whatever order they are written.
  */
 export function touch<Accessed extends Access>(session: Accessed, access: Access): Accessed {
   return Object.assign(session, {

@@ -35,7 +35,7 @@ export class TrustedDevices {
     return known === undefined ? undefined : digest
   }
 
-  /** Called after a login. Returns the token that the device keeps: its present one if it is valid, otherwise a new one. */
+  /** Called after a sign-in. Returns the token that the device keeps: its present one if it is valid, otherwise a new one. */
   async trust(user: User, token: string | undefined): Promise<string> {
     const now = this.#system.now()
     if (token !== undefined && (await this.recognise(user, token)) !== undefined) {
@@ -44,7 +44,7 @@ export class TrustedDevices {
     }
     const fresh = Buffer.from(this.#system.randomBytes(TOKEN_BYTES)).toString('base64url')
     await this.#database.transaction(async tx => {
-      // Inserts nothing if the user is deleted during the login.
+      // Inserts nothing if the user is deleted during the sign-in.
       await tx.run(sql`INSERT INTO trusted_devices (digest, user_id, last_used)
         SELECT ${digestOf(fresh)}, id, ${now} FROM principals WHERE id = ${user.id}`)
       await tx.run(sql`DELETE FROM trusted_devices WHERE user_id = ${user.id} AND digest NOT IN (

@@ -198,7 +198,7 @@ export async function deletePrincipal(tx: Queries, id: string): Promise<void> {
   await tx.run(sql`DELETE FROM principals WHERE id = ${id}`)
 }
 
-/** Converts the engine's error for a duplicate name into ours. Duplicate ids are rejected earlier, with the entries. */
+/** Converts the database's error for a duplicate name into ours. Duplicate ids are rejected earlier, with the entries. */
 export async function claimingName<T>(name: string | undefined, work: Promise<T>): Promise<T> {
   try {
     return await work

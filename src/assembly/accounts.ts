@@ -17,7 +17,7 @@ import { maxAgeKeys } from '../config/checks.ts'
 import type { Settings } from '../config/settings.ts'
 import { createFactors } from './factors.ts'
 import { openBreachedPasswords } from './breached-passwords.ts'
-import type { Machine } from './machine.ts'
+import type { RuntimeEnvironment } from './machine.ts'
 import type { ScheduledJob } from '../base/scheduled-jobs.ts'
 import type { EphemeralStores } from './ephemeral-stores.ts'
 import type { Database } from '../stores/database.ts'
@@ -41,7 +41,7 @@ interface AccountsDependencies extends EphemeralStores {
 /** Part of `assembly/server.ts`: accounts and sign-in. */
 export async function createAccounts(
   settings: Settings,
-  machine: Machine,
+  machine: RuntimeEnvironment,
   { database, cache, ephemeral, ofProcess, tokens, tokenKeys }: AccountsDependencies,
 ) {
   const { system, log } = machine
@@ -129,7 +129,7 @@ export async function createAccounts(
   }
 }
 
-async function createPasswords(settings: Settings, { system, hashing }: Machine): Promise<Passwords> {
+async function createPasswords(settings: Settings, { system, hashing }: RuntimeEnvironment): Promise<Passwords> {
   const cost = hashing?.cost ?? {
     memory: settings['service.auth.password.argon2.memory'],
     iterations: settings['service.auth.password.argon2.iterations'],

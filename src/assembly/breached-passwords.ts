@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { StartupError } from '../base/errors.ts'
 import type { Settings } from '../config/settings.ts'
 import { SortedHashes } from '../stores/sorted-hashes.ts'
-import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
+import { type CheckResult, ok, problem, warning } from './check-result.ts'
 
 /** A list this small lacks most breached passwords. */
 const SMALL = 1_000_000
@@ -18,7 +18,7 @@ const pathOf = (place: string): string =>
   place === 'included' ? fileURLToPath(import.meta.resolve('#lists/common-passwords.filter')) : resolve(place)
 
 /** Reads the whole list, which takes a few seconds for the full download. */
-export function examineBreachedPasswords(settings: Settings): Diagnosis[] {
+export function checkBreachedPasswords(settings: Settings): CheckResult[] {
   try {
     const list = openBreachedPasswords(settings)
     if (!list) return []

@@ -6,7 +6,7 @@ import { StartupError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
-import type { Machine } from './machine.ts'
+import type { RuntimeEnvironment } from './machine.ts'
 import { FLOW_COUNT_PREFIX } from '../sso/login-flows.ts'
 import type { Database } from '../stores/database.ts'
 import { DatabaseEphemeralStore } from '../stores/database-ephemeral-store.ts'
@@ -20,7 +20,7 @@ const capacity: readonly Capacity[] = [
   { prefix: UNKNOWN_NAME_PREFIX, max: 100_000 },
   // Counts of wrong passwords for public links, by link and network.
   { prefix: LINK_PREFIX, max: 100_000 },
-  // Networks with logins at identity providers in progress. These counts also limit the logins themselves.
+  // Networks with sign-ons in progress. These counts also limit the sign-ons themselves.
   { prefix: FLOW_COUNT_PREFIX, max: 100_000 },
   { prefix: BASIC_PREFIX, max: MAX_BASIC },
   // Each needs the right password, or a sign-on at a provider.
@@ -46,7 +46,7 @@ export interface EphemeralStores {
   readonly tokens: Tokens
   /** The keys that seal tokens outside memory, which all nodes have; empty for tokens in memory. */
   readonly tokenKeys: readonly Uint8Array[]
-  /** Deletes expired data where the engine does not do it by itself. */
+  /** Deletes expired data where the database does not do it by itself. */
   readonly sweep: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -54,7 +54,7 @@ export interface EphemeralStores {
 /** Part of `assembly/server.ts`: the stores of ephemeral data. @throws {StartupError} */
 export async function openEphemeralStores(
   settings: Settings,
-  machine: Machine,
+  machine: RuntimeEnvironment,
   database: Database,
 ): Promise<EphemeralStores> {
   const { system, log } = machine
@@ -99,7 +99,7 @@ export function redisCertificate(settings: Settings) {
 
 export async function tokenSecrets(
   settings: Settings,
-  { system, tokenKey }: Pick<Machine, 'system' | 'tokenKey'>,
+  { system, tokenKey }: Pick<RuntimeEnvironment, 'system' | 'tokenKey'>,
 ): Promise<Uint8Array[]> {
   const file = settings['service.auth.token.key-file']
   if ((file === undefined) === (tokenKey === undefined)) {

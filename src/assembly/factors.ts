@@ -13,7 +13,7 @@ import type { PasswordRules } from '../accounts/password-rules.ts'
 import type { Passwords } from '../accounts/passwords.ts'
 import type { Sessions } from '../accounts/sessions.ts'
 import type { Settings } from '../config/settings.ts'
-import type { Machine } from './machine.ts'
+import type { RuntimeEnvironment } from './machine.ts'
 import type { EphemeralStores } from './ephemeral-stores.ts'
 import type { Database } from '../stores/database.ts'
 import { readKeyFile } from '../stores/key-file.ts'
@@ -28,7 +28,7 @@ interface Dependencies extends Pick<EphemeralStores, 'ephemeral' | 'tokenKeys'> 
 }
 
 /** Part of `assembly/accounts.ts`: second factors, and the end of every sign-in. */
-export function createFactors(settings: Settings, machine: Machine, deps: Dependencies) {
+export function createFactors(settings: Settings, machine: RuntimeEnvironment, deps: Dependencies) {
   const { system, log } = machine
   const { database, ephemeral, sessions, audit, tokenKeys } = deps
   const keys = () => factorKeys(settings, machine, tokenKeys)
@@ -56,7 +56,7 @@ export function createFactors(settings: Settings, machine: Machine, deps: Depend
 /** `undefined` where browsers offer no passkeys, as at the default base address, which has no host name. */
 function createPasskeys(
   settings: Settings,
-  { system }: Pick<Machine, 'system'>,
+  { system }: Pick<RuntimeEnvironment, 'system'>,
   deps: Dependencies,
 ): Passkeys | undefined {
   const base = settings['service.baseurl.folder']
@@ -78,7 +78,7 @@ const KEY_FILE = 'second-factors.key'
  */
 export async function factorKeys(
   settings: Settings,
-  { system }: Pick<Machine, 'system'>,
+  { system }: Pick<RuntimeEnvironment, 'system'>,
   tokenKeys: readonly Uint8Array[],
 ): Promise<readonly Uint8Array[]> {
   const file = factorKeyFile(settings)

@@ -14,7 +14,7 @@ import {
   type FederationStore,
   type IdpMetadata,
 } from '../sso/saml/provider.ts'
-import type { Machine } from './machine.ts'
+import type { RuntimeEnvironment } from './machine.ts'
 
 /** The settings of a federation; `undefined` for a single identity provider. @throws {StartupError} for an unusable certificate */
 export function federationSettings(settings: Settings, idp: string): FederationOptions | undefined {
@@ -68,7 +68,7 @@ export const federationLogin = (
 /** The federation, which begins to load. */
 export function createFederation(
   options: FederationOptions,
-  machine: Pick<Machine, 'system' | 'log'>,
+  machine: Pick<RuntimeEnvironment, 'system' | 'log'>,
   store: FederationStore,
 ): Federation {
   const source = new FederationSource(options, { ...machine, store, reader: new FederationReader() })

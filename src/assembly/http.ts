@@ -3,7 +3,7 @@ import type { Settings } from '../config/settings.ts'
 import type { ServiceAddress } from '../http/base-address.ts'
 import type { CookieOptions } from '../http/protocol/sender.ts'
 import type { HttpOptions } from '../http/services.ts'
-import type { Machine } from './machine.ts'
+import type { RuntimeEnvironment } from './machine.ts'
 import { ContentOrigin, ContentTickets } from '../http/content-origin.ts'
 import type { EphemeralStores } from './ephemeral-stores.ts'
 import { Proxy } from '../proxy/proxy.ts'
@@ -24,7 +24,7 @@ export function cookieOptions(settings: Settings, basePath: string): CookieOptio
 const BODY_MEMORY: Bytes = 128 * 2 ** 20
 
 /** The settings of `http/`. */
-export function httpOptions(settings: Settings, machine: Machine, address: ServiceAddress): HttpOptions {
+export function httpOptions(settings: Settings, machine: RuntimeEnvironment, address: ServiceAddress): HttpOptions {
   const maxJson = settings['service.http.json.max-size']
   return {
     address,
@@ -57,18 +57,18 @@ export function httpOptions(settings: Settings, machine: Machine, address: Servi
 /** The origin for active files; `undefined` when the settings have none. All nodes verify each other's tickets. */
 export function createContentOrigin(
   settings: Settings,
-  { system }: Machine,
+  { system }: RuntimeEnvironment,
   { tokenKeys }: Pick<EphemeralStores, 'tokenKeys'>,
 ): ContentOrigin | undefined {
   const href = settings['service.content.base-url']
   if (href === undefined) return undefined
-  // With tokens in memory one process serves, and a restart ends all logins and tickets.
+  // With tokens in memory one process serves, and a restart ends all sessions and tickets.
   const secrets = tokenKeys.length > 0 ? tokenKeys : [system.randomBytes(32)]
   return new ContentOrigin(href, new ContentTickets(secrets, system))
 }
 
 /** `undefined` when the proxy is off. */
-export function createProxy(settings: Settings, { version }: Machine): Proxy | undefined {
+export function createProxy(settings: Settings, { version }: RuntimeEnvironment): Proxy | undefined {
   if (!settings['service.proxy']) return undefined
   const options = {
     hosts: {

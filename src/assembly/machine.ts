@@ -2,10 +2,10 @@ import type { Argon2Cost } from '../accounts/hash-thread.ts'
 import type { Hasher } from '../accounts/passwords.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
-import type { WrittenSources } from '../config/written.ts'
+import type { WrittenSources } from '../config/source-values.ts'
 
 /** The environment of the program, passed to the server. */
-export interface Machine {
+export interface RuntimeEnvironment {
   readonly system: System
   readonly log: Log
   /** `SERVICE_ADMIN_PASSWORD`; used only while admin has no password (D5.5). */

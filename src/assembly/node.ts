@@ -13,7 +13,7 @@ import {
 } from '../stores/postgres/node-registry.ts'
 import type { EphemeralStores } from './ephemeral-stores.ts'
 import { factorKeys } from './factors.ts'
-import type { Machine } from './machine.ts'
+import type { RuntimeEnvironment } from './machine.ts'
 import type { Stores } from './stores.ts'
 
 /** This process as one of several nodes on a database. */
@@ -46,7 +46,7 @@ export function nodeFacts(settings: Settings, version: string, { tokens, factors
  */
 export async function joinAsNode(
   settings: Settings,
-  machine: Machine,
+  machine: RuntimeEnvironment,
   { database, nodeId }: Stores,
   { tokenKeys }: EphemeralStores,
 ): Promise<Node> {

@@ -13,7 +13,7 @@ import {
   readServer,
 } from '../sso/oidc/provider.ts'
 import type { OidcLogin } from '../sso/oidc/sign-on.ts'
-import type { Machine } from './machine.ts'
+import type { RuntimeEnvironment } from './machine.ts'
 import { oidcRules } from './mapping.ts'
 
 /** Age at which configuration and keys of a provider are read again, in seconds. An unknown key has them read at once. */
@@ -22,7 +22,7 @@ const MAX_AGE = 3600
 /** The providers of OpenID Connect; none while it is off. */
 export function createOidcProviders(
   settings: Settings,
-  machine: Pick<Machine, 'system' | 'log'>,
+  machine: Pick<RuntimeEnvironment, 'system' | 'log'>,
   base: () => BaseAddress,
   database?: Database,
 ): readonly OidcLogin[] {
@@ -34,7 +34,7 @@ export function createOidcProviders(
 function createLogin(
   name: string,
   settings: Settings,
-  machine: Pick<Machine, 'system' | 'log'>,
+  machine: Pick<RuntimeEnvironment, 'system' | 'log'>,
   base: () => BaseAddress,
   copies: MetadataCopies<OidcServer> | undefined,
 ): OidcLogin {

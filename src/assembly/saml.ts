@@ -4,7 +4,7 @@ import { StartupError } from '../base/errors.ts'
 import type { Milliseconds, Seconds } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
 import { MetadataSource, MetadataCopies } from '../sso/metadata-source.ts'
-import type { ProviderFace, ProviderPolicy } from '../sso/identity-provider.ts'
+import type { ProviderDisplay, ProviderPolicy } from '../sso/identity-provider.ts'
 import {
   FederationStore,
   type IdpMetadata,
@@ -26,7 +26,7 @@ import {
   metadataKeys,
   metadataOfFederation,
 } from './federations.ts'
-import type { Machine } from './machine.ts'
+import type { RuntimeEnvironment } from './machine.ts'
 import { samlRules } from './mapping.ts'
 
 /** The settings of one SAML provider, from the new settings or the deprecated ones. */
@@ -50,7 +50,7 @@ interface SamlSettings {
   readonly ownSigning: KeyPair | undefined
   readonly nameAttribute?: string | undefined
   readonly policy: ProviderPolicy
-  readonly face: ProviderFace
+  readonly face: ProviderDisplay
 }
 
 /** The name in logs of the single provider from the deprecated settings. */
@@ -72,7 +72,7 @@ interface Dependencies {
 /** `undefined` while SAML is off. @throws {StartupError} when a key file is unusable */
 export function createSamlProviders(
   settings: Settings,
-  machine: Pick<Machine, 'system' | 'log'>,
+  machine: Pick<RuntimeEnvironment, 'system' | 'log'>,
   deps?: Dependencies,
 ): SamlProviders | undefined {
   const all = samlSettings(settings)

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { hashFirstAdminPassword, setFirstAdminPassword } from '../accounts/passwords.ts'
 import { ADMIN, findUser } from '../accounts/users.ts'
-import { requireWhole } from '../backup/store-copy.ts'
+import { requireCompleteStore } from '../backup/store-copy.ts'
 import type { Settings } from '../config/settings.ts'
 import { Changes } from '../content/changes.ts'
 import { findEntry } from '../content/entry-records.ts'
@@ -26,15 +26,15 @@ import { Readiness } from '../http/readiness.ts'
 import { ServiceAddress } from '../http/base-address.ts'
 import { ScheduledJobs, JOBS_INTERVAL } from '../base/scheduled-jobs.ts'
 import { httpOptions, createContentOrigin, createProxy } from './http.ts'
-import { createInsight } from './insight.ts'
-import type { Machine } from './machine.ts'
+import { createAdminDiagnostics } from './admin-diagnostics.ts'
+import type { RuntimeEnvironment } from './machine.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
 import { type EphemeralStores, openEphemeralStores } from './ephemeral-stores.ts'
 import { joinAsNode, type Node } from './node.ts'
 import { createSso } from './sso.ts'
 import { dataPlace, makeRoomForStart, openDisk } from './disk.ts'
 import { createContent } from './content.ts'
-import { requireHealthy, requireSound, openStores, type Stores } from './stores.ts'
+import { requireHealthy, requireIntact, openStores, type Stores } from './stores.ts'
 import { quotaOptions, thresholdDetail } from './quota.ts'
 import { createReaders } from './readers.ts'
 import { createVirusScan } from './virus-scan.ts'
@@ -65,14 +65,14 @@ export interface Server {
  * Assembles the program. This is the only place that chooses drivers and turns settings into the options of
  * each module.
  */
-export async function createServer(settings: Settings, machine: Machine): Promise<Server> {
+export async function createServer(settings: Settings, machine: RuntimeEnvironment): Promise<Server> {
   let stores: Stores | undefined
   let ephemeralStores: EphemeralStores | undefined
   try {
     await makeRoomForStart(settings, machine.log)
     stores = await openStores(settings, machine.system)
-    await requireWhole(stores.database)
-    await requireSound(stores.database)
+    await requireCompleteStore(stores.database)
+    await requireIntact(stores.database)
     ephemeralStores = await openEphemeralStores(settings, machine, stores.database)
     const node = await joinAsNode(settings, machine, stores, ephemeralStores)
     const disk = await openDisk(settings, machine.log)
@@ -94,7 +94,7 @@ interface Opened {
 
 type Parts = Awaited<ReturnType<typeof assemble>>
 
-async function assemble(settings: Settings, machine: Machine, opened: Opened) {
+async function assemble(settings: Settings, machine: RuntimeEnvironment, opened: Opened) {
   const { stores, ephemeralStores, disk } = opened
   const { database, blobs } = stores
   const { system, log } = machine
@@ -165,7 +165,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
       readers,
       metrics,
       history,
-      insight: createInsight(settings, machine),
+      insight: createAdminDiagnostics(settings, machine),
       readiness,
       // Rows on a database server take no space on this disk.
       requireSpace: settings['service.repository.store.url'] === undefined ? disk?.requireSpace.bind(disk) : undefined,
@@ -201,7 +201,7 @@ async function assemble(settings: Settings, machine: Machine, opened: Opened) {
 
 function createFiles(
   settings: Settings,
-  machine: Machine,
+  machine: RuntimeEnvironment,
   { stores: { database, blobs }, disk }: Opened,
   { audit, ledger, garbage }: Pick<Accounts, 'audit'> & { readonly ledger: Ledger; readonly garbage: Garbage },
 ) {
@@ -232,7 +232,7 @@ interface Unprepared extends Pick<Accounts, 'passwords'> {
 /** Fills a new store, and brings what is derived from its rows up to date. */
 async function prepareStore(
   settings: Settings,
-  { adminPassword }: Machine,
+  { adminPassword }: RuntimeEnvironment,
   { database, changes, ledger, passwords, catchUp }: Unprepared,
 ): Promise<void> {
   const adminHash = await hashFirstAdminPassword(database, passwords, adminPassword)
@@ -251,7 +251,7 @@ async function prepareStore(
 }
 
 /** What is done every minute. Two jobs that may take long do not delay the others. */
-function beginJobs({ log }: Machine, parts: Parts): readonly ScheduledJobs[] {
+function beginJobs({ log }: RuntimeEnvironment, parts: Parts): readonly ScheduledJobs[] {
   const { accounts, catchUp, content, disk, ephemeralStores, garbage, history, node, scrubber, sso, stores } = parts
   const warnOfExpiry = (): void => {
     for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
@@ -276,7 +276,7 @@ function beginJobs({ log }: Machine, parts: Parts): readonly ScheduledJobs[] {
   ]
 }
 
-function serverOf(settings: Settings, machine: Machine, parts: Parts): Server {
+function serverOf(settings: Settings, machine: RuntimeEnvironment, parts: Parts): Server {
   const { accounts, address, app, catchUp, disk, ephemeralStores, files, node, readiness, scrubber, sso, stores } =
     parts
   const jobs = beginJobs(machine, parts)

@@ -7,7 +7,7 @@ import type { Changes } from '../content/changes.ts'
 import { Provisioning } from '../content/provisioning.ts'
 import type { BaseAddress } from '../http/base-address.ts'
 import type { Sso } from '../http/services.ts'
-import type { Machine } from './machine.ts'
+import type { RuntimeEnvironment } from './machine.ts'
 import { AccountMatcher } from '../sso/account-matcher.ts'
 import { SsoFailures } from '../sso/failures.ts'
 import { LoginFlows } from '../sso/login-flows.ts'
@@ -34,7 +34,7 @@ interface Dependencies {
  */
 export async function createSso(
   settings: Settings,
-  machine: Pick<Machine, 'system' | 'log'>,
+  machine: Pick<RuntimeEnvironment, 'system' | 'log'>,
   deps: Dependencies,
 ): Promise<Sso> {
   const { database, changes, ephemeral, audit, sessions, signIn, base } = deps

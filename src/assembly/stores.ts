@@ -215,8 +215,8 @@ export async function requireHealthy(disk: DiskSpace): Promise<void> {
  */
 const MAX_CHECKED_AT_START = 64 * 2 ** 20
 
-/** @throws {StartupError} when the engine finds its own data structures damaged */
-export async function requireSound(database: Database): Promise<void> {
+/** @throws {StartupError} when the database finds its own data structures damaged */
+export async function requireIntact(database: Database): Promise<void> {
   const [damage] = await database.findDamage({ maxBytes: MAX_CHECKED_AT_START })
   if (damage === undefined) return
   throw new StartupError(

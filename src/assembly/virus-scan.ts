@@ -1,6 +1,6 @@
 import type { Accounts } from './accounts.ts'
-import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
-import type { Machine } from './machine.ts'
+import { type CheckResult, ok, problem, warning } from './check-result.ts'
+import type { RuntimeEnvironment } from './machine.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { VirusScan } from '../files/virus-scan.ts'
@@ -14,7 +14,7 @@ interface Dependencies extends Pick<Accounts, 'audit'> {
 /** `undefined` where files are not scanned. */
 export function createVirusScan(
   settings: Settings,
-  { system, log }: Machine,
+  { system, log }: RuntimeEnvironment,
   { blobs, audit }: Dependencies,
 ): VirusScan | undefined {
   const clamd = clamdOf(settings)
@@ -63,7 +63,7 @@ const TEST_FILE = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$EICAR-STANDARD-', 'ANTIVIRUS-TE
 const DOCTOR_TIMEOUT: Milliseconds = 10_000
 
 /** Whether clamd responds, and whether its signatures recognise the test file. */
-export async function examineVirusScan(settings: Settings): Promise<Diagnosis[]> {
+export async function checkVirusScan(settings: Settings): Promise<CheckResult[]> {
   const clamd = clamdOf(settings, DOCTOR_TIMEOUT)
   if (!clamd) return []
   try {

@@ -31,7 +31,7 @@ export async function insertRow(tx: Queries, { name: table }: Table, row: Row): 
 
 const valueOf = (row: Row | undefined, column: string): SqlValue => row?.[column] ?? null
 
-/** A digest of all rows in any order, because engines sort texts differently. */
+/** A digest of all rows in any order, because databases sort texts differently. */
 class RowsDigest {
   readonly #sum = new Uint8Array(32)
   rows = 0

@@ -70,7 +70,7 @@ export async function fillStore(
 }
 
 /** @throws {StartupError} when a copy into this store is incomplete */
-export async function requireWhole(database: Database): Promise<void> {
+export async function requireCompleteStore(database: Database): Promise<void> {
   if (!(await isMarked(database))) return
   throw new StartupError(
     'This store was being filled by `restore`, `migrate-store` or `import`, which did not come to its end: run it again.',
@@ -94,7 +94,7 @@ async function requireSame(table: Table, source: Source, database: Database): Pr
  * Checks a target before long work for it begins, and makes its tables.
  * @throws {StartupError} when it contains anything but the result of an interrupted copy
  */
-export async function requireFillable(target: Target, schema: readonly Migration[]): Promise<void> {
+export async function requireEmptyTarget(target: Target, schema: readonly Migration[]): Promise<void> {
   await migrate(target.database, schema)
   if (!(await isMarked(target.database))) await requireEmpty(target)
 }

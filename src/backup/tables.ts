@@ -42,7 +42,7 @@ export const tablesAt = (schema: number): readonly Table[] =>
   tables.filter(({ since = 0, until = schema }) => since <= schema && schema <= until)
 
 /**
- * Tables that are not copied: work in progress, data of a login, and data derived from other tables. A used
+ * Tables that are not copied: work in progress, data of sessions, and data derived from other tables. A used
  * link to set a new password must not become valid again.
  */
 const leftOut: readonly string[] = [
@@ -60,5 +60,5 @@ const leftOut: readonly string[] = [
   'schema_migrations',
 ]
 
-/** The search index differs between engines. */
+/** The search index differs between databases. */
 export const isLeftOut = (table: string): boolean => leftOut.includes(table) || table.startsWith('search_')

@@ -17,7 +17,7 @@ export const errorCodes = {
     'bad-request': { title: 'Bad request', help: 'The request could not be read. `detail` names the part.' },
     'invalid-query': {
       title: 'Invalid query',
-      help: 'A query parameter is malformed, repeated or out of range.',
+      help: 'A query parameter is malformed, repeated or out of range. `detail` names it: correct it.',
     },
     'query-too-costly': {
       title: 'Query too costly',
@@ -43,10 +43,10 @@ export const errorCodes = {
       title: 'Invalid RDF graph',
       help: 'The body is not an RDF graph in the declared syntax.',
     },
-    'invalid-uri': { title: 'Invalid URI', help: 'An absolute URI was expected.' },
+    'invalid-uri': { title: 'Invalid URI', help: 'An absolute URI was expected, such as `https://example.org/a`.' },
     'invalid-type': {
       title: 'Type not allowed here',
-      help: 'This combination of entry type, graph type and context is not possible.',
+      help: 'This combination of entry type, graph type and context is not possible. `detail` has the reason.',
     },
     'invalid-quota': {
       title: 'Invalid quota',
@@ -54,7 +54,7 @@ export const errorCodes = {
     },
     'invalid-member': {
       title: 'Invalid member',
-      help: 'A member of the list or group does not exist or is of the wrong kind.',
+      help: 'A member of the list or group does not exist or is of the wrong kind. `detail` names it.',
     },
     'invalid-value': {
       title: 'Invalid value',
@@ -153,11 +153,11 @@ export const errorCodes = {
   ...withStatus(403, {
     'not-allowed': {
       title: 'Not allowed',
-      help: 'You are signed in, but this needs a right that you do not have.',
+      help: 'You are signed in, but lack the right for this. Ask an owner or an administrator.',
     },
     'access-token-scope': {
       title: 'Not permitted by this access token',
-      help: '`detail` names the scope that the token lacks. What concerns logins, passwords and tokens needs a login.',
+      help: '`detail` names the scope that the token lacks. Sessions, passwords and tokens are managed with a session only.',
     },
     'account-disabled': { title: 'Account disabled', help: 'An administrator has disabled this account.' },
     'password-login-off': {
@@ -222,9 +222,15 @@ export const errorCodes = {
       title: 'Link used up',
       help: 'The public link has reached its number of downloads. Ask its creator for a new one.',
     },
-    'not-found': { title: 'Not found', help: 'There is nothing at this address.' },
-    'no-file': { title: 'No file', help: 'The entry exists, but no file has been uploaded to it.' },
-    'unknown-token': { title: 'Unknown token', help: 'None of your sessions has this token.' },
+    'not-found': {
+      title: 'Not found',
+      help: 'There is nothing at this address. `detail` names the id that is unknown: check it.',
+    },
+    'no-file': { title: 'No file', help: 'The entry exists, but has no file yet. Upload one.' },
+    'unknown-token': {
+      title: 'Unknown token',
+      help: 'None of your sessions has this token. `GET /auth/tokens` lists them.',
+    },
   }),
   ...withStatus(405, {
     'method-not-allowed': {
@@ -247,16 +253,16 @@ export const errorCodes = {
   ...withStatus(409, {
     'id-taken': {
       title: 'Identifier taken',
-      help: 'Another entry has or had this identifier. Identifiers of users, groups and contexts are never used again.',
+      help: 'Another entry has or had this identifier. Choose another one. Those of users, groups and contexts are never used again.',
     },
-    'name-taken': { title: 'Name taken', help: 'Another user, group or context has this name.' },
+    'name-taken': { title: 'Name taken', help: 'Another user, group or context has this name. Choose another one.' },
     'last-owner': {
       title: 'Last owner',
       help: 'The change would leave a context without anyone who administers it. Name another owner first. Administrators may do it.',
     },
     conflict: {
       title: 'Conflict',
-      help: 'The request contradicts the current state. `detail` has the reason.',
+      help: 'The request contradicts the current state. Read `detail`, read the state again, and change the request.',
     },
   }),
   ...withStatus(412, {
@@ -266,14 +272,14 @@ export const errorCodes = {
     },
   }),
   ...withStatus(413, {
-    'body-too-large': { title: 'Body too large', help: 'The body exceeds `limit` bytes.' },
+    'body-too-large': { title: 'Body too large', help: 'The body exceeds `limit` bytes. Send less at once.' },
     'graph-too-large': {
       title: 'Graph too large',
       help: 'The graph has more statements or more characters than `limit`. Nothing was stored.',
     },
     'quota-exceeded': {
       title: 'Quota exceeded',
-      help: '`fillLevel` plus `needed` bytes would exceed the `quota` of the context. Nothing was stored.',
+      help: '`fillLevel` plus `needed` bytes would exceed the `quota` of the context. Nothing was stored. Delete files first.',
     },
     'zip-too-large': {
       title: 'Too many files for one zip',

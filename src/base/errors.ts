@@ -117,10 +117,10 @@ export class StorageReadOnly extends Overloaded {
   }
 }
 
-/** The engine found its own file inconsistent; the operator must restore the database. */
+/** The database found its own file inconsistent; the operator must restore the database. */
 export class StoreDamaged extends Overloaded {
   constructor(options: { readonly cause?: unknown } = {}) {
-    super('The database is damaged. Stop the service and run `stowage fsck`.', 600, 'store-damaged', options)
+    super('The database is damaged. The operator must restore it.', 600, 'store-damaged', options)
   }
 }
 

@@ -3,14 +3,14 @@ import { InvalidInput, TooLarge } from './errors.ts'
 /** More than any real document needs. For a body of brackets, the parser needs fifty times the body's size. */
 export const MAX_JSON_DEPTH = 500
 
-/** What parsing of a JSON text may cost: each value counts once, and each name in an object {@link NAME_COST} times more. */
+/** What parsing of a JSON text may cost: each value costs one, and each name in an object {@link NAME_COST} times more. */
 interface ParsingLimit {
   readonly maxCost?: number
 }
 
 /** Maximum cost of a JSON body. Parsing a list with as many ids blocks the event loop for about 50 ms. */
 export const MAX_JSON_COST = 150_000
-/** The engine describes the shape of every object that is unlike those before it. */
+/** V8 describes the shape of every object that is unlike those before it. */
 const NAME_COST = 10
 
 /**
@@ -22,7 +22,7 @@ export function parseJson(text: string, limit?: ParsingLimit): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // The engine's own message quotes the body, which may contain a password.
+    // V8's own message quotes the body, which may contain a password.
     const place = /at position \d+/.exec((error as Error).message)?.[0]
     throw new InvalidInput('invalid-json', `The body is not JSON${place ? ` ${place}` : ''}.`)
   }
@@ -105,4 +105,12 @@ function endOfString(text: string, start: number): number {
     if (escapes % 2 === 0) return at
   }
   return text.length
+}
+
+/** The type of a JSON value for an error: `must be …, but is an array`. Texts are not quoted, because they can be secret. */
+export function jsonTypeOf(value: unknown): string {
+  if (value === undefined) return 'missing'
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'object' && value !== null) return 'an object'
+  return typeof value === 'string' ? 'a text' : String(value)
 }

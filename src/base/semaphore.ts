@@ -18,7 +18,7 @@ export class Mutex {
 const ignore = (): void => {}
 
 /**
- * A mutex for each key: work on the same key runs in turn, work on different keys runs at the same time.
+ * A mutex for each key: work on the same key runs in order, work on different keys runs at the same time.
  * Calls must not be nested.
  */
 export class KeyedMutex {
@@ -51,7 +51,7 @@ const MAX_PREFERRED_IN_A_ROW = 4
 type Lane<T> = Map<string, T[]>
 
 /**
- * A bounded queue whose callers take turns, so that one with many items delays another with one item by at most one item. In a full
+ * A bounded queue whose callers are served round-robin, so that one with many items delays another with one item by at most one item. In a full
  * queue a caller with few items displaces the last item of the one with the most; a preferred one displaces any other.
  */
 export class FairQueue<T> {
@@ -162,7 +162,7 @@ export interface Share extends QueueShare {
 }
 
 /**
- * Runs a limited number of tasks at once. A limited number of others wait: callers take turns, and the tasks of one caller run in order of
+ * Runs a limited number of tasks at once. A limited number of others wait: callers are served round-robin, and the tasks of one caller run in order of
  * arrival. A task keeps its place until it has ended, even if its client has left.
  */
 export class Semaphore {

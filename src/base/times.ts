@@ -11,7 +11,7 @@ export function parseTime(text: string): Milliseconds | undefined {
   const [, day] = SHAPE.exec(text) ?? []
   const time = day === undefined ? Number.NaN : Date.parse(text)
   if (day === undefined || Number.isNaN(time)) return undefined
-  // The engine reads 30 February as 2 March.
+  // V8 reads 30 February as 2 March.
   return new Date(`${day}T00:00Z`).toISOString().startsWith(day) ? time : undefined
 }
 

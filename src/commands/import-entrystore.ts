@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Argon2id, HashThreads, WrappedPbkdf2 } from '../accounts/passwords.ts'
 import { schema, openStores } from '../assembly/stores.ts'
-import { fillStore, requireFillable, type Source } from '../backup/store-copy.ts'
+import { fillStore, requireEmptyTarget, type Source } from '../backup/store-copy.ts'
 import { StartupError } from '../base/errors.ts'
 import { realSystem } from '../base/system.ts'
 import type { Settings } from '../config/settings.ts'
@@ -54,7 +54,7 @@ export async function importEntryStore(args: readonly string[]): Promise<number>
   const stores = values.check ? undefined : await openStores(settings, realSystem, { bare: true, isExclusive: true })
   try {
     // Before anything long begins.
-    if (stores) await requireFillable(stores, schema)
+    if (stores) await requireEmptyTarget(stores, schema)
     return await inScratch(values, settings, async deps => {
       const { report, source } = await readEntryStore(
         { folder, ...sourceOptions(values), defaultQuota: quotaOf(settings) },

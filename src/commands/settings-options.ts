@@ -2,7 +2,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { type Environment, readEnvironment } from '../config/environment.ts'
 import { readConfigFile } from '../config/file.ts'
 import { type LoadedSettings, loadSettings } from '../config/load.ts'
-import type { WrittenSources } from '../config/written.ts'
+import type { WrittenSources } from '../config/source-values.ts'
 import { UsageError } from './command.ts'
 
 export const settingsUsage = '[--config FILE] [--set KEY=VALUE]…'

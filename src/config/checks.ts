@@ -9,7 +9,7 @@ import { showSetting } from './show.ts'
 import { samlRequestChecks } from './saml-request-checks.ts'
 import { federationChecks } from './federation-checks.ts'
 import { ssoChecks } from './sso-checks.ts'
-import type { Origin } from './written.ts'
+import type { Origin } from './source-values.ts'
 
 /**
  * Finds contradictions and reports all of them. Skips settings that have already failed, because they have their default
@@ -25,7 +25,7 @@ export function findContradictions(settings: Settings, origins: ReadonlyMap<stri
   }
 }
 
-/** The lifetimes of logins by each way to sign in. */
+/** The lifetimes of sessions by each way to sign in. */
 export const maxAgeKeys = [
   'service.auth.cookie.max-age',
   'service.auth.saml.max-age',
@@ -226,7 +226,7 @@ const checks: readonly Check[] = [
     message: 'passwords can be read on the network, because the base address is not https',
   },
   {
-    // D6.4
+    // Without a duration or an attempt the lockout would do nothing (D6.4).
     keys: ['service.auth.temp.lockout.duration', 'service.auth.temp.lockout.max.attempts'],
     wrong: settings =>
       settings['service.auth.temp.lockout.max.attempts'] !== UNLIMITED &&

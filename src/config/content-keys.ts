@@ -70,7 +70,7 @@ export const fileKeys = {
   }),
 } as const
 
-/** 1 to 65535. */
+/** The pattern of a port: 1 to 65535. */
 const PORT = '[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5]'
 
 /** The scan of files for viruses by ClamAV (D32.1). */

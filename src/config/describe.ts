@@ -2,7 +2,7 @@ import { escapeValue } from 'properties-file/escape'
 import { groups, type Key } from './keys.ts'
 import type { LoadedSettings } from './load.ts'
 import { shownValues } from './show.ts'
-import type { Origin } from './written.ts'
+import type { Origin } from './source-values.ts'
 
 /** A setting in effect. */
 interface EffectiveSetting {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { StartupError } from '../base/errors.ts'
 import type { Environment } from './environment.ts'
-import type { ConfigFile } from './written.ts'
+import type { ConfigFile } from './source-values.ts'
 
 const DEFAULT_FILE = 'service.properties'
 

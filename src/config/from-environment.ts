@@ -1,5 +1,5 @@
 import { IDP_LISTS, rows } from './keys.ts'
-import { isList, isMap, isPerIdp, locate, writeKey } from './places.ts'
+import { isList, isMap, isPerIdp, locate, writeKey } from './key-pattern.ts'
 import type { Key } from './keys.ts'
 
 /** A setting that an environment variable holds. */

@@ -1,9 +1,9 @@
 import { IDP_LISTS, type Key, rows, keys } from './keys.ts'
-import { type Place, isList, isMap, locate, nearestKey, writeKey } from './places.ts'
+import { type Place, isList, isMap, locate, nearestKey, writeKey } from './key-pattern.ts'
 import { Report, quote } from './report.ts'
 import type { Setting } from './setting.ts'
 import type { Settings } from './settings.ts'
-import { type Origin, type Written, readWritten, type WrittenSources } from './written.ts'
+import { type Origin, type Written, readWritten, type WrittenSources } from './source-values.ts'
 import { StartupError } from '../base/errors.ts'
 import { findContradictions } from './checks.ts'
 

@@ -1,6 +1,6 @@
 import { escapeValue } from 'properties-file/escape'
 import { type Key, keys } from './keys.ts'
-import { isList, isMap, isPerIdp, writeKey } from './places.ts'
+import { isList, isMap, isPerIdp, writeKey } from './key-pattern.ts'
 import type { Setting } from './setting.ts'
 import type { Settings } from './settings.ts'
 

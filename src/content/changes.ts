@@ -79,7 +79,7 @@ export class Changes {
    * in a transaction of others: a failed commit, or work that runs again, would leave lines about what did not happen.
    * @param caller looked up again inside the transaction; `undefined` for the service itself, as when it fills a new store
    * @param options.address of the client, for the audit log, where there is no caller yet
-   * @throws {Unauthenticated} when the caller's login has ended meanwhile
+   * @throws {Unauthenticated} when the caller's session has ended meanwhile
    */
   async run<T>(
     caller: Caller | undefined,

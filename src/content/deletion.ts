@@ -4,7 +4,7 @@ import { CONTEXTS, type EntryAddress, isSystemEntry, PRINCIPALS } from '../model
 import type { EntryWriter } from './changes.ts'
 import { findEntryHead } from './entry-records.ts'
 import { leaveList, listHolding } from './list-records.ts'
-import type { MemberBelow } from './members-below.ts'
+import type { MemberBelow } from './descendants.ts'
 import type { Kinds } from './resource-kind.ts'
 
 interface Dependencies {

@@ -15,7 +15,7 @@ import { findEntryHead } from './entry-records.ts'
 import { displayName } from './file-description.ts'
 import type { EntrySummary } from './entry-summary.ts'
 import { applyHomeContext, readInfo, withInfo } from './info.ts'
-import { membersBelow } from './members-below.ts'
+import { membersBelow } from './descendants.ts'
 import { type Kinds, setName } from './resource-kind.ts'
 import type { Read } from './values.ts'
 

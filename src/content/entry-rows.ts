@@ -94,7 +94,7 @@ function* relationsIn(part: Part, graph: Graph): Generator<Relation> {
   }
 }
 
-/** Rows per statement: engines limit the number of values. */
+/** Rows per statement: databases limit the number of values. */
 const ROWS = 25
 /** If more relations than this are removed, all are deleted and the remaining ones are inserted again. */
 const MAX_SINGLE_DELETIONS = 8
@@ -168,7 +168,7 @@ export async function addRevision(tx: Queries, before: Entry | undefined, after:
   if (after.entryType === 'Reference') return
   const [present, next] = [before?.metadata ?? '{}', after.metadata]
   if (present === next) return
-  // A new entry has none. Compared by the engine: each revision can have several megabytes.
+  // A new entry has none. Compared by the database: each revision can have several megabytes.
   const latest =
     before &&
     (await tx.get<{ number: number; holds: number }>(sql`SELECT number,

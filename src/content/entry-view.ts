@@ -18,7 +18,7 @@ import { type Paging, wholeList } from '../model/list-order.ts'
 import { countListMembers } from './list-records.ts'
 import { isList } from '../model/entry.ts'
 import { loadRelations, readableRelations, type Relations } from './relations.ts'
-import type { EntryView, Kinds, Presenter } from './resource-kind.ts'
+import type { EntryView, Kinds, MemberViewer } from './resource-kind.ts'
 import type { Revisions } from './revisions.ts'
 
 /** The data of a user or group that are stored outside its entry. */
@@ -70,7 +70,7 @@ interface EntryViewsOptions {
 }
 
 /** Presents entries to callers and leaves out what they may not read. */
-export class EntryViews implements Presenter {
+export class EntryViews implements MemberViewer {
   readonly #deps: Dependencies
   readonly #database: Database
   readonly #publicInfo: boolean

@@ -41,7 +41,7 @@ import type { Queries } from '../stores/database.ts'
 import { requireHomeContext } from './contexts.ts'
 
 /** The part of `info` that is not stored in the entry itself. */
-interface InfoSurroundings {
+interface InfoContext {
   /** Id of the home context of a user or group. */
   readonly homeContext?: string | undefined
   /** Revisions of the metadata, the oldest first. */
@@ -59,7 +59,7 @@ const aclPlaces: Readonly<Record<AclSlot, { of: (entry: Entry) => string; predic
 const dateTime = (time: number): Term => literal(new Date(time).toISOString(), xsd.dateTime)
 
 /** The administrative graph of an entry (W2.3). */
-export function describeInfo(entry: Entry, { homeContext, revisions = [] }: InfoSurroundings = {}): Graph {
+export function describeInfo(entry: Entry, { homeContext, revisions = [] }: InfoContext = {}): Graph {
   const e = entryUri(entry)
   const r = resourceOf(entry)
   const x = cachedMetadataUri(entry)
@@ -94,7 +94,7 @@ export function describeInfo(entry: Entry, { homeContext, revisions = [] }: Info
 
 type Say = (subject: string, predicate: string, object: Term) => unknown
 
-/** W2.8 */
+/** States a revision in `info` (W2.8). */
 function describeRevision(say: Say, entry: Entry, { number, time, author, isPresent }: RevisionNote): void {
   const revision = revisionUri(entry, number)
   say(revision, prov.generatedAtTime, dateTime(time))

@@ -23,7 +23,7 @@ import { getContext, nextId } from './contexts.ts'
 import { inheriting, placeFor, requireList } from './creation-place.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { findEntry, findEntryHead, storedBytesOf } from './entry-records.ts'
-import { membersBelow } from './members-below.ts'
+import { membersBelow } from './descendants.ts'
 import { appendToList, forgetList, leaveList, listHolding, listMembers, replaceListMembers } from './list-records.ts'
 import type { Read } from './values.ts'
 import { type EntryInContext, may, requireRight } from '../model/rights.ts'
@@ -71,7 +71,7 @@ export class ListMoves {
         return entry
       }
       requireMovable(entry.context, list.context)
-      // In the other context others may read it. So what was added by those who do not administer it stays, in no list.
+      // In the other context others may read it. So what was added by people who do not administer it stays, in no list.
       const all = [entry, ...(isList(entry) ? await membersBelow(tx, entry, 'trusted') : [])]
       for (const { id } of all) {
         const one = await findEntryHead(tx, { context: entry.context, id })

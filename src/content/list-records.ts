@@ -168,7 +168,9 @@ async function insertMembers(tx: Queries, { context, id }: EntryAddress, some: r
     await tx.run(sql`INSERT INTO list_members (context, member, list, position, trusted) VALUES ${listed(rows)}`)
   } catch (error) {
     if (!(error instanceof UniqueViolation)) throw error
-    throw new Conflict('conflict', 'One of the entries is in another list.', { cause: error })
+    throw new Conflict('conflict', 'One of the entries is in another list. Remove it there first, or move it.', {
+      cause: error,
+    })
   }
 }
 

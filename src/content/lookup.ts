@@ -85,7 +85,7 @@ export const MAX_DEPTH = 10
 const MAX_ENTRIES = 1000
 /** Limits lookups: links may point to nothing, or to entries that the caller may not read. */
 const MAX_LOOK_UPS = 5000
-/** Limit for all statements together; the traversal ends there. */
+/** Maximum number of statements in all; the traversal ends there. */
 const MAX_STATEMENTS = 100_000
 const MAX_CHARACTERS = 16 * 1024 * 1024
 

@@ -19,9 +19,9 @@ interface RelationRow {
   object: string
 }
 
-/** Limit of statements in one response; which ones are returned beyond it is undefined. */
+/** Maximum number of statements in one response; which ones are returned beyond it is undefined. */
 const MAX_RELATIONS = 1000
-/** Limit of statements that are checked when the caller may not read others. */
+/** Maximum number of statements that are checked when the caller may not read others. */
 const MAX_RELATIONS_CHECKED = 5000
 /** Checks in a row, before other requests run. */
 const CHECKS_TOGETHER = 50

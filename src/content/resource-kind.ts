@@ -29,15 +29,15 @@ export interface ResourceKind {
   /** Does what must not happen inside a transaction because it takes long; returns the hash of a password. */
   readonly prepare?: (body: CreationBody, caller: Caller) => Promise<string | undefined>
   /** Creates the resource of a new local entry; resolves to the entry with the part that is stored in its row. */
-  readonly create?: (writer: EntryWriter, making: Making) => Promise<Entry>
+  readonly create?: (writer: EntryWriter, making: CreateResourceInput) => Promise<Entry>
   /** Completes the resource once the row of the entry exists. */
   readonly complete?: (writer: EntryWriter, entry: Entry, body: CreationBody) => Promise<void>
   /** How such entries are named; absent when they have no name. */
   readonly naming?: Naming
   /** The resource inside the JSON of the entry (W2.6). The caller may read it. */
-  readonly view: (caller: Caller, target: EntryInContext, how: Presentation) => Promise<ResourceView | undefined>
+  readonly view: (caller: Caller, target: EntryInContext, how: ViewContext) => Promise<ResourceView | undefined>
   /** The resource on its own. The caller may read it. */
-  readonly content: (caller: Caller, target: EntryInContext, presenter: Presenter) => Promise<ResourceContent>
+  readonly content: (caller: Caller, target: EntryInContext, presenter: MemberViewer) => Promise<ResourceContent>
   /** Replaces the resource. Checks the right itself. @throws {WrongMethod} for kinds that clients cannot write */
   readonly write: (
     caller: Caller,
@@ -61,7 +61,7 @@ export interface Kinds {
 }
 
 /** The input for the resource of a new entry. */
-export interface Making {
+export interface CreateResourceInput {
   readonly maker: Caller
   readonly entry: Entry
   readonly place: Place
@@ -117,13 +117,13 @@ export type ResourceView =
   | { readonly form: 'group'; readonly name: string | undefined; readonly members: readonly EntryView[] }
 
 /** Presents the members of a list or group, without what the caller may not read of them. */
-export interface Presenter {
+export interface MemberViewer {
   member(caller: Caller, target: EntryInContext, budget: ResponseBudget): Promise<EntryView>
   groupMember(caller: Caller, target: EntryInContext, user: User, budget: ResponseBudget): Promise<EntryView>
 }
 
-export interface Presentation {
-  readonly presenter: Presenter
+export interface ViewContext {
+  readonly presenter: MemberViewer
   /** The digest of the file of the entry, if it has one. */
   readonly sha256: string | undefined
   /** Which members of a list, in which order. */

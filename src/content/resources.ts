@@ -6,14 +6,21 @@ import type { Entries } from './entries.ts'
 import type { EntryKey } from '../model/addresses.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { isList } from '../model/entry.ts'
-import type { Kinds, Presenter, ResourceBody, ResourceConditions, ResourceContent, Written } from './resource-kind.ts'
+import type {
+  Kinds,
+  MemberViewer,
+  ResourceBody,
+  ResourceConditions,
+  ResourceContent,
+  Written,
+} from './resource-kind.ts'
 
 interface Dependencies {
   readonly loader: EntryLoader
   readonly kinds: Kinds
   readonly entries: Entries
   /** Presents the members of lists and groups. */
-  readonly views: Presenter
+  readonly views: MemberViewer
 }
 
 /** Reads and changes the resources of entries; the kind of the resource determines how (W3.7, W3.8). */

@@ -40,7 +40,7 @@ const keywordPredicates = new Set([
 const isKeyword = (statement: Statement): boolean =>
   keywordPredicates.has(statement.predicate) && statement.object.type === 'literal'
 
-/** W3.16 */
+/** The countable kinds, and the names that a statement adds to each (W3.16). */
 const kinds = {
   /** Predicates. */
   property: ({ predicate }: Statement): readonly Named[] => [[predicate]],

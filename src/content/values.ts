@@ -1,4 +1,5 @@
 import { Conflict, InvalidInput } from '../base/errors.ts'
+import { jsonTypeOf } from '../base/json.ts'
 import { isId } from '../model/addresses.ts'
 
 /** Fetches what the caller sent. Called after the access check: the body of a rejected request is not read (D1.5). */
@@ -7,7 +8,7 @@ export type Read<T> = () => Promise<T>
 /** @param member names the value in the error. @throws {InvalidInput} `invalid-value` */
 export function requireText(value: unknown, member: string): string {
   if (typeof value === 'string' && value.isWellFormed() && !value.includes('\0')) return value
-  throw new InvalidInput('invalid-value', `\`${member}\` is not a text.`)
+  throw notText(value, member)
 }
 
 /**
@@ -16,24 +17,38 @@ export function requireText(value: unknown, member: string): string {
  */
 export function requirePasswordText(value: unknown, member: string): string {
   if (typeof value === 'string' && value.isWellFormed()) return value
-  throw new InvalidInput('invalid-value', `\`${member}\` is not a text.`)
+  throw notText(value, member)
 }
+
+const notText = (value: unknown, member: string): InvalidInput =>
+  new InvalidInput(
+    'invalid-value',
+    `\`${member}\` must be a text, but ${typeof value === 'string' ? 'has characters that cannot be stored' : `is ${jsonTypeOf(value)}`}.`,
+  )
 
 /** Reads the ids of members of lists and groups; numbers are accepted (W3.8.5). @throws {InvalidInput} `invalid-member` */
 export function requireIds(value: unknown): string[] {
-  if (!Array.isArray(value)) throw new InvalidInput('invalid-member', 'An array of entry ids was expected.')
+  if (!Array.isArray(value))
+    throw new InvalidInput('invalid-member', `The members must be an array of entry ids, but are ${jsonTypeOf(value)}.`)
   return value.map(requireId)
 }
 
 function requireId(item: unknown): string {
   const id = typeof item === 'number' ? String(item) : item
   if (typeof id === 'string' && isId(id)) return id
-  // Not written as JSON: the engine cannot serialise every depth that it can parse.
-  throw new InvalidInput('invalid-member', `${typeof id === 'string' ? `"${id}"` : 'A member'} is not an entry id.`)
+  // Not written as JSON: V8 cannot serialise every depth that it can parse.
+  throw new InvalidInput(
+    'invalid-member',
+    `Each member must be an entry id, but one is ${typeof id === 'string' ? `"${id}"` : jsonTypeOf(id)}.`,
+  )
 }
 
-/** @throws {Conflict} when one is named twice */
+/** @throws {Conflict} when one occurs twice */
 export function requireDistinct(ids: readonly string[]): readonly string[] {
-  if (new Set(ids).size < ids.length) throw new Conflict('conflict', 'A member is named twice.')
+  const seen = new Set<string>()
+  for (const id of ids) {
+    if (seen.has(id)) throw new Conflict('conflict', `The id "${id}" occurs twice. Send each id once.`)
+    seen.add(id)
+  }
   return ids
 }

@@ -45,7 +45,7 @@ interface FsckStores {
 }
 
 /**
- * Checks that the engine's own data structures are sound, that every context's fill level is the sum of its files, that the
+ * Checks that the database's own data structures are sound, that every context's fill level is the sum of its files, that the
  * bytes of every file have their recorded digest, and that no bytes are stored without a file (D7.5).
  * @param options `force` repairs also what is doubtful; `onFile` is called after each file whose bytes have been read.
  */

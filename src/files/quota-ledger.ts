@@ -314,7 +314,7 @@ const isReplaced = async (tx: Queries, blob: string): Promise<boolean> =>
 const unknownContext = (context: string): NotFound => new NotFound('not-found', `There is no context "${context}".`)
 
 const reservationExpired = (): Conflict =>
-  new Conflict('conflict', 'The upload took too long, so its reservation has expired.')
+  new Conflict('conflict', 'The upload took too long, so its reservation has expired. Upload the file again.')
 
 /** The quota of a context as the interface shows it. */
 export const quotaObject = ({ limit, used, hasDefaultQuota }: Usage): Quota => ({

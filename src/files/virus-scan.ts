@@ -79,7 +79,7 @@ export class VirusScan {
   }
 
   /**
-   * Contexts take turns, so one that receives many files does not delay the others.
+   * Contexts are served round-robin, so one that receives many files does not delay the others.
    * @throws {InvalidInput} `virus-found`
    * @throws {TooLarge} `too-large-to-scan`
    * @throws {Overloaded} `scan-unavailable`, or `overloaded` when too many files wait

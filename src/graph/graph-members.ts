@@ -1,5 +1,5 @@
 import { InvalidInput } from '../base/errors.ts'
-import { isObject, MAX_JSON_COST, parseJson, requireParsable } from '../base/json.ts'
+import { isObject, MAX_JSON_COST, parseJson, requireParsable, jsonTypeOf } from '../base/json.ts'
 import { type Graph, parseRdfJson, relativeGraph } from './graph.ts'
 import { type GraphLimits, requireGraphSize } from './graph-size.ts'
 import type { Syntax } from './syntaxes.ts'
@@ -25,7 +25,8 @@ export async function graphMembersText(
   limits: GraphLimits,
 ): Promise<string> {
   const body = parseJson(text)
-  if (!isObject(body)) throw new InvalidInput('invalid-json', 'The body of a creation is a JSON object.')
+  if (!isObject(body))
+    throw new InvalidInput('invalid-json', `The body of a creation must be a JSON object, but is ${jsonTypeOf(body)}.`)
   const graphs: Record<string, Graph> = {}
   for (const [member, base] of Object.entries(bases)) {
     const value = body[member]

@@ -20,7 +20,7 @@ export interface Syntax {
    * @throws {InvalidInput} `invalid-graph` @throws {TooLarge} `graph-too-large`
    */
   readonly read: (text: string, base: string, maxStatements?: number) => Graph | Promise<Graph>
-  /** Piece by piece, so that others get their turn. @throws {NotAcceptable} when the syntax cannot say it */
+  /** Piece by piece, so that other requests run. @throws {NotAcceptable} when the syntax cannot say it */
   readonly write: (graph: Graph) => Iterable<string>
 }
 

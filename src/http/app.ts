@@ -205,7 +205,7 @@ function register(app: FastifyInstance, deps: Services, all: readonly Route[]): 
   }
 }
 
-/** Sets what every answer needs, also the answer to a request that fails half-way through the steps. */
+/** Sets what every response needs, also the response to a request that fails half-way through the steps. */
 function beginExchange(
   deps: Services,
   request: FastifyRequest,
@@ -231,7 +231,7 @@ async function admit(deps: Services, cors: Cors, request: FastifyRequest): Promi
   requireTokenScope(request)
   const { skipAuth, csrfExempt, allowWithoutMfa } = request.route
   if (allowWithoutMfa !== true) await deps.factorPolicy.requirePresent(caller)
-  // A browser adds cookies and Basic credentials to other sites' requests; and a login sets a cookie.
+  // A browser adds cookies and Basic credentials to other sites' requests; and a sign-in sets a cookie.
   const matters = csrfExempt !== true && (skipAuth === true || !isGuest(caller))
   const isAllowed = (origin: string): boolean => origin === deps.base.origin || cors.trusts(origin)
   if (matters) refuseCrossSite(request.method, request.headers, isAllowed)

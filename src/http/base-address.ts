@@ -69,7 +69,7 @@ export class BaseAddress {
 
   /** The address under which the routes are registered, for any of the equivalent addresses (D1.2). */
   route(asked: string): string {
-    // A request may name the whole address (RFC 9112 3.2.2); which host it names counts for nothing (D1.1).
+    // A request may name the whole address (RFC 9112 3.2.2); the host in it is ignored (D1.1).
     const url = asked.startsWith('/') ? asked : asked.replace(/^https?:\/\/[^/?#]*\/?/i, '/')
     // `OPTIONS *` and the like ask about no address of ours, least of all about the first.
     if (!url.startsWith('/')) return `/${url}`

@@ -47,7 +47,7 @@ class HostCookie extends BrowserCookie {
 const secureWord = ({ isHttps }: BaseAddress, secure: boolean): string => (isHttps || secure ? '; Secure' : '')
 
 /**
- * Ties a login that is not complete to the browser that began it (D9.5, D28.2), for as long as it lives: by CAS or OpenID Connect, or one
+ * Ties a sign-in that is not complete to the browser that began it (D9.5, D28.2), for as long as it lives: by CAS or OpenID Connect, or one
  * that waits for a second factor.
  */
 export class FlowCookie extends HostCookie {

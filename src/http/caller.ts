@@ -21,8 +21,8 @@ const CHALLENGE = 'Basic realm="Stowage", charset="UTF-8"'
 type CallerServices = Uses<'basic' | 'sessions' | 'users'>
 
 /**
- * Recognises the caller by what the request carries. A token that no live login has makes the caller the guest and is
- * cleared in the answer (D2.7).
+ * Recognises the caller by what the request carries. A token that no live session has makes the caller the guest and is
+ * cleared in the response (D2.7).
  * @throws {Unauthenticated} `invalid-token` where the settings ask for it
  */
 export async function recogniseCaller(
@@ -46,7 +46,7 @@ export async function recogniseCaller(
   return guest
 }
 
-/** The caller by the first token of the request that a live login has. */
+/** The caller by the first token of the request that a live session has. */
 export async function callerByCookie(
   deps: Uses<'sessions' | 'users'>,
   { cookies, caller: { client } }: FastifyRequest,
@@ -146,7 +146,7 @@ export function challenge(request: FastifyRequest, reply: FastifyReply): void {
   if (isWanted) reply.header('www-authenticate', CHALLENGE)
 }
 
-/** Once the answer is known: a successful request prolongs the session, and the cookie with it (D2.5, D2.6). */
+/** Once the response is known: a successful request prolongs the session, and the cookie with it (D2.5, D2.6). */
 export async function noteAccess(
   deps: Uses<'sessions' | 'users' | 'cookie' | 'log'>,
   request: FastifyRequest,
@@ -188,7 +188,7 @@ const NONE: readonly TokenScope[] = []
 
 /**
  * Checks once, for every route, that the access token of a request has a scope for it (D24.4). A route without a declaration of
- * its own is read with `read` and changed with `write`; below `/auth/` tokens are refused: they do not manage logins, passwords
+ * its own is read with `read` and changed with `write`; below `/auth/` tokens are refused: they do not manage sessions, passwords
  * and tokens (D24.5).
  * @throws {Forbidden} `access-token-scope`
  */
@@ -226,7 +226,7 @@ export function describeCaller(
   }
 }
 
-/** When the caller's cookie login will end, as the answer to this request leaves it. */
+/** When the caller's session will end, after this request. */
 export const expiryOf = ({ session }: Caller, sessions: Sessions): Milliseconds | undefined =>
   session && sessions.expiryAfterAccess(session)
 
@@ -248,7 +248,7 @@ export async function userNamed({ database }: Uses<'database'>, name: string): P
  * The user whom a request is about: the caller, unless it names someone else, which only admins may.
  * @param action what others may not do, for the refusal @throws {Forbidden} @throws {NotFound}
  */
-export async function askedUser(
+export async function targetUser(
   deps: Uses<'database'>,
   caller: Caller,
   name: string | undefined,

@@ -10,13 +10,13 @@ import type { Route } from './route.ts'
 const TICKET_TTL: Milliseconds = 5 * 60_000
 const MAC_BYTES = 32
 
-/** What a ticket permits: reading one state of one file, for one login or through one public link. */
+/** What a ticket permits: reading one state of one file, for one session or through one public link. */
 interface ContentTicket extends EntryAddress {
   /** Digest of the file: a ticket is for this state only. */
   readonly sha256: string
   /** Handle of the session that asked for the ticket; absent: a guest did. */
   readonly session: string | undefined
-  /** Id of the public link through which the file is read; then no login counts. */
+  /** Id of the public link through which the file is read; then sessions are ignored. */
   readonly link: string | undefined
 }
 
@@ -26,8 +26,8 @@ export interface OpenedTicket extends ContentTicket {
 }
 
 /**
- * Tickets for the content origin: signed texts that name a file and a login, in the path of an address (D18.15). Nothing is
- * stored. A ticket does not prove a right: login, right and digest are checked again when it is used.
+ * Tickets for the content origin: signed texts that name a file and a session, in the path of an address (D18.15). Nothing is
+ * stored. A ticket does not prove a right: session, right and digest are checked again when it is used.
  */
 export class ContentTickets {
   readonly #keys: readonly Uint8Array[]

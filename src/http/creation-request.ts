@@ -1,7 +1,7 @@
 import type { FastifyRequest, FastifyReply } from 'fastify'
 import { shareOf } from '../accounts/caller.ts'
 import { InvalidInput, UnsupportedType, TooLarge } from '../base/errors.ts'
-import { parseJson, isObject } from '../base/json.ts'
+import { parseJson, isObject, jsonTypeOf } from '../base/json.ts'
 import { findSyntax, type Syntax } from '../graph/syntaxes.ts'
 import { mediaTypeParameter } from './representations.ts'
 import type { Uses } from './services.ts'
@@ -205,7 +205,8 @@ interface BodyReading {
 function readBody(text: string, { isGraph, readGraph }: BodyReading): CreationBody {
   if (text.trim() === '') return {}
   const json = parseJson(text)
-  if (!isObject(json)) throw new InvalidInput('invalid-json', 'The body of a creation is a JSON object.')
+  if (!isObject(json))
+    throw new InvalidInput('invalid-json', `The body of a creation must be a JSON object, but is ${jsonTypeOf(json)}.`)
   const { metadata, info, resource, 'cached-external-metadata': cached } = json
   return {
     ...(metadata === undefined ? {} : { metadata: readGraph(metadata) }),

@@ -5,9 +5,9 @@ import type { Metrics, Totals } from './metrics.ts'
 
 /** Length of one interval. */
 export const INTERVAL: Milliseconds = 300_000
-/** A day of them. */
+/** Number of intervals kept: 24 hours. */
 const MAX_POINTS = 288
-/** How many of the fullest contexts are reported. */
+/** Maximum number of reported contexts, the fullest first. */
 const MAX_SERIES = 5
 
 /** What happened in one interval, and how full the store was at its end. */

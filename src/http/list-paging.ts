@@ -46,7 +46,7 @@ export const orderOf = ({ sort, order, prio, lang }: ValuesOf<typeof orderQuery>
   language: lang,
 })
 
-/** An empty parameter counts as absent. */
+/** An empty parameter is treated as absent. */
 const textOf = (parameters: Parameters, name: string): string | undefined => parameters.get(name) || undefined
 
 function readNumber(parameters: Parameters, name: string): number {

@@ -17,12 +17,26 @@ function requireEnglish({ words: { en } }: UiAssets): Words {
   throw new Error('there are no English words')
 }
 
+/** The texts of the service's own pages and mails in one language. */
+export interface LanguageWords {
+  readonly language: string
+  readonly words: Words
+}
+
+/** The texts for the first of these preferences (in the form of `Accept-Language`) that names a known language, else in English. */
+export function wordsFor(ui: UiAssets, preferences: ReadonlyArray<string | undefined>): LanguageWords {
+  const known = Object.keys(ui.words)
+  const language = preferences
+    .filter(preference => preference !== undefined)
+    .flatMap(preference => new Negotiator({ headers: { 'accept-language': preference } }).languages(known))[0]
+  const words = language === undefined ? undefined : ui.words[language]
+  return { language: language ?? 'en', words: words ?? requireEnglish(ui) }
+}
+
 /** What every page needs: the language by `Accept-Language`, and the addresses of style and pictures. */
 export function pageContext({ base, ui }: PageServices, request: FastifyRequest): PageContext {
-  const language = new Negotiator(request.raw).languages(Object.keys(ui.words))[0] ?? 'en'
   return {
-    language,
-    words: ui.words[language] ?? requireEnglish(ui),
+    ...wordsFor(ui, [request.headers['accept-language']]),
     style: base.at(assetPath(ui.names.style)),
     icon: base.at(assetPath(ui.names.icon)),
     home: base.at('auth/login'),

@@ -13,6 +13,12 @@ import type { Socket } from 'node:net'
 /** The statuses of error responses that a route can declare. */
 export type ProblemStatus = (typeof errorCodes)[ErrorCode]['status']
 
+/** What the operator has to do, for the log; clients get none of it. */
+const adviceFor = (error: unknown): string =>
+  error instanceof errors.StoreDamaged
+    ? 'a request failed because the database is damaged: stop the service and run `stowage fsck`'
+    : 'a request failed because of the storage'
+
 /** Refusals that an operator has to do something about. */
 const faults = [errors.StorageFull, errors.StorageReadOnly, errors.StoreDamaged, errors.FileUnreadable] as const
 
@@ -85,7 +91,7 @@ async function signInFirst({ base }: Uses<'base'>, request: FastifyRequest, repl
   await reply.removeHeader('www-authenticate').redirect(`${base.at('auth/login')}?${query.toString()}`, 303)
 }
 
-/** Answers with the problem: JSON, or a page where a person visits and would rather have one (D1.4). */
+/** Responds with the problem: JSON, or a page where a person visits and would rather have one (D1.4). */
 export async function sendProblem(
   deps: Uses<'checkDisk' | 'log' | 'base' | 'metrics' | 'outages' | 'ui'>,
   error: unknown,
@@ -103,7 +109,7 @@ export async function sendProblem(
   )
     deps.checkDisk()
   if (faults.some(type => error instanceof type)) {
-    deps.log.error({ code: body.code, err: error, requestId: request.id }, 'a request failed because of the storage')
+    deps.log.error({ code: body.code, err: error, requestId: request.id }, adviceFor(error))
   }
   reply.status(status).headers(headers)
   const hasHtmlErrors = request.route.htmlErrors === true || request.is404
@@ -127,7 +133,7 @@ const causes: Readonly<Record<string, { readonly status: number; readonly detail
 
 /**
  * Answers bytes that are not a request: the same kind of body and headers as every other refusal has (D1.4, D1.6). A message that has been
- * answered gets no second answer, which a proxy could give to another client.
+ * answered gets no second response, which a proxy could give to another client.
  */
 export function answerMalformed(
   error: Error & { readonly code?: string },

@@ -6,7 +6,7 @@ type Probe = () => Promise<unknown>
 
 type State = 'up' | 'down'
 
-/** A load balancer asks every few seconds. A store that has not responded by then counts as not ready. */
+/** A load balancer asks every few seconds. A store that has not responded by then is treated as not ready. */
 const TIME_LIMIT: Milliseconds = 2000
 
 /** Decides whether this process should get requests: its stores work, and it is not about to stop. */

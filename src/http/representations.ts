@@ -21,7 +21,7 @@ import type { FileRecord } from '../files/file-records.ts'
 const JSON_TYPE = 'application/json'
 const JSON_LD = 'application/ld+json'
 
-/** JSON first: the answer to a client without a preference (W3.3.1). */
+/** JSON first: the response to a client without a preference (W3.3.1). */
 export const mediaTypes = [
   JSON_TYPE,
   ...syntaxes.flatMap(({ mediaTypes }) => mediaTypes).filter(type => type !== JSON_TYPE),
@@ -32,7 +32,7 @@ const preferredType = preferenceAmong(mediaTypes)
 /** How a graph is answered. */
 export interface Representation {
   readonly mediaType: string
-  /** The media type with its parameter, as the header of the answer has it. */
+  /** The media type with its parameter, as the header of the response has it. */
   readonly contentType: string
   readonly syntax: Syntax
 }
@@ -44,7 +44,7 @@ const representations: ReadonlyMap<string, Representation> = new Map(
 )
 
 /**
- * What the caller wants: `format`, else `Accept` (W3.0.4). Notes that the answer depends on it.
+ * What the caller wants: `format`, else `Accept` (W3.0.4). Notes that the response depends on it.
  * @throws {NotAcceptable}
  */
 export function representationFor(request: FastifyRequest, reply: FastifyReply): Representation {
@@ -60,7 +60,7 @@ export function representationFor(request: FastifyRequest, reply: FastifyReply):
   )
 }
 
-/** True where the answer is the JSON that clients get by default. */
+/** True where the response is the JSON that clients get by default. */
 export const isPlainJson = ({ mediaType }: Representation): boolean => mediaType === JSON_TYPE
 
 /** The form of graphs inside other JSON: RDF/JSON (`undefined`), or with `rdfFormat` JSON-LD (W3.0.4). @throws {NotAcceptable} */
@@ -99,7 +99,7 @@ export async function sendGraph(
   graph: Graph,
 ): Promise<unknown> {
   if (mediaType === JSON_TYPE) return graph
-  // The whole before the first byte: what cannot be written is a refusal, not half an answer.
+  // The whole before the first byte: what cannot be written is a refusal, not half a response.
   const text = [...syntax.write(graph)].join('')
   reply.type(contentType)
   return text
@@ -239,7 +239,7 @@ export function validatorHeaders({ etag, modified }: Validators): Record<string,
   return etag === undefined ? { 'last-modified': lastModified } : { 'last-modified': lastModified, etag }
 }
 
-/** How far a client's clock, cut to seconds, may lie behind ours before its copy counts as old (W3.0.6). */
+/** How far a client's clock, cut to seconds, may lie behind ours before its copy is treated as old (W3.0.6). */
 const SLACK: Milliseconds = 1000
 
 /**
@@ -265,7 +265,7 @@ export function isUnchanged(headers: IncomingHttpHeaders, state: Dateless): bool
   return since !== undefined && state.modified !== undefined && Math.floor(state.modified / 1000) * 1000 <= since
 }
 
-/** The date counts only without a tag (RFC 9110 13.1.4). @throws {PreconditionFailed} */
+/** The date applies only without a tag (RFC 9110 13.1.4). @throws {PreconditionFailed} */
 function requireMatch(headers: IncomingHttpHeaders, { etag, modified }: Dateless): void {
   const ifMatch = headers['if-match']
   if (ifMatch === undefined) {

@@ -8,7 +8,7 @@ export type Method = (typeof methods)[number]
 
 /** What a route declares for the steps around its handler. */
 export interface RouteMarks {
-  /** A login or logout: invalid credentials in the request must not prevent it (D2.4). */
+  /** A sign-in or sign-out: invalid credentials in the request must not prevent it (D2.4). */
   readonly skipAuth?: boolean
   /**
    * Other sites send browsers here with a POST, by design: the only address that the cross-site check allows
@@ -33,7 +33,7 @@ export interface RouteMarks {
 export interface Route extends RouteMarks {
   readonly method: Method
   readonly url: string
-  /** Returns the body of a JSON answer, or `undefined` after it has sent the reply itself. */
+  /** Returns the body of a JSON response, or `undefined` after it has sent the reply itself. */
   readonly handle: (request: FastifyRequest, reply: FastifyReply) => unknown
 }
 
@@ -48,7 +48,7 @@ declare module 'fastify' {
     /** Parsed once. */
     cookies: RequestCookies
     parameters: Parameters
-    /** The function that the answer is handed to, as a script (`sender.ts`). */
+    /** The function that the response is handed to, as a script (`sender.ts`). */
     callback: string | undefined
   }
 }

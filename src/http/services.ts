@@ -72,16 +72,16 @@ export interface HttpOptions {
   readonly inlineTypes: readonly string[]
   readonly body: BodyLimits
   readonly cors: CorsOptions
-  /** Answers may be loaded as scripts, by pages of every site. */
+  /** Responses may be loaded as scripts, by pages of every site. */
   readonly jsonp: boolean
   readonly search: {
-    /** Most hits of one answer. */
+    /** Most hits of one response. */
     readonly maxLimit: number
   }
   /** Who shows it may read the metrics; absent: administrators only. */
   readonly metricsToken: string | undefined
   readonly version: string
-  /** The engine of the database, as the status names it. */
+  /** The database, as the status names it. */
   readonly repositoryType: 'sqlite' | 'postgres'
 }
 
@@ -95,12 +95,12 @@ export interface Sso {
   readonly saml: SamlSignOn | undefined
   /** Absent when OpenID Connect is off. */
   readonly oidc: OidcSignOn | undefined
-  /** A page of this service leads on after a login, instead of a redirect (D8.5). */
+  /** A page of this service leads on after a sign-on, instead of a redirect (D8.5). */
   readonly landsOnPage: boolean
 }
 
 /** How this process is configured, and what is wrong with it. */
-export interface Insight {
+export interface AdminDiagnostics {
   /** Every setting with its value; secrets are masked. */
   readonly settings: () => ReadonlyArray<{
     readonly key: string
@@ -112,7 +112,7 @@ export interface Insight {
     readonly meaning: string
   }>
   /** What `stowage doctor` finds. It takes seconds. */
-  readonly examine: () => Promise<
+  readonly runChecks: () => Promise<
     ReadonlyArray<{ readonly level: 'ok' | 'warning' | 'problem'; readonly text: string }>
   >
 }
@@ -175,7 +175,7 @@ export interface AppServices {
   readonly contentOrigin: ContentOrigin | undefined
   readonly metrics: Metrics
   readonly history: History
-  readonly insight: Insight
+  readonly insight: AdminDiagnostics
   readonly readiness: Readiness
   /**
    * Refuses changes that add rows while the disk has no space for them; absent where rows take none of it.

@@ -43,7 +43,7 @@ export async function endSignIn(
 }
 
 /** Gives the browser the token of the sign-in that waits, and leads it on to the page of the next step. */
-export async function leadOn(
+export async function redirectToNextStep(
   deps: Uses<'base' | 'options'>,
   reply: FastifyReply,
   { pendingToken, needs }: WaitingSignIn,
@@ -84,7 +84,7 @@ export async function completeLogin(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   result: CompletedSignOn,
 ): Promise<unknown> {
-  if (isWaiting(result) && prefersHtml(request)) return await leadOn(deps, reply, result)
+  if (isWaiting(result) && prefersHtml(request)) return await redirectToNextStep(deps, reply, result)
   const signedIn = requireComplete(deps, reply, result)
   const { user, successUrl } = signedIn
   const described = await endSignIn(deps, { request, reply }, signedIn)

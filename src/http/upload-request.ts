@@ -74,7 +74,7 @@ function requireMediaType(type: string | undefined): string {
   const bare = type?.split(';', 1)[0]?.trim() ?? ''
   const parsed = bare === '' ? UNTYPED : parseMediaType(bare)
   if (parsed !== undefined) return parsed
-  throw new InvalidInput('invalid-value', `"${bare}" is not a media type.`)
+  throw new InvalidInput('invalid-value', `The media type must be like text/plain, but is "${bare}".`)
 }
 
 function nameIn(header: string | string[] | undefined): string | undefined {

@@ -23,7 +23,7 @@ export const graphTypes = [
 ] as const
 export type GraphType = (typeof graphTypes)[number]
 
-/** W1.5 */
+/** What the resource of an entry is (W1.5). */
 export const resourceTypes = [
   'InformationResource',
   'NamedResource',

@@ -1,8 +1,8 @@
 import type { Bytes } from '../base/units.ts'
 
-/** Limit for one entry in a response with several entries. */
+/** Maximum size of one entry in a response with several. */
 const MAX_ENTRY: Bytes = 512 * 1024
-/** Limit for all entries of a response together. */
+/** Maximum size of all entries of a response together. */
 const MAX_RESPONSE: Bytes = 4 * 2 ** 20
 
 /**

@@ -51,7 +51,7 @@ export const decidesAboutAccounts = ({ context, id }: EntryAddress): boolean =>
 /** An access token narrows the user's rights to its scopes and contexts (D24.4). The entry of a context belongs to it. */
 function tokenAllows(caller: Caller, right: Right, { context, id }: EntryHead): boolean {
   const isRead = readRights.includes(right)
-  // Making someone an administrator would outlive the token (D24.5).
+  // CreateResourceInput someone an administrator would outlive the token (D24.5).
   if (!isRead && context === PRINCIPALS && id === ADMINS) return false
   return hasScope(caller, isRead ? 'read' : 'write') && opensContext(caller, context === CONTEXTS ? id : context)
 }

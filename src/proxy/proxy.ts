@@ -86,7 +86,7 @@ export class Proxy {
     signal: AbortSignal,
   ): Promise<Fetched | { readonly location: string }> {
     const { timeout, userAgent, maxBytes } = this.#options
-    // Loading it is a seventh of a start, and most services fetch nothing.
+    // Loaded at the first use, because most services fetch nothing.
     const { Agent, request } = await import('undici')
     const dispatcher = new Agent({ connect: { lookup: pinnedTo(addresses), timeout } })
     try {

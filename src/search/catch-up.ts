@@ -11,7 +11,7 @@ const MAX_AT_START = 500
 /** Maximum number of entries per transaction. It blocks requests and other writes for a few milliseconds. */
 const BATCH = 20
 const MAX_BYTES: Bytes = 262_144
-/** Between two transactions, for everything else. */
+/** Pause between two transactions, for everything else. */
 const PAUSE: Milliseconds = 10
 
 /** `content/` implements it. */
@@ -44,7 +44,7 @@ export class CatchUp {
   }
 
   /**
-   * Indexes what is needed before the first answer: all contexts, because a user's contexts are looked up in the index, and some other
+   * Indexes what is needed before the first response: all contexts, because a user's contexts are looked up in the index, and some other
    * entries.
    */
   async begin(): Promise<void> {

@@ -5,7 +5,7 @@ import type { FacetPattern } from './facet-pattern.ts'
 import type { IndexFields, IndexPart } from './index-fields.ts'
 import type { Query, TermPart } from './query.ts'
 
-/** What a database engine implements for the search. Queries, fields, rights and results are common to all engines. */
+/** What a database implements for the search. Queries, fields, rights and results are common to all databases. */
 
 export interface Order {
   /** A field, or `score`. */

@@ -13,7 +13,7 @@ import { sqliteDialect } from './sqlite-dialect.ts'
 
 export const dialects: Readonly<Record<Engine, Dialect>> = { sqlite: sqliteDialect, postgres: postgresDialect }
 
-/** The parts of an answer, in JSON. */
+/** The parts of a response, in JSON. */
 interface Row {
   readonly total: number
   /** Pairs of context and id. */
@@ -23,7 +23,7 @@ interface Row {
   readonly is_complete: number
 }
 
-/** At most this number of values is compared with a pattern. */
+/** Maximum number of values compared with a pattern. */
 const MAX_MATCHED_VALUES = 10_000
 const MAX_CACHE: Bytes = 4 * 2 ** 20
 
@@ -33,7 +33,7 @@ type KeyOf = (field: string) => Sql
 export class Finder {
   readonly #database: Database
   readonly #dialect: Dialect
-  /** The answers to the latest statements, which are good until anything is committed. */
+  /** The responses to the latest statements, which are good until anything is committed. */
   readonly #latest = new LRUCache<string, Row>({
     maxSize: MAX_CACHE,
     sizeCalculation: ({ page, facets }, key) => 2 * (key.length + page.length + facets.length),

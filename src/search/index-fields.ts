@@ -9,7 +9,7 @@ import { parseTime } from '../base/times.ts'
 import { storableText } from '../stores/sql.ts'
 import { caseless } from './text.ts'
 
-/** How many names of fields with a common beginning a query may stand for. */
+/** Maximum number of field names that a common beginning may stand for. */
 export const MAX_FIELDS_UNDER = 1000
 /** Behind every text with a common beginning. */
 export const MAX_CHARACTER = '\u{10FFFF}'

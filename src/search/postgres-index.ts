@@ -9,7 +9,7 @@ import { comparable, wordsOf } from './text.ts'
 
 /** A longer name does not fit into an index row beside the prefix of a value. */
 const MAX_FIELD: Bytes = 512
-/** The engine's limit for the words of a text is 1 MiB, with their positions. */
+/** The database's limit for the words of a text is 1 MiB, with their positions. */
 const MAX_TEXT = 131_072
 
 export const postgresFields: FieldTables = { insert, replace, clear: (tx, doc) => clear(tx, doc, 'all') }

@@ -257,7 +257,7 @@ export function valuesOf(field: string, key: Sql, dialect: Dialect): Sql | undef
 /** A term that scans an index (words, parts of words, wildcards, ranges, lists) costs as much as eight exact terms. */
 const SCAN = 8
 const EXACT = 1
-/** Limit for the query and all filters together: 32 terms that scan an index, or 256 exact ones. */
+/** Maximum cost of the query and all filters together: 32 terms that scan an index, or 256 exact ones. */
 const MAX_COST = 32 * SCAN
 
 /** @throws {InvalidInput} `query-too-costly` */

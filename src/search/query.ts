@@ -329,7 +329,7 @@ class Parser {
     if (token.kind === 'term' || token.kind === 'range') {
       if (++this.#terms > MAX_TERMS) throw malformed(`has more than ${MAX_TERMS} terms`)
       if (token.kind === 'range') return { ...token, field, boost: 1 }
-      // Written out, because most queries are words: the engine takes microseconds to add members to a copy.
+      // Written out, because most queries are words: V8 takes microseconds to add members to a copy.
       return { kind: 'term', field, parts: token.parts, isPhrase: token.isPhrase, boost: 1 }
     }
     if (token.kind === '(') {

@@ -18,7 +18,7 @@ interface HitSource {
   head(address: EntryAddress): Promise<EntryHead | undefined>
 }
 
-/** A hit, and what the caller may do with it: decided once, when the engine has found it. */
+/** A hit, and what the caller may do with it: decided once, when the database has found it. */
 export interface Hit extends EntryInContext {
   readonly access: Access
 }

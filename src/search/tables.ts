@@ -74,7 +74,7 @@ const postgres: readonly Sql[] = [
     PRIMARY KEY (doc, field)
   )`,
   sql`CREATE INDEX search_ngrams_by_gram ON search_ngrams USING gin (grams)`,
-  // English stems, as the engine's own configuration has them, but also of frequent words, because a phrase can have them.
+  // English stems, as the database's own configuration has them, but also of frequent words, because a phrase can have them.
   sql`CREATE TEXT SEARCH DICTIONARY stowage_stem (TEMPLATE = snowball, LANGUAGE = english)`,
   sql`CREATE TEXT SEARCH CONFIGURATION stowage (COPY = simple)`,
   sql`ALTER TEXT SEARCH CONFIGURATION stowage ALTER MAPPING FOR asciiword, word, numword WITH stowage_stem`,

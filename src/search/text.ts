@@ -16,13 +16,13 @@ const unaccented = (text: string): string =>
 /** The form in which parts of words are compared. */
 export const comparable = (text: string): string => unaccented(caseless(text))
 
-/** These scripts have no spaces between words: each character counts as a word, and several are a phrase. */
+/** These scripts have no spaces between words: each character is a word, and several are a phrase. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu
 const emoji = /[\p{Extended_Pictographic}\p{Regional_Indicator}]/gu
 
 /**
  * The words of a text with a space between them: letters and digits, in lower case, Latin letters without accents. An emoji becomes a word,
- * because the tokenizers of the engines drop it.
+ * because the tokenizers of the databases drop it.
  */
 export function wordsOf(text: string): string {
   return comparable(text)

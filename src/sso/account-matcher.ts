@@ -44,7 +44,7 @@ interface SignOnPlan {
 
 /**
  * Finds or creates the user that a verified identity belongs to (D8.4, D9.2), with the same rules for every protocol, and brings their
- * profile and groups up to date (D27). The first sign-on links the identity to the user's id. From then on the link counts, not the
+ * profile and groups up to date (D27). The first sign-on links the identity to the user's id. From then on the link decides, not the
  * name: a renamed user keeps the account, and a new user with an old name inherits nothing (D1.7).
  */
 export class AccountMatcher {

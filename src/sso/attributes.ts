@@ -144,7 +144,7 @@ const MAX_PROPERTY = 4096
 /** Without characters that an address in metadata, an IRI, cannot have. */
 const EMAIL = /^[^\s@<>"{}|\\^`%#]+@[^\s@<>"{}|\\^`%#]+$/
 
-/** A value that cannot be stored counts as not stated: a strange address must not keep its owner out. */
+/** A value that cannot be stored is treated as not stated: a strange address must not keep its owner out. */
 export function readProfile(attributes: Attributes, { map }: Pick<AttributeRules, 'map'>): StatedProfile {
   const firstOf = (target: string): string | undefined => {
     const attribute = map.get(target)

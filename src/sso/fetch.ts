@@ -20,7 +20,7 @@ export interface Fetch {
 export class FetchFailed extends Error {
   /** The server answered, with more bytes than are accepted. */
   readonly isTooLarge: boolean
-  /** Of the answer, if that is the reason. */
+  /** Of the response, if that is the reason. */
   readonly status: number | undefined
 
   constructor(url: string, reason: string, options: { cause?: unknown; isTooLarge?: boolean; status?: number } = {}) {
@@ -115,7 +115,7 @@ async function* bodyOf(wanted: Fetch, onHead: (head: Head) => void): AsyncGenera
   const { url, method = 'GET', headers = {}, body = null, timeout, maxBytes, verifyTls } = wanted
   const isFile = url.startsWith('file:')
   if (!isFile) requireSafeAddress(url)
-  // Loading it is a seventh of a start, and most services fetch nothing. The time that it takes in a new thread is not the fault of the server.
+  // Loaded at the first use, because most services fetch nothing. The time that it takes in a new thread is not the fault of the server.
   const { Agent, request } = await import('undici')
   const dispatcher = new Agent({ connect: { rejectUnauthorized: verifyTls, timeout } })
   const signal = AbortSignal.timeout(timeout)

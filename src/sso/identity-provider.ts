@@ -1,11 +1,11 @@
 import type { Milliseconds } from '../base/units.ts'
 import type { AttributeRules, Attributes } from './attributes.ts'
 
-/** A login in progress: created when a browser is sent to a provider, consumed when it comes back. */
+/** A sign-on in progress: created when a browser is sent to a provider, consumed when it comes back. */
 export interface LoginFlow {
   /** Opaque, unguessable, at most 80 bytes: SAML's RelayState. */
   readonly id: string
-  /** Name of the provider that the login began with; no other provider can complete it. */
+  /** Name of the provider that the sign-on began with; no other provider can complete it. */
   readonly provider: string
   /** Id of the request that the response must refer to. */
   readonly requestId: string
@@ -22,7 +22,7 @@ export interface LoginFlow {
   readonly isLogout?: true
   /** Wall clock. */
   readonly expires: Milliseconds
-  /** Network that the login began from, for the limit of flows per address. */
+  /** Network that the sign-on began from, for the limit of flows per address. */
   readonly network: string
 }
 
@@ -49,9 +49,9 @@ export interface VerifiedIdentity {
   readonly nameIsUnverified?: boolean
   /** An assertion that may be used once, and until when a second use would be possible. */
   readonly once?: { readonly id: string; readonly until: Milliseconds }
-  /** When the provider's own session ends, wall clock; the login here ends then as well. */
+  /** When the provider's own session ends, wall clock; the session here ends then as well. */
   readonly sessionEnds?: Milliseconds | undefined
-  /** By each of these the provider can end the login later: a secret that is new with each sign-on (a CAS ticket), or a name that a signed message repeats. */
+  /** By each of these the provider can end the session later: a secret that is new with each sign-on (a CAS ticket), or a name that a signed message repeats. */
   readonly logoutKeys?: readonly string[]
   /** What the session must note to end the session at the provider, in the form of its protocol. */
   readonly providerSession?: string
@@ -62,7 +62,7 @@ export interface VerifiedIdentity {
 }
 
 /** How users see a provider. */
-export interface ProviderFace {
+export interface ProviderDisplay {
   /** The name for browsers that prefer none of the languages below. */
   readonly label: string
   /** Names by language tag. */
@@ -84,7 +84,7 @@ export interface ProviderPolicy {
   readonly domains: readonly string[] | undefined
   /** Accepts names that are no e-mail addresses. Names that are must still be of the right domain. */
   readonly acceptsPlainNames?: boolean
-  /** Longest life of a login, in seconds; `undefined` takes the cookie's. */
+  /** Maximum lifetime of a session, in seconds; `undefined` takes the cookie's. */
   readonly maxAge: number | undefined
   /** What the attributes of a user mean here; absent: nothing. */
   readonly rules?: AttributeRules | undefined

@@ -11,11 +11,11 @@ import { refused } from './refusal.ts'
 export const FLOW_TTL: Milliseconds = 900_000
 const ID_BYTES = 32
 const MINUTE: Milliseconds = 60_000
-/** Flows in progress of one IPv4 address or IPv6 /64. A whole campus can share one address. */
+/** Maximum number of flows in progress of one IPv4 address or IPv6 /64. A whole campus can share one address. */
 const MAX_PER_NETWORK = 2_000
-/** Flows in progress of one IPv6 /48, which one customer can have with all its 65,536 networks. */
+/** Maximum number of flows in progress of one IPv6 /48, which one customer can have with all its 65,536 networks. */
 const MAX_PER_SITE = 20_000
-/** Flows in progress of all networks together. */
+/** Maximum number of flows in progress of all networks together. */
 const MAX_FLOWS = 200_000
 /** Characters of the URLs in its request for which a flow uses one place. A `successurl` can have 15,000. */
 const CHARACTERS = 1_024
@@ -43,8 +43,8 @@ type NewFlow = Pick<
 type Counts = Readonly<Record<string, number>>
 
 /**
- * Logins in progress, stored on the server: nothing depends on a cookie that a browser may withhold when a provider posts
- * its response (D8.2). Each can be used once. Any client can begin logins. When a network has too many in progress, its next
+ * Sign-ons in progress, stored on the server: nothing depends on a cookie that a browser may withhold when a provider posts
+ * its response (D8.2). Each can be used once. Any client can begin sign-ons. When a network has too many in progress, its next
  * one is rejected; a flow that another browser began is never dropped.
  */
 export class LoginFlows {
@@ -56,13 +56,13 @@ export class LoginFlows {
     this.#system = system
   }
 
-  /** @param address of the client. @throws {Overloaded} when too many logins of its network are in progress */
+  /** @param address of the client. @throws {Overloaded} when too many sign-ons of its network are in progress */
   async create(given: NewFlow, address: string): Promise<LoginFlow> {
     const network = networkOf(address)
     const now = minuteOf(this.#system.now())
     for (const [key, { max, where }] of countersOf(network)) {
       if (await this.#count(key, { minute: now, weight: weightOf(given), max })) continue
-      throw new Overloaded(`Too many logins ${where} are in progress. Try again in a minute.`, MINUTE / 1000)
+      throw new Overloaded(`Too many sign-ons ${where} are in progress. Try again in a minute.`, MINUTE / 1000)
     }
     const expires = this.#system.now() + FLOW_TTL
     // An id in XML must not begin with a digit.

@@ -227,7 +227,7 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
     return this.#loading !== undefined || this.#afterFailure.isOver
   }
 
-  /** Reads the stored copy, once per process. It counts as old, so that fresh metadata are asked for. */
+  /** Reads the stored copy, once per process. It is treated as old, so that fresh metadata are asked for. */
   #restore(): Promise<void> {
     this.#restoring ??= (async () => {
       const { idp } = this.#options
@@ -241,7 +241,7 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
     return this.#restoring
   }
 
-  /** A stored copy counts only if it came from the same address and was signed by the same keys. */
+  /** A stored copy is used only if it came from the same address and was signed by the same keys. */
   get #source(): string {
     const { url, signedBy = [] } = this.#options
     return [url, ...signedBy].join('\n')

@@ -1,7 +1,7 @@
 import { InvalidInput } from '../base/errors.ts'
 
 /**
- * Where people may be sent after a login (D8.7): absolute http(s) addresses on a whitelisted host or the service's own.
+ * Where people may be sent after a sign-on (D8.7): absolute http(s) addresses on a whitelisted host or the service's own.
  * Judged on the text as it came, so that no browser reads it differently.
  */
 export class RedirectTargets {
@@ -16,7 +16,10 @@ export class RedirectTargets {
   require(text: string, parameter: string): string {
     const url = this.#parse(text)
     if (url && (this.#hosts.has(url.host) || this.#hosts.has(url.hostname))) return url.href
-    throw new InvalidInput('invalid-redirect', `\`${parameter}\` is not an address that people may be sent to.`)
+    throw new InvalidInput(
+      'invalid-redirect',
+      `\`${parameter}\` must be an http(s) address on the host of this service or on a host of \`redirect-domain-whitelist\`.`,
+    )
   }
 
   #parse(text: string): URL | undefined {

@@ -6,7 +6,7 @@ import { TaskLimitExceeded } from '../workers/thread-pool.ts'
  * for each (a test compares).
  */
 export const ssoChecks = [
-  // Any provider: the login and the account.
+  // Any provider: the sign-on and the account.
   'account-disabled',
   'account-linked',
   'domain',

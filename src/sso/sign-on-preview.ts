@@ -17,7 +17,7 @@ export interface PreviewedProvider {
 }
 
 /** What is known about a user of a provider. Without a name it is read from the attributes, where the protocol has it there. */
-export interface TriedIdentity {
+export interface PreviewIdentity {
   readonly name?: string | undefined
   readonly subject?: string | undefined
   readonly attributes: Attributes
@@ -51,7 +51,7 @@ export class SignOnPreview {
   }
 
   /** `undefined` for an unknown provider. */
-  async of(provider: string, tried: TriedIdentity): Promise<SignOnResult | undefined> {
+  async of(provider: string, tried: PreviewIdentity): Promise<SignOnResult | undefined> {
     const found = this.#providers.find(({ policy }) => policy.name === provider)
     if (!found) return undefined
     try {
@@ -65,7 +65,7 @@ export class SignOnPreview {
   }
 }
 
-function identityOf({ provider }: PreviewedProvider, tried: TriedIdentity): Omit<VerifiedIdentity, 'issuer'> {
+function identityOf({ provider }: PreviewedProvider, tried: PreviewIdentity): Omit<VerifiedIdentity, 'issuer'> {
   const { name, attributes } = tried
   const { sub } = attributes
   const subject = tried.subject ?? (provider.readName && typeof sub === 'string' ? sub : undefined)

@@ -31,10 +31,10 @@ export interface LoginTarget {
   readonly failureUrl: string | undefined
 }
 
-/** A login that begins. */
+/** A sign-on that begins. */
 interface NewLogin extends LoginTarget {
   readonly fallbackFailureUrl?: string | undefined
-  /** Ties the login to its browser, for protocols that return with a GET. */
+  /** Ties the sign-on to its browser, for protocols that return with a GET. */
   readonly bound?: Pick<LoginFlow, 'browser' | 'verifier' | 'entityId'>
 }
 
@@ -60,14 +60,14 @@ export class SignOn {
   readonly #deps: Dependencies
   readonly #maxAge: Milliseconds | undefined
 
-  /** @param maxAge after this time a login ends, however often it is extended; absent: it has no such end */
+  /** @param maxAge after this time a session ends, however often it is extended; absent: it has no such end */
   constructor(deps: Dependencies, maxAge?: Milliseconds) {
     this.#deps = deps
     this.#maxAge = maxAge
   }
 
   /**
-   * Starts a login and returns how the browser is sent to the provider.
+   * Starts a sign-on and returns how the browser is sent to the provider.
    * @param redirect makes the request of the protocol
    * @throws {SsoRefused} reported, with the failure URL @throws {Overloaded}
    */
@@ -114,8 +114,8 @@ export class SignOn {
   }
 
   /**
-   * Ends the logins that the provider opened with this key, on all nodes. A key that is not known changes nothing.
-   * @param fits finds further logins of the same users, by what they note of the provider's session
+   * Ends the sessions that the provider opened with this key, on all nodes. A key that is not known changes nothing.
+   * @param fits finds further sessions of the same users, by what they note of the provider's session
    */
   async endLogins(
     provider: string,
@@ -134,7 +134,7 @@ export class SignOn {
     }
   }
 
-  /** Ends all logins of this subject that the provider opened, on all nodes. */
+  /** Ends all sessions of this subject that the provider opened, on all nodes. */
   async endLoginsOf(provider: string, subject: SsoSubject, client: Client): Promise<void> {
     const { accounts, sessions, audit } = this.#deps
     const user = await accounts.find(subject)
@@ -166,7 +166,7 @@ export class SignOn {
 const earlier = (one: Milliseconds | undefined, other: Milliseconds | undefined): Milliseconds | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 
-/** No provider can end the logins of another one. */
+/** No provider can end the sessions of another one. */
 const logoutKeyOf = (provider: string, key: string): string => `${provider}\n${key}`
 
 /** What a provider stated at the latest sign-on that passed the checks of its protocol; it may have been refused afterwards. */
@@ -201,7 +201,7 @@ export class LatestSignOns {
   }
 }
 
-/** What a request for a login can name. */
+/** What a request for a sign-on can name. */
 export interface LoginRequest {
   readonly idp: string | undefined
   readonly username: string | undefined

@@ -8,7 +8,7 @@ import { type Sql, sql } from './sql.ts'
  * entry, `context/id`; users and groups are `_principals/id`, contexts `_contexts/id`.
  */
 
-/** How many of the latest changes are kept. A reader that has missed more drops everything it has cached. */
+/** Number of changes kept, the latest ones. A reader that has missed more drops everything it has cached. */
 const KEPT_CHANGES = 20_000
 
 /** On PostgreSQL, the subject of the row that stands for all deleted ones. An index of the log and the query for it contain it too. */

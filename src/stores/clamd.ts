@@ -31,7 +31,7 @@ export class ScannerFailure extends Error {
 
 class Silence extends Error {}
 
-/** A reply is one short line. */
+/** Maximum length of a reply, which is one short line. */
 const MAX_REPLY = 4096
 /** clamd reads frames of any length; its own client sends frames of this size at most. */
 const MAX_FRAME = 2 ** 20

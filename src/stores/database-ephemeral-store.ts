@@ -22,7 +22,7 @@ interface Row {
 export class DatabaseEphemeralStore implements EphemeralStore {
   readonly #database: Database
   readonly #system: System
-  /** Serialises changes of one key, which would otherwise conflict in the engine and be repeated. */
+  /** Serialises changes of one key, which would otherwise conflict in the database and be repeated. */
   readonly #changing = new KeyedMutex()
 
   constructor(database: Database, system: System) {

@@ -6,7 +6,7 @@ import type { Engine, Sql } from './sql.ts'
  * 2^53. JSON is stored as text, a boolean as 0 or 1, a time as milliseconds.
  */
 export interface Queries {
-  /** For the few statements whose SQL differs between engines. */
+  /** For the few statements whose SQL differs between databases. */
   readonly engine: Engine
   all<Row>(statement: Sql): Promise<Row[]>
   /** The first row, or `undefined` when there is none. */
@@ -35,15 +35,15 @@ export interface TransactionOptions {
  */
 export interface Database extends Queries {
   /**
-   * Changes with each commit. On SQLite, commits of another process count from the next turn of the event loop on; while it is
+   * Changes with each commit. On SQLite, commits of another process are seen from the next iteration of the event loop on; while it is
    * unchanged, reads outside a transaction return the same data. On PostgreSQL only the commits of this object count.
-   * `undefined` if the engine cannot provide it.
+   * `undefined` if the database cannot provide it.
    */
   readonly revision: number | undefined
   /**
    * Serialisable. Commits when `work` resolves, rolls back when it rejects and passes the rejection on.
    * `work` may run again after a conflict, so it must have no effect except through `tx`. Transactions do not nest. After an
-   * error of the engine the transaction cannot continue.
+   * error of the database the transaction cannot continue.
    */
   transaction<T>(work: (tx: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>
   /**
@@ -56,7 +56,7 @@ export interface Database extends Queries {
    */
   snapshot<T>(work: (at: Queries) => Promise<T>): Promise<T>
   /**
-   * Lets the engine check its own data structures and returns its messages; empty when there is no damage or when the engine
+   * Lets the database check its own data structures and returns its messages; empty when there is no damage or when the database
    * checks itself, as PostgreSQL does with page checksums. SQLite blocks the process meanwhile.
    * @param maxBytes a larger database is not checked
    */

@@ -9,7 +9,7 @@ import { sql } from './sql.ts'
 /** The subject of a value that depends on more than can be named: every change in the log drops it. */
 export const ANYTHING = '(anything)'
 
-/** The memory of a text: the engine takes one byte for each character, or two if a character needs them. */
+/** The memory of a text: V8 takes one byte for each character, or two if a character needs them. */
 export const memoryOf = (text: string): Bytes => (/[\u0100-\uffff]/.test(text) ? 2 : 1) * text.length
 
 /** A value to cache, and what it was derived from. */
@@ -122,7 +122,7 @@ export class DependencyCache {
     if (confirmed) Object.assign(confirmed, { revision, time })
   }
 
-  /** One at a time: all who ask while the log is being read share the next reading. */
+  /** One at a time: callers that arrive while the log is being read share the next reading. */
   async #readNext(): Promise<void> {
     await this.#reading?.catch(() => {})
     this.#nextReading = undefined

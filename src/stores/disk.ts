@@ -202,7 +202,7 @@ const SQLITE_IOERR_FSYNC = 1034
 export function translateDiskError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ServiceError) return error
   if ('errcode' in error) return translateSqlite(error, Number(error.errcode))
-  // Errors during the reading of rows contain only the engine's message.
+  // Errors during the reading of rows contain only the database's message.
   if ('code' in error && error.code === 'ERR_SQLITE_ERROR') return translateSqlite(error, codeOfMessage(error.message))
   switch ('code' in error ? error.code : undefined) {
     case 'ENOSPC':

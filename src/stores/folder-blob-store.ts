@@ -109,7 +109,7 @@ export class FolderBlobStore implements BlobStore {
     const [final, kept] = [this.#final(key), join(removed, key)]
     try {
       await this.#files.rename(final, kept)
-      // Its age counts from now.
+      // Its age starts now.
       const now = realSystem.now() / 1000
       await utimes(kept, now, now)
       await this.#syncFolder(removed)

@@ -6,7 +6,7 @@ import type { System } from '../base/system.ts'
 import { syncFolder } from './sync-folder.ts'
 
 const KEY_BYTES = 32
-/** Limited, because a session is looked up under each key. */
+/** Maximum number of keys, because a session is looked up under each. */
 const MAX_KEYS = 5
 
 /**
@@ -102,7 +102,7 @@ export async function addKeys(text: string, path: string): Promise<void> {
   await syncFolder(dirname(path))
 }
 
-/** Whether there is no such file; a file that cannot be accessed counts as present. */
+/** Whether there is no such file; a file that cannot be accessed is treated as present. */
 export const isMissing = (path: string): Promise<boolean> =>
   access(path).then(
     () => false,

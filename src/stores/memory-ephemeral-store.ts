@@ -4,7 +4,7 @@ import type { Milliseconds } from '../base/units.ts'
 import type { CachedValue, Capacity, EphemeralStore } from './ephemeral-store.ts'
 
 export interface MemoryEphemeralStoreOptions {
-  /** Limits for data that strangers can create in any number. The first matching prefix counts. */
+  /** Limits for data that strangers can create in any number. The first matching prefix applies. */
   readonly capacity?: readonly Capacity[]
   /** How often expired entries are deleted; 10 s by default. */
   readonly sweepInterval?: Milliseconds
@@ -22,7 +22,7 @@ interface Kind extends Capacity {
   oldest: Iterator<string> | undefined
 }
 
-/** How many entries are read at once: well under a millisecond. */
+/** Entries read at once, in well under a millisecond. */
 const SLICE = 5000
 
 /**

@@ -2,7 +2,7 @@ import { ServiceError, StartupError, StoreUnavailable } from '../base/errors.ts'
 import type { Database, Queries } from './database.ts'
 import { type Engine, type Sql, sql } from './sql.ts'
 
-/** A statement for all engines, or one for each of them. */
+/** A statement for all databases, or one for each of them. */
 export type Step = Sql | Readonly<Record<Engine, readonly Sql[]>>
 
 const MIGRATIONS_TABLE = sql`CREATE TABLE IF NOT EXISTS schema_migrations (id INTEGER PRIMARY KEY, name TEXT NOT NULL)`
@@ -56,8 +56,8 @@ export async function requireCurrent(database: Queries, migrations: readonly Mig
   if (found === known) return
   throw new StartupError(
     found === 0
-      ? 'The database is empty: no Stowage has been started on it.'
-      : 'An older version of Stowage was the last on this store: start this one on it once.',
+      ? 'The database is empty. Start the service once to set it up.'
+      : 'The tables of the store are those of an older version of Stowage. Start this version once to upgrade them.',
   )
 }
 
@@ -66,7 +66,7 @@ export async function schemaVersion(database: Queries): Promise<number> {
   const last = await database
     .get<{ id: number | null }>(sql`SELECT max(id) AS id FROM schema_migrations`)
     .catch((error: unknown) => {
-      // The engine's own error, which both engines give when there is no such table.
+      // The database's own error, which both databases give when there is no such table.
       if (error instanceof ServiceError) throw error
       return undefined
     })

@@ -11,7 +11,7 @@ export const commonSteps: readonly Migration[] = [
     id: 1,
     name: 'principals, contexts, entries, files',
     statements: [
-      // Users and groups share one set of names; the engine rejects duplicates (D1.7).
+      // Users and groups share one set of names; the database rejects duplicates (D1.7).
       sql`CREATE TABLE principals (
         id TEXT PRIMARY KEY,
         kind TEXT NOT NULL CHECK (kind IN ('user', 'group')),
@@ -200,7 +200,7 @@ export const commonSteps: readonly Migration[] = [
     id: 7,
     name: 'lookup by resource',
     statements: [
-      // Only the beginning: engines limit the length of a key, and a URI may be longer.
+      // Only the beginning: databases limit the length of a key, and a URI may be longer.
       sql`CREATE INDEX entries_by_resource ON entries (substr(resource_uri, 1, 500), context, created, id)
         WHERE resource_uri IS NOT NULL`,
     ],

@@ -84,7 +84,7 @@ test('a request that waits for the check of another one is refused when the user
   const first = ask()
   await begun
   const waiting = ask()
-  // After a turn of the event loop it has found the running check: everything here is in memory.
+  // After an iteration of the event loop it has found the running check: everything here is in memory.
   await setImmediate()
   isLocked = true
   finish()

@@ -102,7 +102,8 @@ test('at most 500 attempts wait for the results of others; the next one is refus
   const running = lockout.attempt(bob, first.check)
   await setImmediate()
   const waiting = Array.from({ length: 500 }, () => lockout.attempt(bob, neverChecked).catch((error: unknown) => error))
-  const refusal = { constructor: Overloaded, code: 'overloaded', message: 'Too many logins of one user at once.' }
+  const message = 'This user has 500 sign-ins in progress. Try again in 1 second.'
+  const refusal = { constructor: Overloaded, code: 'overloaded', message }
   await assert.rejects(lockout.attempt(bob, neverChecked), refusal)
   // Users do not wait for each other.
   assert.equal((await lockout.attempt(countedUser({ id: '8', unlocks: 0 }), async () => true)).right, true)

@@ -8,7 +8,7 @@ import { until } from '../support/waiting.ts'
 
 const mailTo = (to: string): Mail => ({ to, subject: 's', text: 't', html: 'h' })
 
-/** A queue over a mailer that does what it is told for each address. */
+/** A queue over a mailer whose result the test sets for each address. */
 function setUp(pauses: readonly number[], deliver: (to: string, attempt: number) => Promise<void>) {
   const tried: string[] = []
   let closed = false

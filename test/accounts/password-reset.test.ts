@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { PasswordLoginPolicy, type PasswordLoginOptions } from '../../src/accounts/login.ts'
 import type { MailQueue } from '../../src/accounts/mail-queue.ts'
-import { PasswordReset, resetMail } from '../../src/accounts/password-reset.ts'
+import { type MailKind, type MailTexts, PasswordReset, resetMail } from '../../src/accounts/password-reset.ts'
 import { PasswordRules } from '../../src/accounts/password-rules.ts'
 import { digestOf } from '../../src/accounts/tokens.ts'
 import { changeUser } from '../../src/accounts/users.ts'
@@ -16,11 +16,20 @@ import { newDatabase } from '../support/store.ts'
 
 const NORA = 'nora@example.org'
 const DAY = 86_400_000
+const ADDRESS = 'https://store.example.org/'
+const textsOf = (kind: MailKind, language = 'none'): MailTexts => ({
+  language,
+  subject: kind,
+  why: '{name} at {address}',
+  how: 'Within {hours} hours.',
+  button: 'Go <on>',
+  otherwise: 'Nothing.',
+})
 const anyone: PasswordLoginOptions = { mode: 'on', whitelist: [], blacklist: [] }
 const badToken = {
   constructor: InvalidInput,
   code: 'invalid-reset-token',
-  message: 'This link has been used, has run out, or is not complete. Ask for a new one.',
+  message: 'This link was already used, has expired or is incomplete. Request a new one.',
 }
 
 /** nora (7) may reset her password. */
@@ -46,7 +55,11 @@ async function setUp(t: TestContext, policy = anyone) {
   const tokens: string[] = []
   /** The mail that a request leads to, once the queue has come to it. */
   const mailFor = async (email: string): Promise<Mail | undefined> => {
-    reset.request(email, client, token => `https://store.example.org/?token=${tokens.push(token) && token}`)
+    reset.request(email, client, {
+      address: ADDRESS,
+      linkTo: token => `${ADDRESS}?token=${tokens.push(token) && token}`,
+      textsFor: textsOf,
+    })
     return await jobs.pop()?.()
   }
   const tokenFor = async (email = NORA): Promise<string> => {
@@ -61,14 +74,15 @@ test('a mail goes to a user by the normal form of their name, with a link that h
   const { database, mailFor, inserted, jobs, reset } = await setUp(t)
   const mail = await mailFor(' Nora@EXAMPLE.org ')
   const token = /token=([\w-]{43})$/m.exec(mail?.text ?? '')?.[1] ?? ''
-  assert.deepEqual(mail, resetMail(NORA, `https://store.example.org/?token=${token}`, 24))
+  const values = { name: NORA, link: `${ADDRESS}?token=${token}`, address: ADDRESS, hours: 24 }
+  assert.deepEqual(mail, resetMail(textsOf('reset'), values))
   const row = await database.get<object>(sql`SELECT digest, user_id, epoch, address FROM password_resets`)
   assert.deepEqual({ ...row }, { digest: digestOf(token), user_id: '7', epoch: 1, address: NORA })
   const subject = { userId: '7', userName: NORA, address: client.address }
   assert.deepEqual(inserted, [{ event: 'password-reset-requested', ...subject }])
   assert.equal(await reset.isGood(token), true)
   // Nothing happens before the queue comes to it.
-  reset.request(NORA, client, () => assert.fail('the link was made'))
+  reset.request(NORA, client, { address: ADDRESS, linkTo: () => assert.fail('the link was made'), textsFor: textsOf })
   assert.equal(jobs.length, 1)
 })
 
@@ -177,26 +191,37 @@ test('a token ends with any other change of the password, and with disabling, al
   )
 })
 
-test('the mail has the same words as text and as HTML, where nothing of the link is markup', () => {
-  assert.deepEqual(resetMail('a@example.org', 'https://s/?a=1&b="<', 24), {
+test('the mail has the same words as text and as HTML, where nothing of the values is markup', () => {
+  const values = { name: 'a@example.org', link: 'https://s/?a=1&b="<', address: 'https://s/{name}', hours: 24 }
+  assert.deepEqual(resetMail(textsOf('reset', 'sv'), values), {
     to: 'a@example.org',
-    subject: 'Set a new password',
-    text: `Somebody, probably you, asked to set a new password for your account.
+    subject: 'reset',
+    text: `a@example.org at https://s/{name}
 
-Open this link within 24 hours to choose one. It works once.
+Within 24 hours.
 
 https://s/?a=1&b="<
 
-If it was not you, do nothing: your password stays as it is.
+Nothing.
 `,
     html: `<!doctype html>
-<html lang="en"><body style="font: 16px/1.5 sans-serif">
-<p>Somebody, probably you, asked to set a new password for your account.</p>
-<p>Open this link within 24 hours to choose one. It works once.</p>
-<p><a href="https://s/?a=1&#38;b=&#34;&#60;">Set a new password</a></p>
+<html lang="sv"><body style="font: 16px/1.5 sans-serif">
+<p>a@example.org at https://s/{name}</p>
+<p>Within 24 hours.</p>
+<p><a href="https://s/?a=1&#38;b=&#34;&#60;">Go &#60;on&#62;</a></p>
 <p style="font-size: 13px">https://s/?a=1&#38;b=&#34;&#60;</p>
-<p>If it was not you, do nothing: your password stays as it is.</p>
+<p>Nothing.</p>
 </body></html>
 `,
   })
+})
+
+test('a user without a password is invited, in their own language (D5.7)', async t => {
+  const { database, mailFor } = await setUp(t)
+  await database.run(sql`UPDATE principals SET language = 'de' WHERE id = '7'`)
+  const { subject, html } = (await mailFor(NORA)) ?? assert.fail('no mail')
+  assert.deepEqual([subject, /lang="(\w+)"/.exec(html)?.[1]], ['reset', 'de'])
+  await storedUser(database, '8', { name: 'new@example.org' })
+  await database.run(sql`UPDATE principals SET password = NULL WHERE id = '8'`)
+  assert.equal((await mailFor('new@example.org'))?.subject, 'invitation')
 })

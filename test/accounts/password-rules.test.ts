@@ -111,7 +111,7 @@ test('a refusal lists all rules that are broken; what cannot be a password is re
   assert.throws(() => rules.require(''), { code: 'password-missing', message: 'The password is empty.' })
   assert.throws(() => rules.require('x'.repeat(2049)), {
     code: 'password-too-long',
-    message: 'The password is longer than 2048 characters.',
+    message: 'The password must have at most 2048 characters.',
   })
 })
 

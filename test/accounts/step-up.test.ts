@@ -34,7 +34,8 @@ function setUp(mode: StepUpMode) {
 const refusal = {
   name: 'Forbidden',
   code: 'fresh-sign-in-required',
-  message: 'The last proof of who you are is older than five minutes. Prove it again, then repeat the request.',
+  message:
+    'Your last proof of identity is older than five minutes. Send a new one to `POST /auth/fresh`, then repeat the request.',
 }
 
 test('a proof is recent for five minutes, and then no longer (D28.6)', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { AccessTokens, tokenText, type TokenWish } from '../../src/accounts/access-tokens.ts'
+import { AccessTokens, tokenText, type TokenRequest } from '../../src/accounts/access-tokens.ts'
 import type { Caller } from '../../src/accounts/caller.ts'
 import { ADMIN, findUser } from '../../src/accounts/users.ts'
 import { digestOf } from '../../src/accounts/tokens.ts'
@@ -49,7 +49,7 @@ async function setUp(t: TestContext) {
   )
   await storedUser(database, '7')
   const nora = async (): Promise<Caller> => callerOf(await presentUser(database, '7'))
-  const wish = (given: Partial<TokenWish> = {}): TokenWish => ({
+  const wish = (given: Partial<TokenRequest> = {}): TokenRequest => ({
     name: 'Backup',
     expires: system.now() + MAX_AGE * 1000,
     scopes: ['read'],
@@ -57,7 +57,7 @@ async function setUp(t: TestContext) {
     addresses: undefined,
     ...given,
   })
-  const create = async (given: Partial<TokenWish> = {}) => tokens.create(await nora(), wish(given))
+  const create = async (given: Partial<TokenRequest> = {}) => tokens.create(await nora(), wish(given))
   const away = (is: boolean): void => void (isAway = is)
   return { database, system, tokens, inserted, announced, lines, subjects, nora, wish, create, away, durabilities }
 }
@@ -175,7 +175,7 @@ test('what a token may be is checked, and said (D24.1)', async t => {
   const latest = new Date(now + MAX_AGE * 1000).toISOString()
   const name = '`name` must be 1 to 100 characters without control characters.'
   const expires = `\`expires\` must be a time in the future, ${latest} at the latest.`
-  const refused: ReadonlyArray<readonly [wish: Partial<TokenWish>, message: string]> = [
+  const refused: ReadonlyArray<readonly [wish: Partial<TokenRequest>, message: string]> = [
     [{ name: '' }, name],
     [{ name: '  ' }, name],
     [{ name: 'x'.repeat(101) }, name],

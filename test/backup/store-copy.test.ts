@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { rowsOf } from '../../src/backup/rows.ts'
-import { fillStore, requireWhole, type Source, type Target } from '../../src/backup/store-copy.ts'
+import { fillStore, requireCompleteStore, type Source, type Target } from '../../src/backup/store-copy.ts'
 import { isLeftOut, tables, tablesAt } from '../../src/backup/tables.ts'
 import { StartupError } from '../../src/base/errors.ts'
 import { fsck } from '../../src/files/fsck.ts'
@@ -102,12 +102,12 @@ test('an interrupted copy is not a store, and running it again continues it', as
   const { source } = await openOriginal(t)
   const target = await openTarget(t)
   await assert.rejects(fillStore(failing(source, 10), target, schema), { message: 'the source is gone' })
-  await assert.rejects(requireWhole(target.database), StartupError)
+  await assert.rejects(requireCompleteStore(target.database), StartupError)
   let verified = 0
   const { files, copied } = await fillStore(source, target, schema, { onFile: () => verified++ })
   assert.deepEqual([files, verified], [FILES, FILES], 'the check at the end counts each file')
   assert.equal(copied, FILES - 10)
-  await requireWhole(target.database)
+  await requireCompleteStore(target.database)
   assert.deepEqual((await fsck({ ...target, isExclusive: true }, false)).findings, [])
 })
 
@@ -134,7 +134,7 @@ test('rows of the original that change during the copy are detected, and the cop
     },
   }
   await assert.rejects(fillStore(changing, target, schema), /The rows of contexts differ from the original/)
-  await assert.rejects(requireWhole(target.database), StartupError)
+  await assert.rejects(requireCompleteStore(target.database), StartupError)
   await fillStore(source, target, schema)
   assert.equal((await target.database.all(sql`SELECT id FROM contexts`)).length, 2)
 })

@@ -5,7 +5,7 @@ import * as fc from 'fast-check'
 import { Overloaded } from '../../src/base/errors.ts'
 import { Semaphore } from '../../src/base/semaphore.ts'
 
-/** Work that ends when told to. */
+/** Work that ends when the test ends it. */
 function gate() {
   let open = (): void => undefined
   const passed = new Promise<void>(resolve => (open = resolve))

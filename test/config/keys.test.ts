@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { choice, integer } from '../../src/config/kinds.ts'
 import { groups, keys, rows } from '../../src/config/keys.ts'
 import { loadSettings } from '../../src/config/load.ts'
-import { isList, isMap, isPerIdp, locate, nearestKey, writeKey } from '../../src/config/places.ts'
+import { isList, isMap, isPerIdp, locate, nearestKey, writeKey } from '../../src/config/key-pattern.ts'
 
 test('every key is in exactly one group', () => {
   assert.deepEqual(

@@ -2,7 +2,7 @@ import { readSettings } from '../../src/config/load.ts'
 import { Report } from '../../src/config/report.ts'
 import type { Parsed, Setting } from '../../src/config/setting.ts'
 import type { Settings } from '../../src/config/settings.ts'
-import { type Origin, readWritten } from '../../src/config/written.ts'
+import { type Origin, readWritten } from '../../src/config/source-values.ts'
 
 /** The value a row makes of a text, `undefined` when it refuses it. */
 export function valueOf<T>(setting: Setting<T>, text: string): T | undefined {

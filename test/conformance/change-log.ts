@@ -31,7 +31,7 @@ export function changeLogSuite(engine: string, open: (t: TestContext) => Promise
     await one.run(sql`INSERT INTO principals (id, kind) VALUES ('g', 'group')`)
     const membership = sql`INSERT INTO group_members (group_id, user_id, position) VALUES ('g', 'b', 1)`
     assert.deepEqual(await subjects(membership), ['_principals/b', '_principals/g'])
-    // The engine ends the membership together with the group.
+    // The database ends the membership together with the group.
     assert.deepEqual(await subjects(sql`DELETE FROM principals WHERE id = 'g'`), ['_principals/b', '_principals/g'])
     const home = sql`UPDATE principals SET home_context = '3' WHERE id = 'b'`
     assert.deepEqual(await subjects(home), ['_contexts/3', '_principals/b'])

@@ -16,7 +16,7 @@ import {
   trustedListMembersFrom,
   trustInMembers,
 } from '../../src/content/list-records.ts'
-import { membersBelow } from '../../src/content/members-below.ts'
+import { membersBelow } from '../../src/content/descendants.ts'
 import { addRelations, dropRelations, renewRelations } from '../../src/content/entry-rows.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/assembly/stores.ts'

@@ -26,7 +26,10 @@ const tooLarge = (quota: number, fillLevel: number, needed: number) => ({
   code: 'quota-exceeded',
   message: `The context has a quota of ${quota} bytes and holds ${fillLevel}; ${needed} more do not fit.`,
 })
-const reservationExpired = { code: 'conflict', message: 'The upload took too long, so its reservation has expired.' }
+const reservationExpired = {
+  code: 'conflict',
+  message: 'The upload took too long, so its reservation has expired. Upload the file again.',
+}
 const record = (blob: string, size: number) => ({ blob, size, sha256: 'x' })
 
 test('a context has the quota of the settings until it gets its own, which may be removed again (D7.3)', async t => {

@@ -68,7 +68,7 @@ for (const isDeclared of [true, false]) {
     const replacements = Array.from({ length: 40 }, () => begin(store, '1', 800, isDeclared).then(end => end()))
     const outcomes = await Promise.allSettled(replacements)
     const refused = outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
-    // Those that come after the end of the first may have their turn; no two write at once.
+    // Writes may begin after the end of the first; no two run at once.
     assert.ok(refused.length > 0)
     for (const reason of refused) assert.ok(reason instanceof TooLarge, String(reason))
     assert.deepEqual(await store.usage(), { used: 800, reserved: 0 })

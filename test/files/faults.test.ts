@@ -93,7 +93,7 @@ async function prepare(store: Store, before: Buffer | undefined): Promise<void> 
 }
 
 /** The books agree with the bytes at once; what is left over is gone once the store was opened anew. */
-async function requireWhole(store: Store, bytes: Buffer | undefined, what: string): Promise<void> {
+async function requireCompleteStore(store: Store, bytes: Buffer | undefined, what: string): Promise<void> {
   const { used } = (await store.real.get<{ used: number }>(sql`SELECT used FROM quota_usage`)) ?? {}
   assert.equal(used, bytes?.length ?? 0, `${what}: the fill level`)
   await store.garbage.recover(true)
@@ -132,7 +132,7 @@ for (const [name, { before, after, run }] of Object.entries(operations)) {
           assert.ok(isNew || isSame(now, before), `${what}: neither old nor new`)
           if (outcome === 'done') assert.ok(isNew, `${what}: acknowledged, but not there`)
           else if (fault !== 'unsure') assert.ok(!isNew, `${what}: refused, but there`)
-          await requireWhole(store, now, what)
+          await requireCompleteStore(store, now, what)
         }
       }
     }

@@ -9,7 +9,7 @@ import { after } from '../support/after.ts'
 
 const reader = new GraphReader({
   limits: { maxStatements: 1_000_000, maxSize: 64 * 2 ** 20 },
-  // The time is no matter of these tests, and a busy machine needs much of it.
+  // The time is no matter of these tests, and a loaded machine needs much of it.
   pool: new ThreadPool({
     module: new URL('../../src/graph/read-worker.ts', import.meta.url),
     threads: 1,

@@ -55,7 +55,8 @@ test('bodies have a limit on their memory until their responses have ended (D35.
     await small.bytes(requestOf(new Uint8Array(size), {}), response as unknown as ServerResponse)
     return response
   }
-  const refusal = { constructor: Overloaded, code: 'overloaded', message: 'Too many large bodies at once.' }
+  const message = 'Large requests in progress take more than 3000 bytes. Try again when some have finished.'
+  const refusal = { constructor: Overloaded, code: 'overloaded', message }
   const first = await read(2000)
   await read(1000)
   await assert.rejects(read(1), refusal)

@@ -16,7 +16,7 @@ const MIB = 2 ** 20
 /** Beside 127.0.0.1, where the front itself comes from. */
 const AWAY = '127.0.0.2'
 
-/** A service behind the front, and somebody who comes by TLS from an address of his own. */
+/** A service behind the front, and a client that connects by TLS from its own address. */
 async function behind(t: Test, front: Front) {
   const ports = { service: await freePort(), tls: await freePort(), plain: await freePort() }
   const base = `https://${FRONT_NAME}:${ports.tls}/store/`

@@ -123,7 +123,7 @@ test('npx runs the npm package in an empty folder without a warning', async t =>
   const { admin, errors, stop } = await startPackage(t, { command: 'npx', args: npx, env })
   await useIt(admin)
   await stop()
-  // Of the service there is the audit trail only.
+  // Of the service there is the audit log only.
   const warnings = errors()
     .split('\n')
     .filter(line => line !== '' && !/^\{"level":"info",.*"audit":true/.test(line))

@@ -19,7 +19,7 @@ let databases = 0
 
 const nameOf = async (visitor: Visitor): Promise<unknown> => (await visitor.get('auth/user')).json()['user']
 
-/** A node of a service that keeps lockouts and, unless told otherwise, logins in Redis. */
+/** A node of a service that keeps lockouts and by default sessions in Redis. */
 function startNode(
   t: TestContext,
   url: string,

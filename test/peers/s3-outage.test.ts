@@ -127,7 +127,7 @@ else {
   })
 }
 
-/** A refused upload is read on for 8 MiB only; who sends more may find the connection closed before he sees the answer. */
+/** A refused upload is read on for 8 MiB only; a client that sends more may find the connection closed before the response. */
 function requireCutOff(error: NodeJS.ErrnoException): undefined {
   assert.match(error.code ?? '', /^(?:EPIPE|ECONNRESET)$/, error.message)
 }

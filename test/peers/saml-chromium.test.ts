@@ -36,7 +36,7 @@ test('real Chromium signs in by SAML at a provider of another site', async t => 
           await fillIn(page, alice)
           await page.waitForURL(landed)
           assert.equal(await userShown(page), seen)
-          // The next step that the person takes by himself carries a strict cookie too.
+          // The next navigation by the user carries a strict cookie, too.
           await page.goto(landed)
           assert.equal(await userShown(page), alice.mail)
           assert.deepEqual(complaints.all, [])

@@ -14,7 +14,7 @@ const domains = { 'domains.1': 'partner.example' }
 
 test('two identity providers, redirects after the sign-on, and new keys', async t => {
   if (!requirePeer(t, simpleSamlPhp)) return
-  // Each knows the other's people, to see whether its word counts for them.
+  // Each knows the users of the other, to check that it cannot sign them in.
   const start = () => startSimpleSaml(t, { host: 'localhost', users: [alice, bob] })
   const [own, partner] = await Promise.all([start(), start()])
   const checks = (failures: readonly Failure[]): string[] =>

@@ -97,7 +97,7 @@ export async function prepareLoad(
   }
 }
 
-/** A login counts with the next request, and no more with the first after its end, whichever nodes are asked. */
+/** A session is valid with the next request, and invalid with the first after its end, on any node. */
 async function useLogin(visitor: Visitor, name: string, password: string): Promise<void> {
   require('POST', await visitor.signIn(name, password), 200)
   const { cookie } = visitor

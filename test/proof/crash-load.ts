@@ -152,7 +152,7 @@ async function setQuota(admin: Visitor, space: Space, random: Random, tally: Tal
   tally.acknowledged++
 }
 
-/** What was written last is read, whoever answers. */
+/** The last written value is read, from any node. */
 async function read(admin: Visitor, place: Place): Promise<void> {
   const answer = await admin.get(pathOf(place)).catch((cause: unknown) => {
     throw new ReadFailed(pathOf(place), { cause })
@@ -203,7 +203,7 @@ async function settlePlace(admin: Visitor, place: Place): Promise<number> {
 export const filesIn = (spaces: readonly Space[]): number =>
   spaces.flatMap(({ places }) => places).filter(({ possible: [held] }) => typeof held === 'object').length
 
-/** The places of a context go by turns to the clients that work on it. */
+/** The places of a context are assigned round-robin to the clients that work on it. */
 export function sharesOf(spaces: readonly Space[], workers: number): Space[] {
   return Array.from({ length: workers }, (_, worker) => {
     const space = spaces[worker % spaces.length]

@@ -29,7 +29,7 @@ interface Test {
 
 export interface FuzzedService {
   readonly targets: readonly Target[]
-  /** Of a context with entries, for those who read archives. */
+  /** The archive of a context with entries, as a seed. */
   readonly archive: Buffer
 }
 

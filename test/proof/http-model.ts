@@ -161,7 +161,7 @@ class People {
     this.#service.system.pass(by)
     this.#lockout.pass(by)
     this.#now += by
-    // The admin is no part of the model, but his logins end as well.
+    // The admin is no part of the model, but their sessions end as well.
     assert.equal((await this.#admin.signIn('admin', ADMIN_PASSWORD)).status, 200)
   }
 
@@ -184,7 +184,7 @@ class People {
     this.#prolong(login)
   }
 
-  /** Nobody ends what is another's (D3): to him it is unknown. */
+  /** Users cannot end sessions of others (D3), which are unknown to them. */
   async #removeToken(login: Login, other: Login): Promise<void> {
     const isOwn = login.user === other.user && this.#isLive(other)
     const expected = !this.#isLive(login) ? 401 : isOwn ? 204 : 404

@@ -77,7 +77,7 @@ async function cluster(rounds: number, seed: number) {
   }
 }
 
-/** Each model in turn, each batch with a seed of its own. */
+/** Each model one after the other, each batch with a seed of its own. */
 async function model(operations: number, seed: number) {
   const models = {
     lockout: proveLockout,

@@ -71,7 +71,7 @@ const plan = fc.record({
 export type Where = 'memory' | 'database'
 
 /**
- * Whoever signs in, comes back, leaves or changes a password, and however much time passes, `Sessions` says what the model of
+ * Whatever users do (sign in, return, sign out, change a password), and however much time passes, `Sessions` agrees with the model of
  * D2 and D5.3 says. Resolves to the number of operations that were compared; a failure names the seed and the shrunk steps.
  */
 export async function proveSessions(where: Where, { runs, seed }: Extent): Promise<number> {
@@ -225,7 +225,7 @@ class Both {
     else this.#users[index] = { ...user, disabled }
   }
 
-  /** By the user himself: this one login goes on. */
+  /** By the user themselves: this one session continues. */
   async #changePassword(login: Login): Promise<void> {
     const own = this.#isGood(login) ? await this.#sessions.find(login.token) : undefined
     if (!own) return

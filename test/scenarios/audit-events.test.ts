@@ -51,7 +51,7 @@ const read = async (query = ''): Promise<Event[]> => {
   return answer.json<{ events: Event[] }>().events
 }
 
-/** What has been put on record about somebody since he was made, oldest first, without times. */
+/** The events about a user since their creation, oldest first, without times. */
 async function story(id: string): Promise<Array<Omit<Event, 'time'>>> {
   const events = await read(`?user=${encodeURIComponent(id)}&limit=1000`)
   return events.map(({ time: _time, ...event }) => event).reverse()
@@ -219,7 +219,7 @@ test('events are listed latest first, and filtered by user, time and number', as
     ['login-failed', 'login-failed', 'login-failed', 'user-created'],
   )
   assert.deepEqual(await read(`?user=${id}`), named, 'by id too')
-  // A user whose name is the id of another one does not hide that one's history, and no part of a name counts.
+  // A user whose name is the id of another one does not hide that one's history, and no part of a name matches.
   await admin.post('_principals?graphtype=user', { resource: { name: id } })
   assert.deepEqual(await read(`?userId=${id}`), named)
   assert.deepEqual(await read('?userId=filtered'), [])

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertRefused, DCT, textTerm } from '../support/content.ts'
 import { type Answer, type Ask, ask, type Visitor } from '../support/http-client.ts'
-import { LinkVisitor, type LinkWish, newLink } from '../support/public-links.ts'
+import { LinkVisitor, type LinkRequest, newLink } from '../support/public-links.ts'
 import { newContext, newEntry, newUser, startInProcess, startProcess } from '../support/service.ts'
 import { putFile } from '../support/uploads.ts'
 import { eventually } from '../support/waiting.ts'
@@ -265,7 +265,7 @@ test('a browser that opens an active file behind a public link is sent there as 
   const place = await newContext(root, [user.id])
   const id = await newEntry(user.visitor, place)
   await putFile(user.visitor, `${place}/resource/${id}`, '<p>', { 'content-type': 'text/html' })
-  const opened = async (wish: LinkWish = {}) => {
+  const opened = async (wish: LinkRequest = {}) => {
     const link = await newLink(user.visitor, place, id, wish)
     return { link, visitor: await LinkVisitor.at(service, link) }
   }

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { lineOf } from '../../src/assembly/diagnosis.ts'
-import { examine as examineSettings } from '../../src/assembly/examine.ts'
+import { lineOf } from '../../src/assembly/check-result.ts'
+import { runChecks } from '../../src/assembly/doctor.ts'
 import { loadSettings } from '../../src/config/load.ts'
 import { after } from '../support/after.ts'
 import { addPasskey, passkeySettings } from '../support/passkeys.ts'
@@ -27,7 +27,7 @@ async function examine(
 ): Promise<readonly string[]> {
   const settings = { 'service.data.folder': folder, ...(await storeSettings(folder)), ...changed }
   const loaded = loadSettings({ overrides: Object.entries(settings).map(([key, value]) => `${key}=${value}`) })
-  const found = await examineSettings({ ...loaded, file: undefined, tokenKey: undefined, version: '0.0.0' })
+  const found = await runChecks({ ...loaded, file: undefined, tokenKey: undefined, version: '0.0.0' })
   return found.map(lineOf).filter(line => new RegExp(`^(?:\\w+: )?${subject}: `).test(line))
 }
 

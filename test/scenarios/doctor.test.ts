@@ -4,8 +4,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { lineOf, statusOf } from '../../src/assembly/diagnosis.ts'
-import { examine as examineSettings } from '../../src/assembly/examine.ts'
+import { lineOf, statusOf } from '../../src/assembly/check-result.ts'
+import { runChecks } from '../../src/assembly/doctor.ts'
 import { loadSettings } from '../../src/config/load.ts'
 import { type Run, stowage } from '../support/cli.ts'
 import { serviceResponse, startFakeCas } from '../support/fake-cas.ts'
@@ -46,8 +46,8 @@ async function configuration(changed: Readonly<Record<string, string>>): Promise
 async function examine(changed: Readonly<Record<string, string>> = {}): Promise<Pick<Run, 'status' | 'stdout'>> {
   const file = await configuration(changed)
   const loaded = loadSettings({ file, overrides: [] })
-  const found = await examineSettings({ ...loaded, file: file.path, tokenKey: undefined, version: '0.0.0' })
-  return { status: statusOf(found), stdout: found.map(diagnosis => `${lineOf(diagnosis)}\n`).join('') }
+  const found = await runChecks({ ...loaded, file: file.path, tokenKey: undefined, version: '0.0.0' })
+  return { status: statusOf(found), stdout: found.map(result => `${lineOf(result)}\n`).join('') }
 }
 
 test('the doctor prints the effective addresses, cookie flags and certificates, and finds no problem', async () => {

@@ -169,7 +169,7 @@ test('sixty documents of one user at once do not keep others from having theirs 
   done.push('other')
   assert.equal(answer.status, 200)
   for (const { status, text } of await Promise.all(many)) assert.equal(status, 200, text)
-  // Their turn comes after the documents that had begun and, with turns taken, one more.
+  // They are parsed after the documents that had begun and, round-robin, one more.
   assert.ok(done.indexOf('other') < 30, `the other's was number ${done.indexOf('other')}`)
 })
 

@@ -55,7 +55,7 @@ test('a context may be named by its name', async () => {
   assert.equal(await titleFor(admin, lookupPath(`${admin.base}Lookups/resource/${id}`)), 'Two')
 })
 
-test('of several entries the oldest that the caller may read counts; others are not betrayed (D1.5, D13.1)', async () => {
+test('of several entries the oldest that the caller may read is found; others are not revealed (D1.5, D13.1)', async () => {
   const context = await newContext(admin)
   const page = newPage()
   await newLink(context, page, 'One')
@@ -67,9 +67,11 @@ test('of several entries the oldest that the caller may read counts; others are 
     assert.equal(await titleFor(stranger.visitor, path), 404)
     assert.equal(await titleFor(guest, path), 404)
   }
+  const unknown = newPage()
   const hidden = await guest.get(lookupPath(page))
-  const missing = await guest.get(lookupPath(newPage()))
-  assert.equal(hidden.json()['detail'], missing.json()['detail'])
+  const missing = await guest.get(lookupPath(unknown))
+  assert.equal(hidden.json()['detail'], `There is no metadata of ${page} that you may read.`)
+  assert.equal(missing.json()['detail'], `There is no metadata of ${unknown} that you may read.`)
   await newLink(context, page, 'Three', ['_guest'])
   assert.equal(await titleFor(guest, lookupPath(page)), 'Three')
   assert.equal(await titleFor(guest, `${lookupPath(page)}&ignoreAuth`), 'Three')

@@ -40,7 +40,7 @@ test('to a real provider and back: PKCE, state, nonce, userinfo; a user is creat
   assert.equal(url.searchParams.get('response_type'), 'code')
   for (const name of ['state', 'nonce', 'code_challenge'])
     assert.match(url.searchParams.get(name) ?? '', /^[\w-]{43,44}$/)
-  // Renamed here or there, it stays the same account: the link counts.
+  // Renamed here or there, it stays the same account, because of the link.
   users.set('anna', { email: 'anna.new@example.org', email_verified: true, groups: ['staff'] })
   const again = new HeadlessBrowser()
   await loginAtProvider(pair, 'anna', { browser: again })

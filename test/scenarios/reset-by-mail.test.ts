@@ -42,7 +42,7 @@ const reset = (token: string, password = NEXT_PASSWORD): Promise<Answer> =>
 
 const mailsTo = (name: string): number => smtp.mails.filter(({ to }) => to[0] === name).length
 
-/** A user, and the link of a mail that was sent to him. */
+/** A user, and the link of a mail that was sent to them. */
 async function mailed(name: string): Promise<{ id: string; link: string; token: string }> {
   const { id } = await addUser(admin, name)
   return { id, ...(await another(name)) }
@@ -117,6 +117,30 @@ test('the mail has a text and an HTML part with a link under the base address, w
   const html = partOf(mail, 'text/html')
   assert.equal(/href="([^"]+)"/.exec(html)?.[1], link)
   assert.doesNotMatch(mail.source, /evil/)
+})
+
+test('a reset and an invitation have texts of their own, in the language of the user, else of the request (D5.7)', async () => {
+  const known = await addUser(admin, 'kerstin@example.org')
+  await admin.put(userPath(known.id), { language: 'sv-SE' })
+  const invited = await addUserWithoutPassword(admin, 'neu@example.org')
+  await admin.put(userPath(invited.id), { language: 'de' })
+  const other = await addUser(admin, 'autre@example.org')
+  await admin.put(userPath(other.id), { language: 'fr' })
+  await addUserWithoutPassword(admin, 'plain@example.org')
+  const texts = []
+  for (const name of ['kerstin@example.org', 'neu@example.org', 'autre@example.org', 'plain@example.org']) {
+    const headers = { 'accept-language': name.startsWith('autre') ? 'de' : 'xx' }
+    await anyone.ask('auth/pwreset', { json: { email: name }, headers })
+    const mail = await smtp.take(name)
+    texts.push(partOf(mail, 'text/plain').split(/\r?\n/)[0])
+    assert.match(partOf(mail, 'text/html'), /<html lang="(?:sv|de|en)">/)
+  }
+  assert.deepEqual(texts, [
+    `Någon har begärt ett nytt lösenord för ditt konto kerstin@example.org på ${service.base}.`,
+    `Unter ${service.base} wurde ein Konto für Sie angelegt. Ihr Benutzername ist neu@example.org. Wählen Sie ein Passwort, um sich anzumelden.`,
+    `Für Ihr Konto autre@example.org unter ${service.base} wurde ein neues Passwort angefordert.`,
+    `An account has been created for you at ${service.base}. Your user name is plain@example.org. Choose a password to sign in.`,
+  ])
 })
 
 test('opening the link shows a form and changes nothing, however often a scanner does it (D5.7)', async () => {

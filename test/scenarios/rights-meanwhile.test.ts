@@ -48,7 +48,7 @@ const setAdmins = async (ids: readonly string[]): Promise<void> => {
   assert.equal((await admin.put('_principals/resource/_admins', ['_admin', ...ids])).status, 204)
 }
 
-/** Somebody who administers everything until he does not. */
+/** A user whose right to administer everything ends during the test. */
 async function newAdministrator() {
   const somebody = await newUser(service, admin)
   await setAdmins([somebody.id])

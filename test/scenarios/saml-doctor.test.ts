@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { lineOf, statusOf } from '../../src/assembly/diagnosis.ts'
-import { examine as examineSettings } from '../../src/assembly/examine.ts'
+import { lineOf, statusOf } from '../../src/assembly/check-result.ts'
+import { runChecks } from '../../src/assembly/doctor.ts'
 import { loadSettings } from '../../src/config/load.ts'
 import { after } from '../support/after.ts'
 import { aggregateXml, entityXml, FEDERATION_ID, signFederation, singleXml } from '../support/federation.ts'
@@ -50,7 +50,7 @@ async function examine(
   const text = named.map(([key, value]) => `${key}=${value}\n`).join('')
   const file = { path: await write('service.properties', text), text }
   const loaded = loadSettings({ file, overrides: [] })
-  const found = await examineSettings({ ...loaded, file: file.path, tokenKey: undefined, version: '0.0.0' })
+  const found = await runChecks({ ...loaded, file: file.path, tokenKey: undefined, version: '0.0.0' })
   return { status: statusOf(found), lines: found.map(lineOf) }
 }
 

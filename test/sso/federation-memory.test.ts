@@ -24,7 +24,7 @@ test('an aggregate of 40 MB with 5,000 providers is read within 150 MB (D31.1)',
   const { bytes, unusable } = outcome.summary
   assert.ok(bytes > 39 * MEGABYTE, `${bytes} bytes`)
   assert.equal(unusable, 0)
-  // The engine ends the thread at its limit; the bytes that it hands over are beside it.
+  // V8 ends the thread at its limit, which does not include the bytes that the thread hands over.
   const handedOver = outcome.packs.reduce((sum, pack) => sum + pack.length, 0)
   assert.ok(FederationReader.megabytes * 1_048_576 + handedOver < 150 * MEGABYTE, `${handedOver} bytes are handed over`)
   const rows = outcome.packs.flatMap(pack => JSON.parse(Buffer.from(pack).toString('utf8')) as unknown[][])

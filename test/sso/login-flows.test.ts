@@ -118,7 +118,7 @@ test('logins that were begun count for fifteen minutes, by the minute (D8.2)', a
   await Promise.all(Array.from({ length: 2000 }, () => one.create(given, ADDRESS)))
   const full = {
     code: 'overloaded',
-    message: 'Too many logins from your address are in progress. Try again in a minute.',
+    message: 'Too many sign-ons from your address are in progress. Try again in a minute.',
   }
   system.pass(15 * 60_000)
   await assert.rejects(one.create(given, ADDRESS), full)

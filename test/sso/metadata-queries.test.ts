@@ -206,7 +206,10 @@ test('120 queries are sent in a minute (D31.2)', async () => {
   await ask(100, 20)
   const tooMany = (error: unknown) => {
     assert.ok(error instanceof Overloaded)
-    assert.deepEqual([error.message, error.retryAfter], ['Too many identity providers are asked for.', 60])
+    assert.deepEqual(
+      [error.message, error.retryAfter],
+      ['Too many unknown identity providers were requested. Try again in a minute.', 60],
+    )
     return true
   }
   await assert.rejects(queries.ask('urn:121'), tooMany)

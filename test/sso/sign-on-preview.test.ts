@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { AccountMatcher } from '../../src/sso/account-matcher.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
 import { LatestSignOns } from '../../src/sso/sign-on.ts'
-import { type PreviewedProvider, SignOnPreview, type TriedIdentity } from '../../src/sso/sign-on-preview.ts'
+import { type PreviewedProvider, SignOnPreview, type PreviewIdentity } from '../../src/sso/sign-on-preview.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { policy } from '../support/sign-on-services.ts'
 
@@ -24,7 +24,7 @@ function setUp(provider: PreviewedProvider['provider'], error?: Error) {
     { policy: { ...policy, name: 'other' }, provider: { issuer: 'https://other' } },
     { policy, provider },
   ])
-  const planOf = async (tried: TriedIdentity) => {
+  const planOf = async (tried: PreviewIdentity) => {
     await preview.of('a', tried)
     return planned.at(-1)
   }

@@ -51,7 +51,9 @@ function setUp(t: { after(work: () => Promise<void>): void }) {
 
 test('an overload does not use up the flow: the browser can send its response again (D8.2)', async t => {
   const { complete, failures } = setUp(t)
-  const { error, isLeft } = await complete(() => Promise.reject(new Overloaded('Too many sign-ons at once.')))
+  const { error, isLeft } = await complete(() =>
+    Promise.reject(new Overloaded('Too many SAML responses wait for their check. Try again in a moment.')),
+  )
   assert.ok(error instanceof Overloaded)
   assert.ok(isLeft)
   assert.deepEqual(failures.list(), [])

@@ -72,7 +72,7 @@ test('at most 32 transactions share a commit', async t => {
   )
 })
 
-/** Group commits on a database in memory whose engine refuses the statements of a list, with what it was told. */
+/** Group commits on a database in memory that refuses the statements of a list, with the notified results. */
 async function onEngine(refused: readonly string[], error: object = {}) {
   const handle = new DatabaseSync(':memory:')
   handle.exec('CREATE TABLE t (a INTEGER PRIMARY KEY)')

@@ -146,7 +146,7 @@ test('a transaction that conflicts each time is given up after 20 attempts; any 
     assert.ok(error instanceof Overloaded && error.cause instanceof Error)
     assert.deepEqual(
       [error.message, error.cause.name],
-      ['Too many changes of the same things at once.', 'SerializationConflict'],
+      ['Conflicting writes to the database. Try again in 1 second.', 'SerializationConflict'],
     )
     return true
   })

@@ -148,7 +148,7 @@ test('an error of the server makes it unavailable, which is logged once, as is i
       assert.ok(error instanceof StoreUnavailable)
       assert.deepEqual(
         [error.message, error.retryAfter, (error.cause as Error).message],
-        ['The store of logins and lockouts cannot be reached at the moment.', 2, 'LOADING not yet'],
+        ['The store of sessions and lockouts cannot be reached at the moment.', 2, 'LOADING not yet'],
       )
       return true
     })
@@ -347,7 +347,7 @@ test('a record that others change again and again is given up in the end', async
     })
   await assert.rejects(updating, (error: unknown) => {
     assert.ok(error instanceof Overloaded)
-    assert.equal(error.message, 'Too many changes of one record at once.')
+    assert.equal(error.message, 'Conflicting writes to the store of sessions. Try again in 1 second.')
     return true
   })
   assert.equal(changes, 200)

@@ -246,7 +246,7 @@ test('after a failure of the server the upload is left for later; after one of t
   }
   await assert.rejects(store.write(newKey(), failing(), neverAborted), lost)
   assert.deepEqual([s3.uploads.size, s3.objects.size], [0, 0])
-  // What the source reports counts, also where nothing can be removed.
+  // The error of the source is reported, also where nothing can be removed.
   s3.intercept = ({ method }) => (method === 'DELETE' ? refusal(403, 'AccessDenied') : undefined)
   await assert.rejects(store.write(newKey(), failing(), neverAborted), lost)
   assert.equal(s3.uploads.size, 1)

@@ -8,7 +8,7 @@ import type { SqliteHandle, SqliteStatement } from '../../src/stores/sqlite/sqli
 
 const engineError = (errcode: number): Error => Object.assign(new Error('of the engine'), { errcode })
 
-/** An engine that fails as it is told, and notes what it prepares and executes. */
+/** A stand-in for SQLite whose failures the test sets, and which records prepared and executed statements. */
 function engine() {
   const told = { failure: undefined as unknown, prepared: [] as string[], executed: [] as string[], closed: 0 }
   const act = <T>(result: T): T => {

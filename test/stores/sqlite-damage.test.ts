@@ -84,7 +84,7 @@ test('a database that cannot grow refuses rows as StorageFull, goes on reading a
       }
     })
   await fill(0)
-  // The engine refuses to grow as it does when the disk is full.
+  // SQLite refuses to grow as it does when the disk is full.
   await database.get(sql`PRAGMA page_count`)
   await database.run(sql`PRAGMA max_page_count = 1`)
   await assert.rejects(fill(100), StorageFull)

@@ -61,7 +61,7 @@ test('the revision changes with every change, by this process or another, and wi
     const before = database.revision
     assert.equal(database.revision, before)
     await change()
-    // What another process does counts from the next turn of the event loop on.
+    // Commits of another process are seen from the next iteration of the event loop on.
     if (name === 'stranger') await setImmediate()
     assert.notEqual(database.revision, before, name)
   }

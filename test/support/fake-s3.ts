@@ -31,7 +31,7 @@ export const BUCKET = 'bucket'
 export const INITIATED = '2026-01-02T03:04:05.000Z'
 export const MODIFIED = '2026-02-03T04:05:06.000Z'
 
-/** An S3 server of a test's own, which holds one bucket in memory, knows nothing about credentials, and can be told to fail. */
+/** An S3 server of a test's own, which holds one bucket in memory, knows nothing about credentials, and fails on request. */
 export interface FakeS3 {
   readonly url: string
   readonly requests: S3Request[]

@@ -96,7 +96,7 @@ export function faultyDatabase(real: Database, faults: Faults): Database {
     withExclusiveLock: work => real.withExclusiveLock(work),
     async transaction<T>(work: (tx: Queries) => Promise<T>, options?: TransactionOptions): Promise<T> {
       await faults.call('begin', async () => undefined)
-      // A failure inside makes the engine roll back; a failure afterwards leaves everything committed.
+      // A failure inside makes the database roll back; a failure afterwards leaves everything committed.
       let unsure: unknown
       const result = await real.transaction(async tx => {
         const made = await work(through(tx))

@@ -10,7 +10,7 @@ export interface NewLink {
   readonly url: string
 }
 
-export interface LinkWish {
+export interface LinkRequest {
   readonly name?: unknown
   readonly password?: unknown
   readonly expires?: unknown
@@ -18,7 +18,12 @@ export interface LinkWish {
 }
 
 /** Creates a public link to an entry. */
-export async function newLink(owner: Visitor, context: string, entry: string, wish: LinkWish = {}): Promise<NewLink> {
+export async function newLink(
+  owner: Visitor,
+  context: string,
+  entry: string,
+  wish: LinkRequest = {},
+): Promise<NewLink> {
   const answer = await owner.post(`${context}/links/${entry}`, wish)
   assert.equal(answer.status, 201, answer.text)
   return answer.json<NewLink>()

@@ -111,7 +111,7 @@ export interface SsoReport {
   readonly failures: readonly Failure[]
 }
 
-/** What administrators are told of single sign-on. */
+/** The state of single sign-on as administrators see it. */
 export async function ssoReport(service: Service): Promise<SsoReport> {
   return (await (await service.admin()).get('management/sso')).json<SsoReport>()
 }

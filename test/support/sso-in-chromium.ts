@@ -23,7 +23,7 @@ export async function fillIn(page: Page, person: { readonly name: string; readon
   await page.click('[type=submit]')
 }
 
-/** Who the service took a person for on the page that shows the answer of `auth/user`. */
+/** The user on the page that shows the response of `auth/user`. */
 export async function userShown(page: Page): Promise<string> {
   return (JSON.parse((await page.textContent('body')) ?? '') as { user: string }).user
 }

@@ -44,7 +44,7 @@ interface Wishes extends BrowserContextOptions {
 export const phone = { viewport: { width: 390, height: 844 } } as const
 export const desktop = { viewport: { width: 1280, height: 900 } } as const
 
-/** A new visitor: no cookies, English and light unless told otherwise. */
+/** A new visitor: no cookies, by default English and light. */
 export async function newPerson({ browser }: Chromium, { refusals = [], ...options }: Wishes = {}): Promise<Person> {
   const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options })
   context.setDefaultTimeout(TIMEOUT)

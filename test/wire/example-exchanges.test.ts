@@ -21,7 +21,7 @@ const send = (method: string, path: string, body?: unknown, headers = {}): Promi
     headers: { ...(body === undefined ? {} : json), ...headers },
   })
 
-/** The date of a change, which clients send back a second later than told. */
+/** The date of a change, which clients send back one second later. */
 const dateOf = (answer: Answer, plus = 0): string =>
   new Date(Date.parse(String(answer.headers['last-modified'])) + plus * 1000).toUTCString()
 

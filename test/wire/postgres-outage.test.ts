@@ -38,7 +38,7 @@ class Load {
     for (let count = 0; !this.#isOver; count++) {
       const created = await admin.post(context)
       if (this.#note(created, 201)) ids.push(created.json<{ entryId: string }>().entryId)
-      // New files and replaced ones in turn.
+      // New and replaced files alternate.
       const id = ids[Math.floor(count / 2) % Math.max(ids.length, 1)]
       if (id === undefined) continue
       const text = `${client}/${count}`

@@ -4,7 +4,7 @@ import type { Milliseconds } from '../../base/units.ts'
 import type { EphemeralStore } from '../../stores/ephemeral-store.ts'
 import { digestOf } from '../tokens.ts'
 
-/** What a challenge is for. A response to it counts for nothing else. */
+/** What a challenge is for. A response to it is valid for nothing else. */
 export interface ChallengePurpose {
   readonly kind: 'register' | 'sign-in' | 'factor' | 'fresh'
   /** The user who asked for it; absent for a sign-in without a name. */
@@ -13,7 +13,7 @@ export interface ChallengePurpose {
   readonly boundTo?: string
 }
 
-/** How long a person has to use their passkey. */
+/** Time in which a person must use their passkey. */
 export const CHALLENGE_TTL: Milliseconds = 300_000
 /** Each key makes challenges for a day, and verifies them until the last one has expired. */
 const KEY_PERIOD: Milliseconds = 86_400_000

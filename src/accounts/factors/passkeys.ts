@@ -161,7 +161,7 @@ export class Passkeys implements PasskeyCheck {
     return undefined
   }
 
-  /** Verifies a response and records the use. Each one counts once. @returns `undefined` whatever is wrong */
+  /** Verifies a response and records the use. Each one is accepted once. @returns `undefined` whatever is wrong */
   async verify(
     sent: unknown,
     { userId, bound, client }: PasskeyUse,

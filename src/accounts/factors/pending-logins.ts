@@ -8,7 +8,7 @@ import { digestOf } from '../tokens.ts'
 import { findUser, type User } from '../users.ts'
 import type { ProofKind } from './second-factors.ts'
 
-/** How long a user has for the next step: to prove their second factor, or to choose a new password. */
+/** Time for the next step of a sign-in: to prove their second factor, or to choose a new password. */
 export const PENDING_TTL: Milliseconds = 300_000
 /** Further attempts need the password again, whose check is expensive. */
 const MAX_ATTEMPTS = 5

@@ -78,7 +78,7 @@ interface Enrolment {
 const MAX_PER_USER = 20
 const MAX_NAME = 100
 const ID_BYTES = 9
-/** How long a user has to enter the first code. */
+/** Time in which a user must enter the first code. */
 const ENROLMENT_TTL: Milliseconds = 600_000
 /** One per user, so that nothing has to be limited. */
 const enrolmentKey = (userId: string): string => `factor-enrolment:${userId}`

@@ -10,7 +10,7 @@ import type { FactorAnswer, SecondFactors } from './second-factors.ts'
 /** Whose proof has to be recent before a change that matters: of no user, of users with a second factor, or of all. */
 export type StepUpMode = 'off' | 'factors' | 'all'
 
-/** How long a proof is recent. */
+/** Maximum age of a recent proof. */
 const FRESH_TTL: Milliseconds = 300_000
 
 interface Dependencies {
@@ -45,7 +45,7 @@ export class StepUp {
     if (this.hasRecentProof(caller)) return
     throw new Forbidden(
       'fresh-sign-in-required',
-      'The last proof of who you are is older than five minutes. Prove it again, then repeat the request.',
+      'Your last proof of identity is older than five minutes. Send a new one to `POST /auth/fresh`, then repeat the request.',
     )
   }
 

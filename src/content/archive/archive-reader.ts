@@ -19,10 +19,10 @@ import {
 const MAX_MEMBERS = 2_000_000
 const MAX_ENTRIES = 1_000_000
 const MAX_PRINCIPALS = 100_000
-/** Limit for all descriptions together, uncompressed. */
+/** Maximum size of all descriptions together, uncompressed. */
 const MAX_DESCRIPTIONS: Bytes = 4 * 2 ** 30
 const MAX_LINE: Bytes = 64 * 2 ** 20
-/** Limit for the manifest and for the summary. */
+/** Maximum size of the manifest, and of the summary. */
 const MAX_FRAME: Bytes = 65_536
 
 /** The items of an archive, in their order. */

@@ -35,11 +35,11 @@ interface ZipOptions {
    * is broken.
    */
   readonly present?: () => Promise<Caller | undefined>
-  /** Leaves out what was added to a list by people who did not administer it: for those who get the zip with the rights of another. */
+  /** Leaves out what was added to a list by people who did not administer it: for callers who get the zip with the rights of another. */
   readonly trustedOnly?: boolean
 }
 
-/** Limit of the entries in one zip: those selected and all in their lists, also what is left out of the zip. */
+/** Maximum number of entries in one zip: those selected and all in their lists, also what is left out of the zip. */
 const MAX_ENTRIES = 10_000
 /** Entries read by one statement. Other requests run between two statements. */
 const PORTION = 50
@@ -93,7 +93,7 @@ export class FileZips {
       await nextTurn()
       // The zip may take hours: session, account and right are checked again for each file.
       const caller = await present()
-      if (!caller) throw new NotFound('not-found', 'What gave access to these files has ended.')
+      if (!caller) throw new NotFound('not-found', 'Your access to these files was revoked during the download.')
       if (!address) {
         yield { folder: path }
         continue

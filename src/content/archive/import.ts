@@ -43,7 +43,7 @@ interface ImportOptions extends TranslationHints {
 
 type Stored = ReadonlyMap<string, FileRecord>
 
-/** After this many entries, other requests get their turn. */
+/** After this many entries, other requests run. */
 const TURN = 50
 
 /** Replaces everything in a context with the content of an archive (W3.16). */

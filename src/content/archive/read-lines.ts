@@ -222,7 +222,7 @@ function requireText(value: unknown, name: string): string {
   throw wrong(`\`${name}\` is not a text`)
 }
 
-/** Limit for numbers from which the service counts on. An export never contains a larger one. */
+/** Maximum of numbers that the service continues. An export never contains a larger one. */
 const MAX_NUMBER = 1e12
 /**
  * One year before the last year that ISO 8601 writes with four digits, because later changes of an entry add milliseconds.

@@ -24,7 +24,7 @@ import { READ_ONLY, readQuotaMember, readQuotaObject, requireOnly } from './quot
 import { type AccessCheck, type EntryInContext, requires, requireRight } from '../../model/rights.ts'
 import {
   type ContextDescription,
-  type Making,
+  type CreateResourceInput,
   type Naming,
   type ResourceBody,
   type ResourceContent,
@@ -33,7 +33,7 @@ import {
   setName,
   type Written,
 } from '../resource-kind.ts'
-import { isObject } from '../../base/json.ts'
+import { isObject, jsonTypeOf } from '../../base/json.ts'
 import { type Read, requireText } from '../values.ts'
 
 interface Dependencies {
@@ -67,7 +67,7 @@ export class ContextKind implements ResourceKind {
     this.isCreatable = isCreatable
   }
 
-  async create(writer: EntryWriter, { maker, entry, body }: Making): Promise<Entry> {
+  async create(writer: EntryWriter, { maker, entry, body }: CreateResourceInput): Promise<Entry> {
     const { tx } = writer
     const resource = isObject(body.resource) ? body.resource : {}
     const name = resource['name'] ?? resource['alias']
@@ -165,7 +165,8 @@ export class ContextKind implements ResourceKind {
     const mayChange = requires('administer', 'change this context')
     mayChange(caller, target)
     const body = await read()
-    if (!isObject(body)) throw new InvalidInput('invalid-value', 'A context is changed with a JSON object.')
+    if (!isObject(body))
+      throw new InvalidInput('invalid-value', `The body must be a JSON object, but is ${jsonTypeOf(body)}.`)
     // What PUT returned, or the entry shows, can be sent back.
     requireOnly(body, ['alias', 'name', 'quota', 'contextId', ...READ_ONLY])
     const name = body['alias'] ?? body['name']

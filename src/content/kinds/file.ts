@@ -9,7 +9,7 @@ import type { Database } from '../../stores/database.ts'
 import type { Changes } from '../changes.ts'
 import { describeFile, requireHoldsFile } from '../file-description.ts'
 import type {
-  Presentation,
+  ViewContext,
   ResourceBody,
   ResourceConditions,
   ResourceContent,
@@ -36,7 +36,7 @@ export class FileKind implements ResourceKind {
     this.#deps = deps
   }
 
-  async view(_caller: Caller, _target: EntryInContext, { sha256 }: Presentation): Promise<ResourceView> {
+  async view(_caller: Caller, _target: EntryInContext, { sha256 }: ViewContext): Promise<ResourceView> {
     return { form: 'value', value: sha256 === undefined ? {} : { sha256 } }
   }
 

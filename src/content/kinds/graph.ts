@@ -4,7 +4,7 @@ import type { Entry } from '../../model/entry.ts'
 import type { EntryInContext } from '../../model/rights.ts'
 import type { Changes, EntryWriter } from '../changes.ts'
 import type {
-  Making,
+  CreateResourceInput,
   ResourceBody,
   ResourceConditions,
   ResourceContent,
@@ -25,7 +25,7 @@ export class GraphKind implements ResourceKind {
     this.#changes = changes
   }
 
-  async create(_writer: EntryWriter, { entry, body }: Making): Promise<Entry> {
+  async create(_writer: EntryWriter, { entry, body }: CreateResourceInput): Promise<Entry> {
     return { ...entry, content: JSON.stringify(body.resource ?? {}) }
   }
 

@@ -13,10 +13,10 @@ import type { Changes, EntryWriter } from '../changes.ts'
 import type { EntryLoader } from '../entry-loader.ts'
 import type {
   EntryView,
-  Making,
+  CreateResourceInput,
   Naming,
-  Presentation,
-  Presenter,
+  ViewContext,
+  MemberViewer,
   ResourceBody,
   ResourceConditions,
   ResourceContent,
@@ -65,7 +65,7 @@ export class GroupKind implements ResourceKind {
     this.#deps = deps
   }
 
-  async create(writer: EntryWriter, { entry, body }: Making): Promise<Entry> {
+  async create(writer: EntryWriter, { entry, body }: CreateResourceInput): Promise<Entry> {
     const given = isObject(body.resource) ? body.resource['name'] : undefined
     const name = given === undefined ? undefined : requireName(requireText(given, 'name'))
     await insertGroup(writer.tx, { id: entry.id, name })
@@ -76,12 +76,12 @@ export class GroupKind implements ResourceKind {
     return entry
   }
 
-  async view(caller: Caller, target: EntryInContext, { presenter }: Presentation): Promise<ResourceView | undefined> {
+  async view(caller: Caller, target: EntryInContext, { presenter }: ViewContext): Promise<ResourceView | undefined> {
     const group = await findGroup(this.#deps.database, target.entry.id)
     return group && (await this.#describe(caller, target, group, presenter))
   }
 
-  async content(caller: Caller, target: EntryInContext, presenter: Presenter): Promise<ResourceContent> {
+  async content(caller: Caller, target: EntryInContext, presenter: MemberViewer): Promise<ResourceContent> {
     const read = async (): Promise<ResourceView> => {
       const group = await findGroup(this.#deps.database, target.entry.id)
       if (!group) throw new NotFound('not-found', 'There is no such group.')
@@ -95,7 +95,7 @@ export class GroupKind implements ResourceKind {
     caller: Caller,
     { contextEntry }: EntryInContext,
     group: Group,
-    presenter: Presenter,
+    presenter: MemberViewer,
   ): Promise<ResourceView> {
     const { database, loader } = this.#deps
     const ids = group.id === USERS ? await listUserIds(database) : await membersOf(database, group.id)

@@ -7,13 +7,13 @@ import { requireRight } from '../../model/rights.ts'
 import { membersChange } from '../access-changes.ts'
 import type { EntryWriter } from '../changes.ts'
 import { findEntryHead } from '../entry-records.ts'
-import type { Making } from '../resource-kind.ts'
+import type { CreateResourceInput } from '../resource-kind.ts'
 import { requireMayAppoint } from './account-guards.ts'
 
 /** Adding a member requires the same right as any other change of the members (W3.8). */
 export async function joinGroup(
   writer: EntryWriter,
-  { maker, entry: user, place: { contextEntry } }: Making,
+  { maker, entry: user, place: { contextEntry } }: CreateResourceInput,
   groupUri: string,
   requireFresh: RequireFresh,
 ): Promise<void> {

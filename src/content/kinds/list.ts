@@ -14,7 +14,7 @@ import { headsOf } from '../entry-records.ts'
 import { forgetList, type ListMember, replaceListMembers, trustInMembers } from '../list-records.ts'
 import type {
   EntryView,
-  Presentation,
+  ViewContext,
   ResourceBody,
   ResourceConditions,
   ResourceContent,
@@ -56,7 +56,7 @@ export class ListKind implements ResourceKind {
     await replaceListMembers(tx, list, members)
   }
 
-  async view(caller: Caller, target: EntryInContext, { presenter, paging }: Presentation): Promise<ResourceView> {
+  async view(caller: Caller, target: EntryInContext, { presenter, paging }: ViewContext): Promise<ResourceView> {
     if (!this.#showsMembers) return { form: 'value', value: {} }
     const { contextEntry } = target
     const budget = ResponseBudget.forMany()

@@ -1,5 +1,5 @@
 import { InvalidInput } from '../../base/errors.ts'
-import { isObject } from '../../base/json.ts'
+import { isObject, jsonTypeOf } from '../../base/json.ts'
 import { type Bytes, UNLIMITED } from '../../base/units.ts'
 
 /** Members of a quota object that clients cannot set. Sent back, they are ignored, whatever their value (I2.6). */
@@ -7,7 +7,11 @@ export const READ_ONLY = ['fillLevel', 'hasDefaultQuota'] as const
 
 /** The quota in a quota object, as GET returns it (D7.1). @throws {InvalidInput} `invalid-quota` */
 export function readQuotaObject(json: unknown): Bytes {
-  if (!isObject(json)) throw new InvalidInput('invalid-quota', 'A JSON object with `quota` was expected.')
+  if (!isObject(json))
+    throw new InvalidInput(
+      'invalid-quota',
+      `The body must be a JSON object with \`quota\`, but is ${jsonTypeOf(json)}.`,
+    )
   requireOnly(json, ['quota', ...READ_ONLY])
   return requireQuotaValue(json['quota'])
 }
@@ -19,7 +23,10 @@ export const readQuotaMember = (value: unknown): Bytes =>
 function requireQuotaValue(value: unknown): Bytes {
   const isWhole = typeof value === 'number' && Number.isSafeInteger(value) && !Object.is(value, -0)
   if (isWhole && value >= UNLIMITED) return value
-  throw new InvalidInput('invalid-quota', '`quota` must be -1 (unlimited) or a whole number of bytes from 0 to 2^53-1.')
+  throw new InvalidInput(
+    'invalid-quota',
+    `\`quota\` must be -1 (unlimited) or a whole number of bytes from 0 to 2^53-1, but is ${jsonTypeOf(value)}.`,
+  )
 }
 
 /** Checks that the object contains known members only; any other member is an error (D7.1). */

@@ -3,7 +3,7 @@ import type { Entry } from '../../model/entry.ts'
 import type { EntryInContext } from '../../model/rights.ts'
 import type { Changes, EntryWriter } from '../changes.ts'
 import type {
-  Making,
+  CreateResourceInput,
   ResourceBody,
   ResourceConditions,
   ResourceContent,
@@ -23,7 +23,7 @@ export class TextKind implements ResourceKind {
     this.#changes = changes
   }
 
-  async create(_writer: EntryWriter, { entry, body }: Making): Promise<Entry> {
+  async create(_writer: EntryWriter, { entry, body }: CreateResourceInput): Promise<Entry> {
     return { ...entry, content: body.resource === undefined ? '' : requireText(body.resource, 'resource') }
   }
 

@@ -1,5 +1,5 @@
 import { InvalidInput } from '../../base/errors.ts'
-import { isObject } from '../../base/json.ts'
+import { isObject, jsonTypeOf } from '../../base/json.ts'
 import { isLanguageTag } from '../../base/text.ts'
 import { requireText } from '../values.ts'
 
@@ -11,7 +11,7 @@ const MAX_PROPERTIES_BYTES = 65_536
 export function readFlag(value: unknown, member: string): boolean {
   if (value === true || value === 'true') return true
   if (value === false || value === 'false') return false
-  throw new InvalidInput('invalid-value', `\`${member}\` is true or false.`)
+  throw new InvalidInput('invalid-value', `\`${member}\` must be true or false, but is ${jsonTypeOf(value)}.`)
 }
 
 /** Parses a language tag; an empty one clears the language. */
@@ -19,13 +19,20 @@ export function readLanguage(value: unknown): string | undefined {
   const language = requireText(value, 'language').trim()
   if (language === '') return undefined
   if (!isLanguageTag(language)) {
-    throw new InvalidInput('invalid-value', '`language` is not a language tag.')
+    throw new InvalidInput(
+      'invalid-value',
+      `\`language\` must be a language tag such as en or pt-BR, but is "${language.slice(0, 40)}".`,
+    )
   }
   return language
 }
 
 export function readProperties(value: unknown, userId: string): Readonly<Record<string, string>> {
-  if (!isObject(value)) throw new InvalidInput('invalid-value', '`customProperties` is an object of texts.')
+  if (!isObject(value))
+    throw new InvalidInput(
+      'invalid-value',
+      `\`customProperties\` must be an object of texts, but is ${jsonTypeOf(value)}.`,
+    )
   const entries = Object.entries(value).map(
     ([key, text]) => [key, requireText(text, `customProperties.${key}`)] as const,
   )

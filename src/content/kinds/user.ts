@@ -37,7 +37,7 @@ import { type Entry, userAcl } from '../../model/entry.ts'
 import { type EntryAddress, PRINCIPALS } from '../../model/addresses.ts'
 import { type AccessCheck, may, type EntryInContext } from '../../model/rights.ts'
 import type {
-  Making,
+  CreateResourceInput,
   Naming,
   ResourceBody,
   ResourceConditions,
@@ -49,7 +49,7 @@ import type {
 import { requireMayEnable } from './account-guards.ts'
 import { joinGroup } from './join-group.ts'
 import { readFlag, readLanguage, readProperties } from './user-members.ts'
-import { isObject } from '../../base/json.ts'
+import { isObject, jsonTypeOf } from '../../base/json.ts'
 import { requirePasswordText, requireText } from '../values.ts'
 
 /** The user resource as clients see it (W2.6). */
@@ -142,7 +142,7 @@ export class UserKind implements ResourceKind {
     return await this.#deps.passwords.hash(password)
   }
 
-  async create(writer: EntryWriter, making: Making): Promise<Entry> {
+  async create(writer: EntryWriter, making: CreateResourceInput): Promise<Entry> {
     const { entry, request, body, hash } = making
     await insertRequestedUser(writer, entry.id, body.resource, hash)
     if (request.groupUri !== undefined) await joinGroup(writer, making, request.groupUri, this.#deps.requireFresh)
@@ -309,9 +309,14 @@ const currentPasswordWrong = (): Forbidden =>
   new Forbidden('current-password-wrong', 'The password has been changed meanwhile.')
 
 function readWish(body: unknown): Wish {
-  if (!isObject(body)) throw new InvalidInput('invalid-value', 'A user is changed with a JSON object.')
+  if (!isObject(body))
+    throw new InvalidInput('invalid-value', `The body must be a JSON object, but is ${jsonTypeOf(body)}.`)
   const unknown = Object.keys(body).filter(member => !members.some(known => known === member))
-  if (unknown.length > 0) throw new InvalidInput('invalid-value', `Unknown members: ${unknown.join(', ')}.`)
+  if (unknown.length > 0)
+    throw new InvalidInput(
+      'invalid-value',
+      `A user has no ${unknown.map(name => `\`${name}\``).join(', ')}. Members are ${members.join(', ')}.`,
+    )
   return body
 }
 
@@ -363,7 +368,8 @@ async function insertRequestedUser(
     await insertUser(tx, { id })
     return writer.record({ event: 'user-created', userId: id })
   }
-  if (!isObject(resource)) throw new InvalidInput('invalid-value', '`resource` of a user is an object.')
+  if (!isObject(resource))
+    throw new InvalidInput('invalid-value', `\`resource\` of a user must be an object, but is ${jsonTypeOf(resource)}.`)
   const { name: givenName = '', homecontext, language, customProperties, disabled } = resource
   const name = requireName(requireText(givenName, 'name'))
   const homeContext =

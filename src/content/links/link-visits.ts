@@ -198,7 +198,7 @@ export class LinkVisits {
     throw new Forbidden('link-password-wrong', 'The password is wrong.')
   }
 
-  /** Whether the entry lies in the list, at any depth, put there by those who might share it. */
+  /** Whether the entry lies in the list, at any depth, put there by people who can share it. */
   async #isBelow(root: Entry, id: string): Promise<boolean> {
     const { context } = root
     let holding: string | undefined = id

@@ -37,7 +37,7 @@ interface Dependencies {
 }
 
 /** What is chosen when a link is created; what is left out does not limit it. */
-export interface LinkWish {
+export interface LinkRequest {
   /** A note for its creator. */
   readonly name?: string | undefined
   readonly password?: string | undefined
@@ -65,7 +65,7 @@ const EXPIRED_KEPT: Milliseconds = 30 * 86_400_000
 
 const linking = requires('administer', 'create public links to this entry')
 
-/** Public links: created, listed and revoked by those who administer what they open (D25.8). */
+/** Public links: created, listed and revoked by users who administer the entry (D25.8). */
 export class PublicLinks {
   readonly #deps: Dependencies
 
@@ -80,7 +80,7 @@ export class PublicLinks {
   async create(
     caller: Caller,
     key: EntryKey,
-    read: () => Promise<LinkWish>,
+    read: () => Promise<LinkRequest>,
   ): Promise<{ readonly id: string; readonly secret: string }> {
     const { loader, changes, system, passwords, secrets } = this.#deps
     requireSignedIn(caller, 'create public links')
@@ -139,7 +139,7 @@ export class PublicLinks {
     return { items, results }
   }
 
-  /** For its creator and those who administer the entry. @throws {NotFound} also for a link that the caller may not revoke */
+  /** For its creator and users who administer the entry. @throws {NotFound} also for a link that the caller may not revoke */
   async revoke(caller: Caller, id: string): Promise<void> {
     await this.#deps.changes.run(caller, async writer => {
       const link = await requireOwn(writer.tx, writer.caller, id)
@@ -152,7 +152,7 @@ export class PublicLinks {
    * Changes note, expiry and limit to those of the wish, and the password if the wish has one; an empty one removes it. For those who may
    * revoke the link. @throws {NotFound} as {@link revoke}
    */
-  async change(caller: Caller, id: string, read: () => Promise<LinkWish>): Promise<void> {
+  async change(caller: Caller, id: string, read: () => Promise<LinkRequest>): Promise<void> {
     const { changes, database, passwords } = this.#deps
     await requireOwn(database, caller, id)
     const wish = await read()
@@ -200,7 +200,7 @@ export class PublicLinks {
   }
 
   /** @throws {InvalidInput} `invalid-value`, `password-rules`, `password-too-long` */
-  #requireValid({ name = '', password, expires, maxDownloads }: LinkWish): void {
+  #requireValid({ name = '', password, expires, maxDownloads }: LinkRequest): void {
     if (name.length > MAX_NAME || /\p{C}/u.test(name)) {
       throw invalid(`\`name\` has at most ${MAX_NAME} characters, and no control characters.`)
     }

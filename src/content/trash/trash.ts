@@ -15,7 +15,7 @@ import { displayName } from '../file-description.ts'
 import type { EntryLoader } from '../entry-loader.ts'
 import { findEntryHead } from '../entry-records.ts'
 import { appendToList, forgetList, insertMembership, leaveList } from '../list-records.ts'
-import { membersBelow } from '../members-below.ts'
+import { membersBelow } from '../descendants.ts'
 import {
   findTrashed,
   findTrashedEntry,

@@ -1,3 +1,5 @@
+import { jsonTypeOf } from '../../base/json.ts'
+
 /** JSON Schema 2020-12, as written to `openapi.json`. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -46,7 +48,7 @@ function schema<T>(
 }
 
 const primitive = <T>(json: JsonSchema, isValid: (value: unknown) => boolean, form: string): Schema<T> =>
-  schema(json, (value, path) => (isValid(value) ? undefined : `${path} must be ${form}`))
+  schema(json, (value, path) => (isValid(value) ? undefined : wrongType(path, form, value)))
 
 /** Any JSON value. */
 export const anything: Schema = schema({}, () => undefined)
@@ -80,7 +82,7 @@ export const list = <T>(items: Schema<T>): Schema<readonly T[]> =>
   schema(
     { type: 'array', items: items.json },
     (value, path) => {
-      if (!Array.isArray(value)) return `${path} must be a list`
+      if (!Array.isArray(value)) return wrongType(path, 'an array', value)
       return firstOf(value, (item, index) => items.mismatch(item, `${path}[${index}]`))
     },
     [items],
@@ -91,7 +93,7 @@ export const mapOf = <T>(values: Schema<T>): Schema<Readonly<Record<string, T>>>
   schema(
     { type: 'object', additionalProperties: values.json },
     (value, path) => {
-      if (!isPlainObject(value)) return `${path} must be an object`
+      if (!isPlainObject(value)) return wrongType(path, 'an object', value)
       return firstOf(Object.entries(value), ([name, item]) => values.mismatch(item, `${path}.${name}`))
     },
     [values],
@@ -115,7 +117,7 @@ function objectOf<M extends Members>(members: M, isOpen: boolean): Schema<Object
     ...(isOpen ? {} : { additionalProperties: false }),
   }
   const mismatch: Schema['mismatch'] = (value, path) => {
-    if (!isPlainObject(value)) return `${path} must be an object`
+    if (!isPlainObject(value)) return wrongType(path, 'an object', value)
     const missing = required.find(name => value[name] === undefined)
     if (missing !== undefined) return `${path}.${missing} is missing`
     const unknown = isOpen ? undefined : Object.keys(value).find(name => !Object.hasOwn(schemas, name))
@@ -144,6 +146,9 @@ export const named = <T>(name: string, form: Schema<T>, keywords: JsonSchema = {
   json: { $ref: `#/components/schemas/${name}` },
   definitions: { ...form.definitions, [name]: { ...form.json, ...keywords } },
 })
+
+const wrongType = (path: string, form: string, value: unknown): string =>
+  `${path} must be ${form}, but is ${jsonTypeOf(value)}`
 
 const schemaOf = (member: Member): Schema => ('optional' in member ? member.optional : member)
 

@@ -60,7 +60,7 @@ export const page = (context: PageContext, title: string, main: Html, head: Html
   }\n`
 
 /**
- * Headers of a page with a form. Under the stricter `no-referrer` of all other answers a browser sends `Origin: null` with
+ * Headers of a page with a form. Under the stricter `no-referrer` of all other responses a browser sends `Origin: null` with
  * the form, and the guard against other sites refuses it (D2.9); this one too keeps the address, and a token in it, back.
  */
 export const pageHeaders = { 'content-security-policy': pagePolicy, 'referrer-policy': 'strict-origin' } as const

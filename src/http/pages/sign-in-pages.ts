@@ -30,7 +30,7 @@ export interface OpenElsewhere {
 
 export interface LoginForm {
   readonly methods: SignInMethods
-  /** The address to open after the login; already checked. */
+  /** The address to open after the sign-in; already checked. */
   readonly successUrl: string
   readonly userName?: string | undefined
   readonly refusal?: Refusal | undefined
@@ -147,7 +147,7 @@ interface FactorForm {
   readonly passkey: PasskeyButton | undefined
   /** The script for passkeys; the page works without it. */
   readonly script: string
-  /** Why an earlier answer was refused. */
+  /** Why an earlier response was refused. */
   readonly refusal: Refusal | undefined
 }
 

@@ -110,7 +110,10 @@ export class Bodies {
     let own: Bytes = 0
     onResponseEnd(response, () => (this.#inMemory -= own))
     return bytes => {
-      if (this.#inMemory + bytes > this.#limits.memory) throw new Overloaded('Too many large bodies at once.')
+      if (this.#inMemory + bytes > this.#limits.memory)
+        throw new Overloaded(
+          `Large requests in progress take more than ${this.#limits.memory} bytes. Try again when some have finished.`,
+        )
       if (response.closed) return
       this.#inMemory += bytes
       own += bytes

@@ -30,7 +30,7 @@ async function handOn(readers: Readers, request: FastifyRequest, reply: FastifyR
   return typeof body === 'string' ? body : Buffer.from(body)
 }
 
-/** The headers that an answer depends on. Reading needs no credentials, and the answer is compressed here. */
+/** The headers that a response depends on. Reading needs no credentials, and the response is compressed here. */
 const NAMES = [
   'accept',
   'if-match',

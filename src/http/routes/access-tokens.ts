@@ -1,6 +1,6 @@
 import type { AccessToken } from '../../accounts/access-tokens.ts'
 import { tokenScopes } from '../../accounts/caller.ts'
-import { askedUser } from '../caller.ts'
+import { targetUser } from '../caller.ts'
 import { done, json, textParameter, route } from '../interface/route.ts'
 import { jsonBody } from '../interface/bodies.ts'
 import { list, named, object, oneOf, optional, text } from '../interface/schema.ts'
@@ -92,7 +92,7 @@ export const accessTokenRoutes = [
     refusals: { 403: ['not-allowed', 'access-token-scope'], 404: ['not-found'] },
     isOffered,
     handle: async (deps: Services, { caller, query }) => {
-      const { id } = await askedUser(deps, caller, query.user, "list another user's access tokens")
+      const { id } = await targetUser(deps, caller, query.user, "list another user's access tokens")
       return (await serviceOf(deps).list(id)).map(describe)
     },
   }),

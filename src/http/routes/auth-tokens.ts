@@ -7,7 +7,7 @@ import { InvalidInput, NotFound } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { eventOf } from '../../accounts/audit.ts'
 import { setCookie } from '../protocol/sender.ts'
-import { askedUser } from '../caller.ts'
+import { targetUser } from '../caller.ts'
 import { done, json, choice, paging, textParameter, route } from '../interface/route.ts'
 import { jsonBody } from '../interface/bodies.ts'
 import { mapOf, named, object, oneOf, openObject, optional, text, type TypeOf } from '../interface/schema.ts'
@@ -60,7 +60,7 @@ export const authTokenRoutes = [
     refusals: { 403: ['not-allowed'], 404: ['not-found'] },
     handle: async (deps: Uses<'sessions' | 'database' | 'users' | 'stepUp'>, { caller, query, reply }) => {
       if (query.user === EVERYBODY) return await listEverybody(deps, caller, query, reply)
-      const user = await askedUser(deps, caller, query.user, "list another user's logins")
+      const user = await targetUser(deps, caller, query.user, "list another user's logins")
       const sessions = await deps.sessions.list(user)
       const isRequested = inScope(query.scope, caller.session)
       const showsTokens = deps.stepUp.hasRecentProof(caller)
@@ -147,7 +147,7 @@ const describeLogin = ({ loginTime, expires, lastAccess, client }: Session, user
   loginTime: zonelessTime(loginTime),
   loginExpiration: zonelessTime(expires),
   inetAddress: `/${client.address}`,
-  // Accesses are noted to the millisecond; the login is the first one.
+  // Accesses are noted to the millisecond; the sign-in is the first one.
   lastAccess: zonelessTime(Math.max(lastAccess, loginTime)),
   userAgent: client.userAgent,
   userName: user.name,
@@ -162,7 +162,7 @@ async function endOne({ sessions }: Uses<'sessions'>, caller: Caller, token: str
   const isAllowed = owner !== undefined && (owner === caller.user.id || isAdmin(caller))
   const hasEnded = isAllowed && (token.includes('.') ? await sessions.endByHandle(token) : await sessions.end(token))
   if (hasEnded) return owner
-  throw new NotFound('unknown-token', 'No login has this token.')
+  throw new NotFound('unknown-token', 'No session has this token. `GET /auth/tokens` lists your sessions.')
 }
 
 function requireOne({ token, scope }: TypeOf<typeof Removal>) {

@@ -9,7 +9,7 @@ import type { Uses } from '../services.ts'
 import { completeLogin, failLogin, type SsoCompletionServices } from '../sign-in-completion.ts'
 
 export const CAS_PATH = 'auth/cas'
-/** Marks the second start of a login that returned without its flow. */
+/** Marks the second start of a sign-on that returned without its flow. */
 const AGAIN = 'again'
 /** The size of the largest accepted logout message, percent-encoded. */
 const MAX_LOGOUT_BYTES = 49_152
@@ -44,7 +44,7 @@ export const casRoutes = [
     htmlErrors: true,
     /**
      * A ticket without its flow may belong to another browser, so it is dropped without validation, and the
-     * login starts again. `?again` shows that this is the second start, so that a browser without cookies is
+     * sign-on starts again. `?again` shows that this is the second start, so that a browser without cookies is
      * not redirected for ever.
      */
     handle: async (deps, { request, reply, caller: { client }, query: { ticket, again, successurl } }) => {

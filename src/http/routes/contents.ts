@@ -46,7 +46,7 @@ async function answerTicket(
 const addressOf = ({ base }: ContentServices, ticket: OpenedTicket): string =>
   ticket.link === undefined ? base.toAbsolute(resourceUri(ticket)) : base.at(publicFilePath(ticket.link, ticket.id))
 
-/** The entry of the ticket; `undefined` when its login, link or right has ended, or the file has changed since. */
+/** The entry of the ticket; `undefined` when its session, link or right has ended, or the file has changed since. */
 async function readableEntry(deps: ContentServices, ticket: OpenedTicket, client: Client): Promise<Entry | undefined> {
   try {
     const entry =
@@ -68,7 +68,7 @@ async function entryForCaller(deps: ContentServices, ticket: OpenedTicket, clien
   return content?.form === 'file' ? entry : undefined
 }
 
-/** The present state of the user whose login asked for the ticket. The session itself is not used, so it is not extended. */
+/** The present state of the user whose session requested the ticket. The session itself is not used, so it is not extended. */
 async function callerOf(
   { sessions, users }: ContentServices,
   { session: handle }: OpenedTicket,

@@ -28,7 +28,7 @@ export const directoryRoutes = [
     chapter,
     summary: 'List the users by name.',
     details:
-      '`fullName` and `email` come from their metadata, `lastSignIn` from the audit trail. `quota` is that of the home context.',
+      '`fullName` and `email` come from their metadata, `lastSignIn` from the audit log. `quota` is that of the home context.',
     requires: { role: 'admin', to: 'list the users' },
     query: {
       ...portion,

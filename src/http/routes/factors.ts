@@ -2,7 +2,7 @@ import { otpauthUri } from '../../accounts/factors/totp.ts'
 import type { Factor } from '../../accounts/factors/factor-rows.ts'
 import { requireSessionOf } from '../../accounts/factors/step-up.ts'
 import { requireAdmin } from '../../accounts/caller.ts'
-import { askedUser, userNamed } from '../caller.ts'
+import { targetUser, userNamed } from '../caller.ts'
 import { done, json, requiredText, textParameter, route } from '../interface/route.ts'
 import { jsonBody } from '../interface/bodies.ts'
 import { list, named, object, oneOf, optional, text, anything } from '../interface/schema.ts'
@@ -46,7 +46,7 @@ export const factorRoutes = [
     answers: { 200: json('The factors, without their secrets.', SecondFactors) },
     refusals: { 403: ['not-allowed', 'access-token-scope'], 404: ['not-found'] },
     handle: async (deps: Services & Uses<'database' | 'passkeys'>, { caller, query }) => {
-      const { id } = await askedUser(deps, caller, query.user, "list another user's second factors")
+      const { id } = await targetUser(deps, caller, query.user, "list another user's second factors")
       const [factors, left] = await Promise.all([deps.factors.list(id), deps.factors.recoveryCodesLeft(id)])
       const canAdd = deps.factorPolicy.isOffered ? ['totp', ...(deps.passkeys ? ['passkey'] : [])] : []
       return { factors: factors.map(describe), recoveryCodes: left, canAdd }

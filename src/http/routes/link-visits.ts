@@ -185,7 +185,7 @@ function serviceOf({ linkVisits }: Uses<'linkVisits'>): LinkVisits {
 
 async function enter(deps: Services, request: FastifyRequest, linkId: string): Promise<Visit> {
   const cookie = new LinkCookie(deps.base, deps.options.cookie.secure, linkId)
-  // An answer as a script can be read by pages of every site.
+  // A response as a script can be read by pages of every site.
   const key = request.callback === undefined ? cookie.read(request.cookies) : undefined
   return await serviceOf(deps).enter(linkId, key, request.caller.client)
 }

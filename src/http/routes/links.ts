@@ -1,6 +1,6 @@
 import { linkStates } from '../../content/links/link-state.ts'
-import type { LinkWish, ListedLink } from '../../content/links/links.ts'
-import { askedUser } from '../caller.ts'
+import type { LinkRequest, ListedLink } from '../../content/links/links.ts'
+import { targetUser } from '../caller.ts'
 import { done, json, flagParameter, paging, textParameter, route } from '../interface/route.ts'
 import { jsonBody } from '../interface/bodies.ts'
 import { flag, integer, list, named, object, oneOf, optional, text } from '../interface/schema.ts'
@@ -55,12 +55,12 @@ const urlOf = ({ base }: Uses<'base'>, secret: string): string => `${base.at('ui
 const readWish = ({
   expires,
   ...wish
-}: { readonly expires?: string | undefined } & Omit<LinkWish, 'expires'>): LinkWish => ({
+}: { readonly expires?: string | undefined } & Omit<LinkRequest, 'expires'>): LinkRequest => ({
   ...wish,
   expires: expires === undefined ? undefined : readExpiry(expires),
 })
 
-/** Public links of files and folders, for those who create and revoke them (D25.8). */
+/** Public links of files and folders, for users who create and revoke them (D25.8). */
 export const linkRoutes = [
   route({
     id: 'createPublicLink',
@@ -124,7 +124,7 @@ export const linkRoutes = [
     handle: async (deps: Services & Uses<'database'>, { caller, query }) => {
       const creator = query.all
         ? undefined
-        : (await askedUser(deps, caller, query.user, 'see the public links of other users')).id
+        : (await targetUser(deps, caller, query.user, 'see the public links of other users')).id
       const { items, results } = await serviceOf(deps).listBy(caller, creator, query)
       return { items: items.map(describe), results }
     },

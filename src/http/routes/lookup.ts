@@ -64,7 +64,7 @@ async function answer(
   const requested = { uri: base.toRelative(uri), scope, ...(context === undefined ? {} : { context }) }
   const found = await metadata.lookUp(caller, requested)
   // The response is the same for a missing entry and for one that the caller may not read.
-  if (!found) throw new NotFound('not-found', 'There are no such metadata of this resource.')
+  if (!found) throw new NotFound('not-found', `There is no metadata of ${uri.slice(0, 200)} that you may read.`)
   const { entry, graph, modified } = found
   if (modified !== undefined) {
     // Another entry may match first later, with an earlier date, so only an ETag identifies the response.

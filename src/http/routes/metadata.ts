@@ -40,7 +40,7 @@ import type { Parameters } from '../protocol/body.ts'
 import type { Uses } from '../services.ts'
 import { graphAnswer, graphBody } from './entries.ts'
 
-/** Which links from entry to entry an answer follows (W3.5). */
+/** Which links from entry to entry a response follows (W3.5). */
 const linkQuery = {
   recursive: textParameter(
     'With the metadata of the entries that these predicates lead to: IRIs or short forms such as `dcterms:hasPart`, commas between them. At most 1000 entries that the caller may read.',
@@ -266,7 +266,7 @@ const sendCached = (reply: FastifyReply, entry: Entry): FastifyReply =>
 
 const empty = async (): Promise<Graph> => emptyGraph
 
-/** W3.5 */
+/** Names the file that a browser saves (W3.5). */
 function nameFile(request: FastifyRequest, reply: FastifyReply, entry: Entry, { syntax }: Representation): void {
   const type = request.parameters.has('download') ? 'attachment' : 'inline'
   reply.header('content-disposition', contentDisposition(`${fileNameOf(entry)}.${syntax.extension}`, type))

@@ -126,7 +126,7 @@ export const insightRoutes = [
     details: 'It is what `stowage doctor` finds, seen from this process. It can take seconds.',
     requires: { role: 'admin', to: 'examine the service' },
     answers: { 200: json('The findings.', Findings) },
-    handle: async ({ insight }: Uses<'insight'>) => ({ findings: [...(await insight.examine())] }),
+    handle: async ({ insight }: Uses<'insight'>) => ({ findings: [...(await insight.runChecks())] }),
   }),
   route({
     id: 'readHistory',

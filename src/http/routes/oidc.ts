@@ -41,7 +41,7 @@ export const oidcRoutes = [
     handle: async (deps: Uses<'base' | 'sso' | 'options'>, { request, reply, caller, query }) => {
       const oidc = requireOidc(deps)
       const cookie = new FlowCookie(deps.base, deps.options.cookie.secure, 'oidc')
-      // One secret serves several logins at the same time, in several tabs.
+      // One secret serves several sign-ons at the same time, in several tabs.
       const browser = cookie.read(request.cookies) ?? oidc.newBrowser()
       try {
         const { idp, username, successurl: successUrl, failureurl: failureUrl } = query

@@ -8,7 +8,7 @@ import type { Uses } from '../services.ts'
  * offered routes
  */
 export const openApiRoute = (paths: () => Paths) => {
-  // Made once: it takes as long as twenty small answers. It is made again for a service at another address.
+  // Made once: it takes as long as twenty small responses. It is made again for a service at another address.
   let made: { readonly base: string; readonly bytes: Buffer } | undefined
   const bytesFor = ({ base, cookie, options: { version } }: Uses<'base' | 'cookie' | 'options'>): Buffer => {
     if (made?.base !== base.href) {

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { PasswordReset } from '../../accounts/password-reset.ts'
+import type { MailKind, MailTexts, PasswordReset } from '../../accounts/password-reset.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import { empty, page, textParameter, route } from '../interface/route.ts'
 import { formBody, formOrJson, jsonBody } from '../interface/bodies.ts'
 import { openObject, optional, text } from '../interface/schema.ts'
-import { pageContext, sendPage } from '../page.ts'
+import { type LanguageWords, pageContext, sendPage, wordsFor } from '../page.ts'
 import { prefersHtml } from '../protocol/negotiate.ts'
 import { askResetPage, brokenRules, newPasswordPage, noticePage } from '../pages/reset-pages.ts'
 import type { Uses } from '../services.ts'
@@ -72,7 +72,11 @@ export const passwordResetRoutes = [
       const reset = requireReset(deps)
       const context = pageContext(deps, request)
       if (email !== undefined && token === undefined) {
-        reset.request(email, client, token => `${deps.base.at(PATH)}?token=${token}`)
+        reset.request(email, client, {
+          address: deps.base.href,
+          linkTo: token => `${deps.base.at(PATH)}?token=${token}`,
+          textsFor: (kind, own) => mailTexts(kind, wordsFor(deps.ui, [own, request.headers['accept-language']])),
+        })
         const { mailSentTitle: title, mailSent: notice } = context.words
         return answer(request, reply.status(202), noticePage(context, { title, notice, onward: context.home }))
       }
@@ -92,6 +96,15 @@ export const passwordResetRoutes = [
     },
   }),
 ]
+
+const mailTexts = (kind: MailKind, { language, words }: LanguageWords): MailTexts => ({
+  language,
+  subject: words[`mail.${kind}.subject`],
+  why: words[`mail.${kind}.why`],
+  how: words['mail.how'],
+  button: words[`mail.${kind}.button`],
+  otherwise: words[`mail.${kind}.otherwise`],
+})
 
 type ResetServices = Uses<'base' | 'passwordReset' | 'passwordRules' | 'ui'>
 

@@ -210,7 +210,10 @@ const sequenceOf = (list: Entry, members: readonly string[]): Graph => ({
 /** Only to addresses that are safe in a browser: a stored `javascript:` must not come back as a redirect. */
 function redirectAbroad(reply: FastifyReply, { externalResource = '' }: Entry): FastifyReply {
   if (/^https?:\/\//i.test(externalResource)) return reply.redirect(encodeURI(decodeSafely(externalResource)), 303)
-  throw new NotFound('not-found', 'The resource of this entry is not on the web.')
+  throw new NotFound(
+    'not-found',
+    'The resource of this entry has no http or https address, so there is nothing to redirect to.',
+  )
 }
 
 /** Prevents existing escapes from being escaped again. */

@@ -18,7 +18,7 @@ import {
   type CompletionServices,
   endSignIn,
   FACTOR_PATH,
-  leadOn,
+  redirectToNextStep,
   NEW_PASSWORD_PATH,
   pendingCookie,
   requireComplete,
@@ -250,7 +250,7 @@ async function takeStep(
   const token = cookie.read(request.cookies)
   try {
     const result = await complete(token)
-    if (isWaiting(result) && prefersHtml(request)) return await leadOn(deps, reply, result)
+    if (isWaiting(result) && prefersHtml(request)) return await redirectToNextStep(deps, reply, result)
     const signedIn = requireComplete(deps, reply, result)
     setCookie(reply, cookie.clear())
     const described = await endSignIn(deps, { request, reply }, signedIn)

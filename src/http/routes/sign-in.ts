@@ -3,7 +3,7 @@ import { isWaiting, type SignedIn, type WaitingSignIn } from '../../accounts/fac
 import { MAX_PASSWORD_CHARACTERS } from '../../accounts/passwords.ts'
 import { InvalidInput, ServiceError } from '../../base/errors.ts'
 import type { Seconds } from '../../base/units.ts'
-import type { ProviderFace } from '../../sso/identity-provider.ts'
+import type { ProviderDisplay } from '../../sso/identity-provider.ts'
 import { ownerOfDomain } from '../../sso/sign-on.ts'
 import { type BaseAddress, readSuccessUrl } from '../base-address.ts'
 import { callerByCookie } from '../caller.ts'
@@ -23,7 +23,7 @@ import {
 import { pageHeaders, scriptedPageHeaders } from '../pages/html.ts'
 import { onwardPage } from '../pages/sso-pages.ts'
 import { problemOf } from '../problem.ts'
-import { type CompletionServices, endSignIn, leadOn, requireComplete } from '../sign-in-completion.ts'
+import { type CompletionServices, endSignIn, redirectToNextStep, requireComplete } from '../sign-in-completion.ts'
 import type { Uses } from '../services.ts'
 import { CAS_PATH } from './cas.ts'
 import Negotiator from 'negotiator'
@@ -71,7 +71,7 @@ export const signInRoutes = [
       }
       try {
         const result = await signInByPassword(deps, request, form, successUrl)
-        if (isWaiting(result)) return await leadOn(deps, reply, result)
+        if (isWaiting(result)) return await redirectToNextStep(deps, reply, result)
         await endSignIn(deps, pair, result)
       } catch (error) {
         // A browser gets the form again, with the error.
@@ -235,7 +235,7 @@ function signInMethods(
 ): SignInMethods {
   const { base, sso, login, passkeySignIn, passwordReset } = deps
   const { saml, oidc } = sso
-  const name = (face: ProviderFace): string => labelOf(face, request.headers['accept-language'])
+  const name = (face: ProviderDisplay): string => labelOf(face, request.headers['accept-language'])
   const knowsDomains = [...(saml?.providers ?? []), ...(oidc?.providers ?? [])].some(
     ({ policy }) => (policy.domains ?? []).length > 0,
   )
@@ -306,7 +306,7 @@ function readMaxAge(text: string | undefined): Seconds | undefined {
  * general name.
  * @param acceptLanguage `*` in it expresses no preference
  */
-export function labelOf({ label, labels }: ProviderFace, acceptLanguage: string | undefined): string {
+export function labelOf({ label, labels }: ProviderDisplay, acceptLanguage: string | undefined): string {
   const ranges = (acceptLanguage ?? '').split(',').filter(range => !range.trim().startsWith('*'))
   const headers = { 'accept-language': ranges.join(',') }
   // Without a range the negotiator would take all languages for welcome.

@@ -12,7 +12,7 @@ const solr = 'The search engine is built in.'
 const saml = 'One provider without a name still works; for several, name them in service.auth.saml.idps.<n>.'
 
 /**
- * Keys of EntryStore, without `entrystore.`, whose meaning or name differs here. The first match counts: the
+ * Keys of EntryStore, without `entrystore.`, whose meaning or name differs here. The first match applies: the
  * key itself, or its beginning up to a full stop. A key that is not listed and is known to this service keeps
  * its name.
  */

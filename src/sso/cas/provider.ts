@@ -26,7 +26,7 @@ export interface CasOptions {
 }
 
 const TIMEOUT: Milliseconds = 5000
-/** Strangers cause these calls: they may not use up the sockets of the service. Networks take turns. */
+/** Strangers cause these calls: they may not use up the sockets of the service. Networks are served round-robin. */
 const MAX_VALIDATIONS = { concurrency: 32, queue: 128, what: 'sign-ons' }
 
 interface Dependencies {

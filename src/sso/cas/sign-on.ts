@@ -1,6 +1,6 @@
 import { networkOf } from '../../accounts/caller.ts'
 import type { Client, Session } from '../../accounts/sessions.ts'
-import type { LoginFlow, ProviderFace, ProviderPolicy } from '../identity-provider.ts'
+import type { LoginFlow, ProviderDisplay, ProviderPolicy } from '../identity-provider.ts'
 import type { LoginFlows } from '../login-flows.ts'
 import { refused } from '../refusal.ts'
 import type { CompletedSignOn, LoginTarget, SignOn } from '../sign-on.ts'
@@ -16,12 +16,12 @@ interface Dependencies {
 export interface CasSignOnOptions extends LoginTarget {
   readonly provider: CasProvider
   readonly policy: ProviderPolicy
-  readonly face: ProviderFace
+  readonly face: ProviderDisplay
   /** A sign-out here ends the session at the CAS server as well. */
   readonly endsSession: boolean
 }
 
-/** What the browser of a login brings back: the flow that its cookie names, and the ticket in the address. */
+/** What the browser of a sign-on brings back: the flow that its cookie names, and the ticket in the address. */
 interface CasReturn {
   readonly flow: LoginFlow
   readonly ticket: string
@@ -41,7 +41,7 @@ export class CasSignOn {
     return this.#options.policy.name
   }
 
-  get face(): ProviderFace {
+  get face(): ProviderDisplay {
     return this.#options.face
   }
 
@@ -79,8 +79,8 @@ export class CasSignOn {
   }
 
   /**
-   * Single logout: ends the login that was completed with the ticket which the message names. The ticket is the proof, so the
-   * message needs no other, and its sender does not learn whether there was such a login (D19.11). @throws {InvalidInput}
+   * Single logout: ends the session that was opened with the ticket which the message names. The ticket is the proof, so the
+   * message needs no other, and its sender does not learn whether there was such a session (D19.11). @throws {InvalidInput}
    */
   async endLogin(logoutRequest: string, client: Client): Promise<void> {
     await this.#deps.signOn.endLogins(this.name, ticketInLogoutRequest(logoutRequest), client)
@@ -100,7 +100,7 @@ export class CasSignOn {
     return this.#options.provider.isGateway
   }
 
-  /** The refusal of a browser that the CAS server sent back without asking for a login (`gateway=true`); reported. */
+  /** The refusal of a browser that the CAS server sent back without asking for a sign-on (`gateway=true`); reported. */
   async withoutSession(client: Client): Promise<unknown> {
     const error = refused('cas-gateway', 'a session at the CAS server', 'no ticket')
     return await this.#deps.signOn.reported(error, this.name, this.#options.failureUrl, client)

@@ -67,7 +67,7 @@ interface Dependencies {
 const LIMITS = { timeout: 10_000, maxBytes: 262_144 satisfies Bytes, verifyTls: true }
 /** It becomes part of an address, and the store keeps it for each session. Without it the provider asks the user. */
 const MAX_HINT_CHARACTERS = 8_192
-/** Guests cause these calls, so they must not use up the sockets of the service. Networks take turns. */
+/** Guests cause these calls, so they must not use up the sockets of the service. Networks are served round-robin. */
 const MAX_EXCHANGES = { concurrency: 32, queue: 128, what: 'sign-ons' }
 
 /** Refuses a reply, or an ID token in it, that takes long to parse. @throws {FetchFailed} */
@@ -166,7 +166,7 @@ export class OidcProvider {
     }
   }
 
-  /** The name of a user with these claims, and whether it counts. @throws {SsoRefused} `name-claim` */
+  /** The name of a user with these claims, and whether it is accepted. @throws {SsoRefused} `name-claim` */
   readName(claims: Claims): Pick<VerifiedIdentity, 'name' | 'nameIsUnverified'> {
     return readName(claims, this.#options.rules)
   }

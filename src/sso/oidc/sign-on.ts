@@ -3,7 +3,7 @@ import type { Client, Session } from '../../accounts/sessions.ts'
 import { digestOf } from '../../accounts/tokens.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
-import type { ProviderFace, ProviderPolicy } from '../identity-provider.ts'
+import type { ProviderDisplay, ProviderPolicy } from '../identity-provider.ts'
 import type { LoginFlows } from '../login-flows.ts'
 import type { RedirectTargets } from '../redirect-targets.ts'
 import { SsoRefused, refused } from '../refusal.ts'
@@ -14,7 +14,7 @@ import { issuerOf, type OidcProvider } from './provider.ts'
 export interface OidcLogin {
   readonly provider: OidcProvider
   readonly policy: ProviderPolicy
-  readonly face: ProviderFace
+  readonly face: ProviderDisplay
 }
 
 interface OidcSignOnOptions extends LoginTarget {
@@ -59,7 +59,7 @@ export class OidcSignOn {
     return this.providers.find(({ policy }) => policy.name === name)
   }
 
-  /** Where users are redirected if the login names no address. */
+  /** Where users are redirected if the sign-on names no address. */
   get successUrl(): string | undefined {
     return this.#options.successUrl
   }
@@ -89,7 +89,7 @@ export class OidcSignOn {
   }
 
   /**
-   * Completes the login that `state` names, in the browser that began it. The login is consumed either way.
+   * Completes the sign-on that `state` names, in the browser that began it. The sign-on is consumed either way.
    * @throws {SsoRefused} @throws {Overloaded}
    */
   async complete({ state, query, browser }: OidcReturn, client: Client): Promise<CompletedSignOn> {
@@ -138,7 +138,7 @@ export class OidcSignOn {
   }
 
   /**
-   * Ends the logins that a logout token of a provider names, on all nodes (Back-Channel Logout 1.0).
+   * Ends the sessions that a logout token of a provider names, on all nodes (Back-Channel Logout 1.0).
    * @throws {InvalidInput} `invalid-logout-token`
    */
   async endLogins(token: string, client: Client): Promise<void> {

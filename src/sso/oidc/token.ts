@@ -21,7 +21,7 @@ export interface ExpectedToken {
   readonly clockSkew: Milliseconds
 }
 
-/** Longer tokens are refused unread. */
+/** Maximum length of a token in characters; longer ones are refused unread. */
 const MAX_CHARACTERS = 200_000
 
 /** The checks of this file that fail when the provider has a new key; then the keys are loaded once more. */
@@ -147,7 +147,7 @@ export type Claims = Attributes
 export interface ClaimRules {
   /** The claim that becomes the name of a user. */
   readonly nameClaim: string
-  /** Whether an e-mail address counts without `email_verified`. */
+  /** Whether an e-mail address is accepted without `email_verified`. */
   readonly trustsUnverifiedEmail: boolean
   /** Further claims that this service reads. */
   readonly others: readonly string[]
@@ -197,7 +197,7 @@ export interface LogoutRequest {
   /** Id of the session at the provider; if absent, all sessions of the subject end. */
   readonly sid: string | undefined
   readonly subject: string | undefined
-  /** Id of the token, which counts once, and the time until which it must be remembered. */
+  /** Id of the token, which is accepted once, and the time until which it must be remembered. */
   readonly once: { readonly id: string; readonly until: Milliseconds }
 }
 

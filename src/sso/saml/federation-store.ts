@@ -21,7 +21,7 @@ export type EntityRow = readonly [entityId: string, digest: string, listed: stri
 const AT_ONCE = 200
 
 /**
- * The identity providers of federations, one row each: an answer reads the row of one provider, on every thread and node, and a refresh
+ * The identity providers of federations, one row each: a response reads the row of one provider, on every thread and node, and a refresh
  * writes only what has changed.
  */
 export class FederationStore {

@@ -26,7 +26,7 @@ export type FederationOutcome =
        * The rows of the providers, some in each pack, as JSON lists in UTF-8: bytes are cheap to hand over, and the receiver reads one pack at a time.
        */
       readonly packs: readonly Uint8Array[]
-      /** Entity ids that occur more than once: nobody can say which entity is meant, so none counts. */
+      /** Entity ids that occur more than once: nobody can say which entity is meant, so none is used. */
       readonly duplicates: readonly string[]
       /** Different entity ids. */
       readonly providers: number

@@ -90,7 +90,7 @@ export class FederationSource implements Federation {
   readonly #afterFailure: Backoff
   #head: FederationHead | undefined
   #directory = new FederationDirectory([], [])
-  /** How many answers of the query service had been stored when the directory was made. */
+  /** How many responses of the query service had been stored when the directory was made. */
   #listed = 0
   #loadedAt: Milliseconds | undefined
   /** Monotonic. */
@@ -213,7 +213,7 @@ export class FederationSource implements Federation {
     return isOld || !this.#isValid()
   }
 
-  /** What is stored counts only if it came from the same address and was signed by the same keys. */
+  /** What is stored is used only if it came from the same address and was signed by the same keys. */
   #restore(): Promise<void> {
     this.#restoring ??= this.#restoreOnce().catch((error: unknown) => {
       this.#restoring = undefined

@@ -57,7 +57,7 @@ export interface LogoutRequest {
   readonly until: Milliseconds
 }
 
-/** The provider's answer to a request of this service. */
+/** The provider's response to a request of this service. */
 export interface LogoutResponse {
   readonly kind: 'response'
   /** `partial`: the session at the provider has ended, but not all sessions at other services. */

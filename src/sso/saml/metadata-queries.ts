@@ -67,7 +67,7 @@ export class MetadataQueries {
     this.#deps = deps
   }
 
-  /** Answers that have been stored by this process. */
+  /** Responses that have been stored by this process. */
   get stored(): number {
     return this.#stored
   }
@@ -161,7 +161,8 @@ export class MetadataQueries {
     const now = this.#deps.system.monotonic()
     if (now - this.#minute.begun >= MINUTE) this.#minute = { begun: now, queries: 0 }
     this.#minute.queries++
-    if (this.#minute.queries > MAX_QUERIES) throw new Overloaded('Too many identity providers are asked for.', 60)
+    if (this.#minute.queries > MAX_QUERIES)
+      throw new Overloaded('Too many unknown identity providers were requested. Try again in a minute.', 60)
   }
 }
 

@@ -61,7 +61,7 @@ export function parseMetadata(text: string, now: Milliseconds): IdpMetadata {
 
 /**
  * Reads the identity provider that an EntityDescriptor describes.
- * @param root of the document; its `validUntil` counts as well
+ * @param root of the document; its `validUntil` applies as well
  * @throws {MetadataRefused}
  */
 export function readProvider(entity: XmlElement, now: Milliseconds, root = entity): IdpMetadata {
@@ -86,7 +86,7 @@ export function readProvider(entity: XmlElement, now: Milliseconds, root = entit
   }
 }
 
-/** An entity may be a service provider as well; only this role counts. */
+/** An entity may be a service provider as well; only this role is read. */
 const roleOf = (entity: XmlElement): XmlElement | undefined =>
   childrenNamed(entity, MD, 'IDPSSODescriptor').find(role =>
     attributeOf(role, 'protocolSupportEnumeration')?.split(/\s+/).includes(SAMLP),

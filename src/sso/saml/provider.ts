@@ -32,9 +32,9 @@ interface SamlProviderOptions {
   readonly acsUrl: string
   /** How people are sent; the other way is taken when the provider does not offer this one. */
   readonly method: 'get' | 'post'
-  /** Accepts logins that were begun at the provider. */
+  /** Accepts sign-ons that were begun at the provider. */
   readonly allowsUnsolicited: boolean
-  /** RelayState of a login that was begun at the provider names the page to go to. */
+  /** RelayState of a sign-on that was begun at the provider names the page to go to. */
   readonly takesDeepLinks: boolean
   readonly clockSkew: Seconds
   /** Signs requests, and messages of single logout. */
@@ -134,7 +134,7 @@ export class SamlProvider {
 
   /**
    * @param encoded the form field `SAMLResponse`
-   * @param flow the login it belongs to; without one it was begun at the provider
+   * @param flow the sign-on it belongs to; without one it was begun at the provider
    * @param network that sent the response
    * @throws {SsoRefused} @throws {Overloaded}
    */

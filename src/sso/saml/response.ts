@@ -37,11 +37,11 @@ export interface ExpectedResponse {
   readonly issuer: string
   /** Relying-party id of this service. */
   readonly audience: string
-  /** The very address the answer must have been made for. */
+  /** The very address the response must have been made for. */
   readonly acsUrl: string
   /** The attribute with the user name; `undefined`: the NameID. */
   readonly nameAttribute?: string | undefined
-  /** `undefined`: the login was begun at the provider, and that is allowed. */
+  /** `undefined`: the sign-on was begun at the provider, and that is allowed. */
   readonly requestId: string | undefined
   /** Public keys of the provider's metadata, PEM. */
   readonly keys: readonly string[]

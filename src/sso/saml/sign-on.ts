@@ -3,7 +3,7 @@ import { networkOf } from '../../accounts/caller.ts'
 import type { Client, Session } from '../../accounts/sessions.ts'
 import { InvalidInput, NotFound } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
-import type { AuthRedirect, LoginFlow, ProviderFace, ProviderPolicy } from '../identity-provider.ts'
+import type { AuthRedirect, LoginFlow, ProviderDisplay, ProviderPolicy } from '../identity-provider.ts'
 import type { LoginFlows } from '../login-flows.ts'
 import type { RedirectTargets } from '../redirect-targets.ts'
 import { chooseProvider, type CompletedSignOn, type LoginRequest, type LoginTarget, type SignOn } from '../sign-on.ts'
@@ -16,7 +16,7 @@ export type { LogoutMessage } from './single-logout.ts'
 export interface SamlLogin {
   readonly provider: SamlProvider
   readonly policy: ProviderPolicy
-  readonly face: ProviderFace
+  readonly face: ProviderDisplay
 }
 
 export interface SamlSignOnOptions extends LoginTarget {
@@ -26,7 +26,7 @@ export interface SamlSignOnOptions extends LoginTarget {
   readonly targets: Pick<RedirectTargets, 'require'>
 }
 
-/** A request for a login, which can name a provider inside a federation. */
+/** A request for a sign-on, which can name a provider inside a federation. */
 interface SamlLoginRequest extends LoginRequest {
   /** The identity provider that the user has chosen. */
   readonly entityId?: string | undefined
@@ -71,7 +71,7 @@ export class SamlSignOn {
     return this.#options.providers.find(({ policy }) => policy.name === name)
   }
 
-  /** Where users are sent if the login names no address. */
+  /** Where users are sent if the sign-on names no address. */
   get successUrl(): string | undefined {
     return this.#options.successUrl
   }
@@ -133,7 +133,7 @@ export class SamlSignOn {
   }
 
   /**
-   * Completes the login that a response belongs to. The flow is found by RelayState and consumed; nothing depends on a
+   * Completes the sign-on that a response belongs to. The flow is found by RelayState and consumed; nothing depends on a
    * cookie (D8.2). @throws {InvalidInput} `unknown-idp` @throws {SsoRefused} @throws {Overloaded}
    */
   async complete({ encoded, relayState, idp }: SamlReturn, client: Client): Promise<CompletedSignOn> {
@@ -172,7 +172,7 @@ export class SamlSignOn {
     return await this.#logout.receive(login.provider, message, client)
   }
 
-  /** The page that the user chose at the provider, in a login that was begun there. */
+  /** The page that the user chose at the provider, in a sign-on that was begun there. */
   #deepLink(provider: SamlProvider, relayState: string | undefined): string | undefined {
     if (relayState === undefined || !provider.takesDeepLinks) return undefined
     try {
@@ -197,7 +197,7 @@ async function onlyProviderOf({ members }: FederationLogin, username: string | u
   return hits.length === 1 ? hits[0]?.entityId : undefined
 }
 
-/** A login that began with one provider cannot be completed at the address of another. */
+/** A sign-on that began with one provider cannot be completed at the address of another. */
 function requireSameProvider(provider: string, flow: LoginFlow | undefined, idp: string | undefined): void {
   if (flow === undefined || idp === undefined || idp === provider) return
   throw refused('idp', provider, idp)

@@ -18,7 +18,7 @@ interface SignedMetadataOptions {
   readonly requiresEnd: boolean
 }
 
-/** What the document states as a whole. It counts only after {@link SignedMetadataReader.end} has returned. */
+/** What the document states as a whole. It is valid only after {@link SignedMetadataReader.end} has returned. */
 export interface SignedMetadataSummary {
   readonly bytes: Bytes
   /** Wall clock; infinite for a document without it. Else an old copy with a provider that has been removed could be accepted for ever. */

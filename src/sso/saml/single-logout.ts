@@ -27,7 +27,7 @@ export interface LogoutMessage {
 export type LogoutStep =
   /** To the provider, with our response. */
   | { readonly kind: 'answer'; readonly redirect: AuthRedirect }
-  /** To the login page. `isComplete`: the session at the provider and those at other services have ended as well. */
+  /** To the sign-in page. `isComplete`: the session at the provider and those at other services have ended as well. */
   | { readonly kind: 'done'; readonly isComplete: boolean }
 
 /** Providers put at most 80 bytes into it (SAML bindings 3.4.3), some more. */

@@ -22,7 +22,7 @@ const module = threadModule('verify-worker', import.meta.url)
 
 /**
  * Checks messages of providers and parses metadata on worker threads, each with a limit of time (D8.3). Time spent waiting for a thread
- * does not count. Networks take turns, so that nobody waits for all messages of another. Metadata have a thread of their own, so that a
+ * does not count. Networks are served round-robin, so that nobody waits for all messages of another. Metadata have a thread of their own, so that a
  * large document delays no sign-on.
  */
 export class Verifier {

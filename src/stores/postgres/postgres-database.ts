@@ -15,7 +15,7 @@ export interface PostgresOptions {
   readonly system: Pick<System, 'monotonic' | 'randomBytes'>
   /** Maximum number of connections; 10 by default. */
   readonly connections?: number
-  /** Time after which a server without a response counts as lost; 10 s by default, 0 waits for ever. */
+  /** Time after which a server without a response is treated as lost; 10 s by default, 0 waits for ever. */
   readonly timeout?: Milliseconds
   /** No other node or command may have the database open. */
   readonly isExclusive?: boolean
@@ -244,7 +244,7 @@ function beginning({ noTimeout }: TransactionOptions): string {
 }
 
 const crowded = (cause?: unknown): Overloaded => {
-  const refusal = new Overloaded('Too many changes of the same things at once.')
+  const refusal = new Overloaded('Conflicting writes to the database. Try again in 1 second.')
   refusal.cause = cause
   return refusal
 }

@@ -8,7 +8,7 @@ const OPEN_LOCK = 0x6f70656e
 /** How long the server may take to notice that a process has gone. */
 const RELEASE_TIMEOUT: Milliseconds = 2000
 const PAUSE: Milliseconds = 50
-/** A server that has accepted a connection and does not respond for this long counts as lost. */
+/** A server that has accepted a connection and does not respond for this long is treated as lost. */
 const TIMEOUT: Milliseconds = 5000
 
 /** Marks the store as in use for as long as the new connection lasts; fails if another process has locked it exclusively. */

@@ -122,7 +122,7 @@ export class RedisConnection {
       if (error instanceof NoAnswer) this.#replace(client)
       // Any other error of the server is not the fault of the request: it is loading, read-only, full …
       this.#noteAway(error)
-      throw new StoreUnavailable('The store of logins and lockouts', { cause: error, retryAfter: 2 })
+      throw new StoreUnavailable('The store of sessions and lockouts', { cause: error, retryAfter: 2 })
     }
   }
 

@@ -7,7 +7,7 @@ import { connectRedis, type RedisConnection, type RedisConnectionOptions } from 
 import { addScript, runScript, swapScript, takeScript } from './redis-scripts.ts'
 
 interface RedisEphemeralStoreOptions extends RedisConnectionOptions {
-  /** Limits for data that strangers can create in any number. The first matching prefix counts. */
+  /** Limits for data that strangers can create in any number. The first matching prefix applies. */
   readonly capacity?: readonly Capacity[]
 }
 
@@ -70,7 +70,7 @@ class RedisEphemeralStore implements EphemeralStore {
         if (present === 1) return kept?.value
         seen = textOf(present)
       }
-      throw new Overloaded('Too many changes of one record at once.')
+      throw new Overloaded('Conflicting writes to the store of sessions. Try again in 1 second.')
     })
   }
 

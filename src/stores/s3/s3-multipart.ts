@@ -16,7 +16,7 @@ export const PART: Bytes = 8 * 2 ** 20
 const LARGE_PART: Bytes = 64 * 2 ** 20
 const SMALL_PARTS = 1000
 const MAX_PARTS = 10_000
-/** 570 GiB. */
+/** Maximum size of an object: 570 GiB. */
 const MAX_OBJECT: Bytes = SMALL_PARTS * PART + (MAX_PARTS - SMALL_PARTS) * LARGE_PART
 
 /** Size of the part with this number, counted from 1. @throws {TooLarge} when the number exceeds the maximum. */

@@ -10,7 +10,7 @@ import type { S3Object } from './s3-multipart.ts'
 
 /** How often in a row a connection may break without a byte in between. */
 const ATTEMPTS = 3
-/** Between two questions to a server that cannot be reached. */
+/** Pause between two attempts to reach a server. */
 const PAUSE: Milliseconds = 250
 
 interface Body {

@@ -50,7 +50,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
 
 const SQLITE_BUSY = 5
 
-/** The low byte of the engine's code is the kind of error, the rest refines it. */
+/** The low byte of SQLite's code is the kind of error, the rest refines it. */
 const isBusy = (error: unknown): boolean =>
   error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY
 

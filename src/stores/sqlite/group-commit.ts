@@ -23,7 +23,7 @@ interface End {
 
 /**
  * Runs transactions on the single writing connection, in order of arrival. A commit waits for the disk, longer than most
- * work takes, so transactions that come in the same turn of the event loop share one. Each except the first is behind a
+ * work takes, so transactions that come in the same iteration of the event loop share one. Each except the first is behind a
  * savepoint, so that a failed one is rolled back alone. Callers are notified only after the shared commit is on the disk.
  */
 export class GroupCommit {
@@ -38,7 +38,7 @@ export class GroupCommit {
 
   /**
    * @param mutex keeps all other work off the connection
-   * @param isLogInPlace false when the write-ahead log is no longer the file that the engine has open
+   * @param isLogInPlace false when the write-ahead log is no longer the file that SQLite has open
    */
   constructor(connection: SqliteConnection, mutex: Mutex, isLogInPlace: () => boolean = () => true) {
     this.#connection = connection
@@ -129,7 +129,7 @@ export class GroupCommit {
     return { one }
   }
 
-  /** @throws when the engine has rolled back everything, as it does by itself when the disk is full */
+  /** @throws when SQLite has rolled back everything, as it does by itself when the disk is full */
   async #endOf(one: Waiting): Promise<End> {
     this.#connection.execute('SAVEPOINT one')
     try {
@@ -148,7 +148,7 @@ export class GroupCommit {
     const transaction = new SqliteTransaction(this.#connection)
     try {
       await work(transaction)
-      // Work that ignores an error may have ignored one after which the engine rolled back everything.
+      // Work that ignores an error may have ignored one after which SQLite rolled back everything.
       if (!this.#connection.inTransaction) throw new Error('the engine has ended the transaction')
     } finally {
       transaction.end()

@@ -15,7 +15,7 @@ interface Prepared {
   readonly writes: boolean
 }
 
-/** A connection: prepares statements once, checks values before they are bound, and converts errors of the engine. */
+/** A connection: prepares statements once, checks values before they are bound, and converts errors of SQLite. */
 export class SqliteConnection {
   readonly #handle: SqliteHandle
   readonly #cache: LRUCache<string, Prepared>
@@ -87,7 +87,7 @@ export class SqliteConnection {
     this.#handle.close()
   }
 
-  /** When the disk refuses to read, the engine reports a damaged file. */
+  /** When the disk refuses to read, SQLite reports a damaged file. */
   #converted(error: unknown): unknown {
     const converted = translateDiskError(error)
     const path = converted instanceof StoreDamaged ? this.#handle.location() : null
@@ -98,7 +98,7 @@ export class SqliteConnection {
     this.#statements++
     const values = statement.values.map(bindable)
     try {
-      // A damaged database fails here too: the engine reads the schema.
+      // A damaged database fails here too: SQLite reads the schema.
       return use(this.#cache.memo(statementText(statement)), values)
     } catch (error) {
       if (error instanceof Error && 'errcode' in error && uniqueCodes.has(error.errcode)) {
@@ -109,7 +109,7 @@ export class SqliteConnection {
   }
 }
 
-/** Does not touch the database file: closing it here would drop the locks of the engine. */
+/** Does not touch the database file: closing it here would drop the locks of SQLite. */
 function failureOfDisk(folder: string): StoreUnavailable | undefined {
   try {
     const handle = openSync(folder, 'r')
@@ -147,7 +147,7 @@ function statementText(statement: Sql): string {
 }
 
 function prepare(handle: SqliteHandle, text: string): Prepared {
-  // The engine would prepare the first statement and silently ignore the others.
+  // SQLite would prepare the first statement and silently ignore the others.
   const outline = text.replace(/'[^']*'/g, '')
   if (/;\s*\S/.test(outline) && !/^\s*create\s+trigger\b/i.test(outline)) {
     throw new TypeError('a text must contain exactly one statement')
@@ -156,7 +156,7 @@ function prepare(handle: SqliteHandle, text: string): Prepared {
 }
 
 /**
- * The engine blocks the process, so after this time other requests get their turn to read or to queue writes. Measured by
+ * SQLite blocks the process, so after this time other requests can read or queue writes. Measured by
  * the clock of the machine, even if a test uses another clock.
  */
 const MAX_STRETCH: Milliseconds = 10

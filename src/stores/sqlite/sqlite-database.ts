@@ -33,7 +33,7 @@ export async function openSqliteDatabase(path: string, options: SqliteOptions = 
     // Only another program, such as an operator's shell, can hold a lock; waiting for it blocks the whole process.
     new DatabaseSync(path, { readOnly, enableForeignKeyConstraints: true, timeout: LOCK_TIMEOUT })
 
-  // The engine would make the file readable for all users; its log and index files inherit this mode.
+  // SQLite would make the file readable for all users; its log and index files inherit this mode.
   if (path !== IN_MEMORY) await (await open(path, 'a', 0o600)).close()
   const writing = connect(false)
   try {
@@ -61,7 +61,7 @@ export async function openSqliteReader(path: string): Promise<Database> {
 }
 
 /**
- * The engine keeps its log open. Should another program believe that it is alone and delete it, all later commits would be lost with the
+ * SQLite keeps its log open. Should another program believe that it is alone and delete it, all later commits would be lost with the
  * end of this process.
  */
 function watchedLog(path: string): () => boolean {
@@ -95,7 +95,7 @@ function prepareToRead(handle: SqliteHandle, cache: Bytes): SqliteHandle {
 
 interface Access {
   readonly connectReader?: () => SqliteConnection
-  /** Another thread writes, and its clients may ask here at once: a revision of this turn of the event loop may be too old. */
+  /** Another thread writes, and its clients may ask here at once: a revision of this iteration of the event loop may be too old. */
   readonly asksAlways?: boolean
   readonly isLogInPlace?: () => boolean
 }
@@ -114,7 +114,7 @@ class SqliteDatabase implements Database {
   readonly #mutex = new Mutex()
   readonly #commits: GroupCommit
   #closed: Promise<void> | undefined
-  /** The revision read in this turn of the event loop, valid until this process writes. */
+  /** The revision read in this iteration of the event loop, valid until this process writes. */
   #seen: { readonly writes: number; readonly revision: number } | undefined
 
   constructor(
@@ -131,8 +131,8 @@ class SqliteDatabase implements Database {
 
   /**
    * As seen by the reading connection: it counts the commits of all others, including other processes (`stowage unlock`).
-   * Those count from the next turn of the event loop on, because many requests are served in one turn and would each query
-   * the engine.
+   * Those are seen from the next iteration of the event loop on, because many requests are served in one iteration and would each query
+   * SQLite.
    */
   get revision(): number | undefined {
     this.#requireOpen()
@@ -205,7 +205,7 @@ class SqliteDatabase implements Database {
     return Number(Object.values(row as Record<string, number>)[0])
   }
 
-  /** The engine copies the log into the database when its last connection is closed. */
+  /** SQLite copies the log into the database when its last connection is closed. */
   close(): Promise<void> {
     this.#closed ??= this.#mutex.run(() => {
       if (this.#reader !== this.#writer) this.#reader.close()
@@ -229,7 +229,7 @@ async function readAt<T>(connection: SqliteConnection, work: (at: Queries) => Pr
   const at = new SqliteTransaction(connection)
   connection.execute('BEGIN')
   try {
-    // The engine takes its snapshot with the first read.
+    // SQLite takes its snapshot with the first read.
     connection.execute('SELECT 1 FROM sqlite_schema')
     return await work({
       engine: 'sqlite',

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { BoundValue } from '../sql.ts'
 
-/** The part of the engine's connection that is used here; whole numbers come back as numbers. */
+/** The part of SQLite's connection that is used here; whole numbers come back as numbers. */
 export interface SqliteHandle extends Pick<DatabaseSync, 'isTransaction' | 'exec' | 'close' | 'location'> {
   prepare(text: string): SqliteStatement
 }

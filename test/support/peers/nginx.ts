@@ -74,7 +74,7 @@ export async function startNginx(t: Test, { nodes, port }: NginxOptions): Promis
 
 const WORKERS = 2
 
-/** New workers take requests, and the old ones have been told to take no more. */
+/** New workers take requests, and the old ones take no more. */
 async function workersStarted(folder: string): Promise<number> {
   const log = await readFile(join(folder, 'error.log'), 'utf8')
   return log.match(/start worker process \d+|gracefully shutting down/g)?.length ?? 0

@@ -117,7 +117,7 @@ export async function processesOf(group: number): Promise<readonly number[]> {
   })
 }
 
-/** Below those that the system gives to whoever asks for any, and to the near end of every connection. */
+/** Below the range from which the system assigns ports. */
 const [FIRST_PORT, LAST_PORT] = [20_000, 32_767]
 
 /** A port that was free a moment ago: the wanted one, or it throws. Otherwise whoever has it might pass for the peer. */

@@ -12,7 +12,7 @@ export interface Peer {
 export const unpackedPeers = process.env['STOWAGE_PEERS'] ?? join(tmpdir(), 'stowage-peers')
 
 /**
- * True if the test can go on. Without the peer the test counts as skipped and is to return at once; where
+ * True if the test can go on. Without the peer the test is skipped and must return at once; where
  * REQUIRE_PEERS=1 says that nothing may be skipped, it fails.
  */
 export function requirePeer(t: { skip(message: string): void }, peer: Peer): boolean {

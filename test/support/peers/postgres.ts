@@ -47,7 +47,7 @@ export async function startPostgres(folder: string, port: number, guardian = pro
   const settings = `-c listen_addresses=127.0.0.1 -p ${port} -k ${folder} -c fsync=on -c max_connections=300`
   run('pg_ctl', ['-D', data, '-l', join(folder, 'log'), '-s', '-w', '-o', settings, 'start'], owner)
   const pid = Number.parseInt(await readFile(join(data, 'postmaster.pid'), 'utf8'), 10)
-  // Whatever becomes of who started it, the server ends after him.
+  // The server ends with the process that started it.
   // What a test has stopped hears of nothing else before it goes on.
   const guard =
     'while kill -0 "$1" && kill -0 "$2"; do sleep 1; done; kill -CONT $(cat "/proc/$2/task/$2/children") "$2"; kill -QUIT "$2"'

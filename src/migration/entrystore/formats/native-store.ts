@@ -19,7 +19,7 @@ const SLOT_BYTES = STATEMENT_BYTES + 4
 const MAX_DEPTH = 64
 /** The number of values and namespaces in memory. */
 const MAX_CACHED = 50_000
-/** The event loop gets a turn after this number of statements. */
+/** Other requests run after this number of statements. */
 const TURN = 5_000
 
 /** The bits of a statement's flags. */

@@ -8,7 +8,7 @@ import type { Settings } from '../config/settings.ts'
 import type { Database } from '../stores/database.ts'
 import { isMissing, readKeyFile } from '../stores/key-file.ts'
 import { hasStep } from '../stores/migrations.ts'
-import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
+import { type CheckResult, ok, problem, warning } from './check-result.ts'
 import { tokenSecrets } from './ephemeral-stores.ts'
 import { factorKeyFile, relyingPartyOfSettings } from './factors.ts'
 import { openDatabase } from './stores.ts'
@@ -24,7 +24,7 @@ interface Subject {
 }
 
 /** The groups that must have second factors, and the keys that seal the secrets of authenticator apps. Nothing is created. */
-export async function examineFactors(subject: Subject): Promise<Diagnosis[]> {
+export async function checkFactors(subject: Subject): Promise<CheckResult[]> {
   const database = await openDatabase(subject.settings, realSystem, { readOnly: true }).catch((error: unknown) => {
     // There is none before the first start.
     if (error instanceof StartupError) return undefined
@@ -34,17 +34,17 @@ export async function examineFactors(subject: Subject): Promise<Diagnosis[]> {
   try {
     if (!(await hasStep(database, FACTOR_STEP))) return []
     return [
-      ...(await examineGroups(subject.settings, database)),
-      ...(await examineSecrets(subject, database)),
-      ...(await examinePasskeys(subject.settings, database)),
+      ...(await checkGroups(subject.settings, database)),
+      ...(await checkSecrets(subject, database)),
+      ...(await checkPasskeys(subject.settings, database)),
     ]
   } finally {
     await database.close()
   }
 }
 
-async function examineGroups(settings: Settings, database: Database): Promise<Diagnosis[]> {
-  const found: Diagnosis[] = []
+async function checkGroups(settings: Settings, database: Database): Promise<CheckResult[]> {
+  const found: CheckResult[] = []
   for (const name of settings['service.auth.second-factor.groups.<n>']) {
     if ((await findPrincipalNamed(database, normaliseName(name))) !== undefined) continue
     found.push(warning(`second factors: there is no group "${name}" (service.auth.second-factor.groups.<n>)`))
@@ -63,7 +63,7 @@ export function describeFactors(settings: Settings): string {
 }
 
 /** Passkeys belong to the host of the base address that they were added at. */
-async function examinePasskeys(settings: Settings, database: Database): Promise<Diagnosis[]> {
+async function checkPasskeys(settings: Settings, database: Database): Promise<CheckResult[]> {
   const passkeys = await factorsOfKind(database, 'passkey')
   if (passkeys.length === 0) return []
   const base = settings['service.baseurl.folder']
@@ -77,7 +77,7 @@ async function examinePasskeys(settings: Settings, database: Database): Promise<
   return [warning(`second factors: ${reason}; if its host was another one, their owners need their recovery codes`)]
 }
 
-async function examineSecrets({ settings, tokenKey, version }: Subject, database: Database): Promise<Diagnosis[]> {
+async function checkSecrets({ settings, tokenKey, version }: Subject, database: Database): Promise<CheckResult[]> {
   const apps = await factorsOfKind(database, 'totp')
   if (apps.length === 0) return []
   try {

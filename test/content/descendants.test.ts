@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { TooLarge } from '../../src/base/errors.ts'
-import { MAX_BELOW, membersBelow } from '../../src/content/members-below.ts'
+import { MAX_DESCENDANTS, membersBelow } from '../../src/content/descendants.ts'
 import { newEntry } from '../../src/model/entry.ts'
 import type { Database } from '../../src/stores/database.ts'
 import { sql } from '../../src/stores/sql.ts'
@@ -45,9 +45,9 @@ test('all below a list are named in its order, up to a limit that counts those i
     ['5'],
   )
 
-  await fill(database, 'inner', 6, MAX_BELOW - 6)
-  assert.equal((await membersBelow(database, list, 'all')).length, MAX_BELOW)
-  await fill(database, 'list', MAX_BELOW, 1)
+  await fill(database, 'inner', 6, MAX_DESCENDANTS - 6)
+  assert.equal((await membersBelow(database, list, 'all')).length, MAX_DESCENDANTS)
+  await fill(database, 'list', MAX_DESCENDANTS, 1)
   await assert.rejects(membersBelow(database, list, 'all'), error => {
     assert.ok(error instanceof TooLarge)
     assert.equal(error.code, 'list-too-large')

@@ -13,7 +13,7 @@ import { measureDisk } from '../stores/disk.ts'
 import { maxOpenFiles } from '../stores/host-limits.ts'
 import { isMissing, keyFingerprint, readKeyFile } from '../stores/key-file.ts'
 import { clockAhead, liveNodes, MAX_CLOCK_OFFSET, misfitsOf } from '../stores/postgres/node-registry.ts'
-import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
+import { type CheckResult, ok, problem, warning } from './check-result.ts'
 
 interface Subject {
   readonly settings: Settings
@@ -25,30 +25,30 @@ interface Subject {
 /** Each connection and each open file takes one. */
 const MIN_OPEN_FILES = 4096
 
-/** Folder, disk, limits, engines, keys and the other nodes. Nothing is created. */
-export async function examineStorage({ settings, tokenKey, version }: Subject): Promise<Diagnosis[]> {
-  const keys = await examineKeys({ settings, tokenKey, version })
+/** Folder, disk, limits, databases, keys and the other nodes. Nothing is created. */
+export async function checkStorage({ settings, tokenKey, version }: Subject): Promise<CheckResult[]> {
+  const keys = await checkKeys({ settings, tokenKey, version })
   return [
-    ...(await attempt('data folder', () => examineFolder(settings))),
-    ...(await examineLimits()),
-    ...(await attempt('files', () => examineBucket(settings))),
-    ...(await attempt('store', () => examineDatabase(settings, version, keys.fingerprints))),
-    ...(await attempt('Redis', () => examineRedis(settings))),
+    ...(await attempt('data folder', () => checkFolder(settings))),
+    ...(await checkLimits()),
+    ...(await attempt('files', () => checkBucket(settings))),
+    ...(await attempt('store', () => checkDatabase(settings, version, keys.fingerprints))),
+    ...(await attempt('Redis', () => checkRedis(settings))),
     ...keys.found,
   ]
 }
 
 /** An expected failure is a problem under this title. */
-async function attempt(title: string, examine: () => Promise<Diagnosis[]>): Promise<Diagnosis[]> {
+async function attempt(title: string, runChecks: () => Promise<CheckResult[]>): Promise<CheckResult[]> {
   try {
-    return await examine()
+    return await runChecks()
   } catch (error) {
     if (error instanceof StartupError || error instanceof ServiceError) return [problem(`${title}: ${error.message}`)]
     throw error
   }
 }
 
-async function examineFolder(settings: Settings): Promise<Diagnosis[]> {
+async function checkFolder(settings: Settings): Promise<CheckResult[]> {
   if (!usesFolder(settings)) return []
   const folder = resolve(settings['service.data.folder'])
   const disk = await measureDisk(folder).catch(() => undefined)
@@ -67,25 +67,25 @@ async function examineFolder(settings: Settings): Promise<Diagnosis[]> {
 
 const inMebibytes = (bytes: Bytes): string => `${Math.floor(bytes / 2 ** 20)} MiB`
 
-async function examineLimits(): Promise<Diagnosis[]> {
+async function checkLimits(): Promise<CheckResult[]> {
   const files = await maxOpenFiles()
   if (files === undefined) return []
   const text = `open files: at most ${files}`
   return [files < MIN_OPEN_FILES ? warning(`${text}; raise LimitNOFILE (systemd) or ulimit -n to 65536`) : ok(text)]
 }
 
-async function examineBucket(settings: Settings): Promise<Diagnosis[]> {
+async function checkBucket(settings: Settings): Promise<CheckResult[]> {
   const place = settings['service.data.store']
   if (place === 'folder') return []
   await (await openBlobs(settings)).close()
   return [ok(`files: ${place}`)]
 }
 
-async function examineDatabase(
+async function checkDatabase(
   settings: Settings,
   version: string,
   fingerprints: readonly string[],
-): Promise<Diagnosis[]> {
+): Promise<CheckResult[]> {
   const server = await describeServer(settings, realSystem)
   if (server === undefined) return []
   const found = [ok(`store: ${server}`)]
@@ -125,7 +125,7 @@ async function factorFingerprints(
   )
 }
 
-async function examineRedis(settings: Settings): Promise<Diagnosis[]> {
+async function checkRedis(settings: Settings): Promise<CheckResult[]> {
   const url = settings['service.cluster.redis.url']
   if (url === undefined) return []
   const { openRedisEphemeralStore } = await import('../stores/redis/redis-ephemeral-store.ts')
@@ -137,11 +137,11 @@ async function examineRedis(settings: Settings): Promise<Diagnosis[]> {
   return [ok(`Redis: ${new URL(url).host}`)]
 }
 
-async function examineKeys({
+async function checkKeys({
   settings,
   tokenKey,
   version,
-}: Subject): Promise<{ readonly fingerprints: readonly string[]; readonly found: readonly Diagnosis[] }> {
+}: Subject): Promise<{ readonly fingerprints: readonly string[]; readonly found: readonly CheckResult[] }> {
   if (settings['service.auth.token.store'] === 'memory') return { fingerprints: [], found: [] }
   const file = settings['service.auth.token.key-file']
   if (file !== undefined && tokenKey === undefined && (await isMissing(file))) {

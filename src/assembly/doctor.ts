@@ -2,17 +2,17 @@ import type { Settings } from '../config/settings.ts'
 import { BaseAddress } from '../http/base-address.ts'
 import { AuthCookie } from '../http/protocol/sender.ts'
 import { relyingPartyOfSettings } from './factors.ts'
-import { type Diagnosis, ok, warning, problem } from './diagnosis.ts'
-import { describeFactors, examineFactors } from './examine-factors.ts'
-import { examineSso } from './examine-sso.ts'
-import { examineStorage } from './examine-storage.ts'
-import { examineBreachedPasswords } from './breached-passwords.ts'
+import { type CheckResult, ok, warning, problem } from './check-result.ts'
+import { describeFactors, checkFactors } from './doctor-factors.ts'
+import { checkSso } from './doctor-sso.ts'
+import { checkStorage } from './doctor-storage.ts'
+import { checkBreachedPasswords } from './breached-passwords.ts'
 import { cookieOptions } from './http.ts'
-import { examineVirusScan } from './virus-scan.ts'
+import { checkVirusScan } from './virus-scan.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { FetchFailed, fetchResponse } from '../sso/fetch.ts'
 
-/** What `examine` looks at. */
+/** What `runChecks` checks. */
 export interface Subject {
   readonly settings: Settings
   /** Of the settings, each a sentence without a full stop. */
@@ -26,10 +26,16 @@ export interface Subject {
 }
 
 /**
- * Checks addresses, disk, engines, keys, other nodes and identity providers. Nothing is created or changed. Opens connections
+ * Checks addresses, disk, databases, keys, other nodes and identity providers. Nothing is created or changed. Opens connections
  * of its own and fetches metadata, so it can take seconds.
  */
-export async function examine({ settings, warnings, file, tokenKey, version }: Subject): Promise<readonly Diagnosis[]> {
+export async function runChecks({
+  settings,
+  warnings,
+  file,
+  tokenKey,
+  version,
+}: Subject): Promise<readonly CheckResult[]> {
   const base = new BaseAddress(settings['service.baseurl.folder'] ?? defaultBase(settings))
   return [
     ok(`settings: ${file ?? 'built in'}`),
@@ -38,12 +44,12 @@ export async function examine({ settings, warnings, file, tokenKey, version }: S
     ok(`second factors: ${describeFactors(settings)}`),
     ok(`passkeys: ${describePasskeys(settings)}`),
     ...warnings.map(warning),
-    ...(await examineContentOrigin(settings)),
-    ...(await examineStorage({ settings, tokenKey, version })),
-    ...(await examineVirusScan(settings)),
-    ...examineBreachedPasswords(settings),
-    ...(await examineFactors({ settings, tokenKey, version })),
-    ...(await examineSso(settings, base)),
+    ...(await checkContentOrigin(settings)),
+    ...(await checkStorage({ settings, tokenKey, version })),
+    ...(await checkVirusScan(settings)),
+    ...checkBreachedPasswords(settings),
+    ...(await checkFactors({ settings, tokenKey, version })),
+    ...(await checkSso(settings, base)),
   ]
 }
 
@@ -63,7 +69,7 @@ const TIMEOUT: Milliseconds = 5000
 const PROBE = 'management/health'
 
 /** Whether requests to the content origin reach the service as such. The service may be stopped, which is no problem. */
-export async function examineContentOrigin(settings: Settings): Promise<Diagnosis[]> {
+export async function checkContentOrigin(settings: Settings): Promise<CheckResult[]> {
   const href = settings['service.content.base-url']
   if (href === undefined) return []
   const title = `content origin: ${href}`

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Properties, type PropertyNode } from 'properties-file/parser'
 import { settingsOf } from './from-environment.ts'
-import { secretOfFile } from './places.ts'
+import { secretOfFile } from './key-pattern.ts'
 import type { Report } from './report.ts'
 
 /** The source of a value. */

@@ -23,7 +23,7 @@ import {
   type SamlProvider,
 } from '../sso/saml/provider.ts'
 import type { SamlLogin } from '../sso/saml/sign-on.ts'
-import { type Diagnosis, ok, problem, warning } from './diagnosis.ts'
+import { type CheckResult, ok, problem, warning } from './check-result.ts'
 
 const DAY = 86_400_000
 /** Days before a certificate expires at which the check warns, so that the provider can send the next one in time. */
@@ -31,26 +31,26 @@ const SOON = 30
 /** Clocks further apart than this make trouble sooner or later. */
 const MAX_OFFSET = 30_000
 
-/** The identity providers, as far as they can be examined without a login. */
-export const examineSso = async (settings: Settings, base: BaseAddress): Promise<Diagnosis[]> => [
-  ...(await examineCas(settings, base)),
-  ...(await examineSaml(settings, base)),
-  ...(await examineFederations(settings, base)),
-  ...(await examineOidc(settings, base)),
+/** The identity providers, as far as they can be examined without a sign-on. */
+export const checkSso = async (settings: Settings, base: BaseAddress): Promise<CheckResult[]> => [
+  ...(await checkCas(settings, base)),
+  ...(await checkSaml(settings, base)),
+  ...(await checkFederations(settings, base)),
+  ...(await checkOidc(settings, base)),
 ]
 
-async function examineCas(settings: Settings, base: BaseAddress): Promise<Diagnosis[]> {
+async function checkCas(settings: Settings, base: BaseAddress): Promise<CheckResult[]> {
   const cas = createCas(settings, realSystem, () => base)
   if (!cas) return [ok('CAS: off')]
   const { 'service.auth.cas.server.url': server, 'service.auth.cas.version': version } = settings
   const title = `CAS: ${version} at ${server ?? ''}`
-  const rules = examineRules('CAS', cas.policy.rules)
+  const rules = checkRules('CAS', cas.policy.rules)
   const probed = await probeCas(title, cas)
   return [ok(`${title}, service URL ${base.at('auth/cas')}`), ...rules, probed]
 }
 
 /** A ticket that was never issued must be refused for this very reason. */
-async function probeCas(title: string, { provider }: CasSignOnOptions): Promise<Diagnosis> {
+async function probeCas(title: string, { provider }: CasSignOnOptions): Promise<CheckResult> {
   try {
     const reason = await provider.probe()
     if (/INVALID_SERVICE|UNAUTHORIZED_SERVICE/.test(reason)) {
@@ -64,14 +64,12 @@ async function probeCas(title: string, { provider }: CasSignOnOptions): Promise<
   }
 }
 
-async function examineSaml(settings: Settings, base: BaseAddress): Promise<Diagnosis[]> {
+async function checkSaml(settings: Settings, base: BaseAddress): Promise<CheckResult[]> {
   if (settings['service.auth.saml'] === 'off') return [ok('SAML: off')]
-  const own = ownCertificates(settings).map(({ use, expires }) =>
-    examineExpiry(`SAML: own ${use} certificate`, expires),
-  )
+  const own = ownCertificates(settings).map(({ use, expires }) => checkExpiry(`SAML: own ${use} certificate`, expires))
   try {
     const saml = createSamlProviders(settings, { system: realSystem, log: createLog('silent') })
-    const found = await Promise.all(saml?.providers.map(login => examineProvider(settings, login, base)) ?? [])
+    const found = await Promise.all(saml?.providers.map(login => checkProvider(settings, login, base)) ?? [])
     await saml?.close()
     return [...own, ...found.flat()]
   } catch (error) {
@@ -81,37 +79,37 @@ async function examineSaml(settings: Settings, base: BaseAddress): Promise<Diagn
   }
 }
 
-function examineExpiry(title: string, expires: Milliseconds): Diagnosis {
+function checkExpiry(title: string, expires: Milliseconds): CheckResult {
   const days = Math.floor((expires - realSystem.now()) / DAY)
   const text = `${title} ${days < 0 ? 'has expired' : `expires in ${days} days`}`
   return days < 0 ? problem(text) : days < SOON ? warning(text) : ok(text)
 }
 
-async function examineProvider(
+async function checkProvider(
   settings: Settings,
   { provider, policy }: SamlLogin,
   base: BaseAddress,
-): Promise<Diagnosis[]> {
+): Promise<CheckResult[]> {
   const { name, acsUrl, metadata } = provider
   const title = `SAML ${name}`
   const found = [
     ok(`${title}: assertion consumer service ${acsUrl}`),
-    ...examineAcs(title, acsUrl, base),
-    ...examineRules(title, policy.rules),
-    ...examineSigners(title, settings, name),
+    ...checkAcs(title, acsUrl, base),
+    ...checkRules(title, policy.rules),
+    ...checkSigners(title, settings, name),
   ]
   await metadata.current().catch(() => undefined)
   const { url, metadata: known, problem: reason } = await metadata.status()
   if (!known) return [...found, problem(`${title}: metadata cannot be had: ${reason ?? 'they are no longer valid'}`)]
   found.push(ok(`${title}: metadata of ${known.entityId} from ${url}, ${known.keys.length} signing key(s)`))
   for (const { subject, expires } of known.certificates) {
-    found.push(examineExpiry(`${title}: certificate "${subject}"`, expires))
+    found.push(checkExpiry(`${title}: certificate "${subject}"`, expires))
   }
-  return [...found, ...examineLogout(title, provider, known), ...(await examineClock(title, url))]
+  return [...found, ...checkLogout(title, provider, known), ...(await checkClock(title, url))]
 }
 
 /** Who signs the metadata, where the settings name it. @throws {StartupError} */
-const examineSigners = (title: string, settings: Settings, idp: string): Diagnosis[] =>
+const checkSigners = (title: string, settings: Settings, idp: string): CheckResult[] =>
   metadataCertificates(settings, idp).map(({ fingerprint256, validTo }) => {
     const text = `${title}: metadata are signed by the certificate ${fingerprint256}, until ${validTo}`
     // The key outlives its certificate, which holds nothing but the key.
@@ -119,48 +117,48 @@ const examineSigners = (title: string, settings: Settings, idp: string): Diagnos
   })
 
 /** Single logout needs an address at the provider, for requests as well as for responses. */
-function examineLogout(
+function checkLogout(
   title: string,
   { logout, logoutUrl }: SamlProvider,
   { logout: known }: IdpMetadata,
-): Diagnosis[] {
+): CheckResult[] {
   if (logout === 'off') return []
   const ours = ok(`${title}: single logout (${logout}) at ${logoutUrl}`)
   if (known?.redirect || known?.post) return [ours]
   return [ours, warning(`${title}: the metadata of the provider have no address for single logout by redirect or POST`)]
 }
 
-async function examineOidc(settings: Settings, base: BaseAddress): Promise<Diagnosis[]> {
+async function checkOidc(settings: Settings, base: BaseAddress): Promise<CheckResult[]> {
   if (!settings['service.auth.oidc']) return [ok('OpenID Connect: off')]
   try {
     const logins = createOidcProviders(settings, { system: realSystem, log: createLog('silent') }, () => base)
-    return (await Promise.all(logins.map(login => examineOidcProvider(login, base)))).flat()
+    return (await Promise.all(logins.map(login => checkOidcProvider(login, base)))).flat()
   } catch (error) {
     if (!(error instanceof StartupError)) throw error
     return [problem(`OpenID Connect: ${error.message}`)]
   }
 }
 
-async function examineOidcProvider({ provider, policy }: OidcLogin, base: BaseAddress): Promise<Diagnosis[]> {
+async function checkOidcProvider({ provider, policy }: OidcLogin, base: BaseAddress): Promise<CheckResult[]> {
   const { name, metadata } = provider
   const title = `OpenID Connect ${name}`
-  const found = [ok(`${title}: redirect URI ${base.at(OIDC_CALLBACK_PATH)}`), ...examineRules(title, policy.rules)]
+  const found = [ok(`${title}: redirect URI ${base.at(OIDC_CALLBACK_PATH)}`), ...checkRules(title, policy.rules)]
   await metadata.current().catch(() => undefined)
   const { url, metadata: known, problem: reason } = await metadata.status()
   if (!known) return [...found, problem(`${title}: the configuration cannot be used: ${reason ?? 'unknown'}`)]
   found.push(ok(`${title}: ${known.entityId}, ${known.keys.length} key(s), ${known.algorithms.join(', ')}`))
-  return [...found, ...examineEndSession(title, provider, known), ...(await examineClock(title, url))]
+  return [...found, ...checkEndSession(title, provider, known), ...(await checkClock(title, url))]
 }
 
 /** Where a sign-out here goes on to. */
-function examineEndSession(title: string, { endsSession }: OidcProvider, { endpoints }: OidcServer): Diagnosis[] {
+function checkEndSession(title: string, { endsSession }: OidcProvider, { endpoints }: OidcServer): CheckResult[] {
   if (!endsSession) return []
   if (endpoints.endSession !== undefined) return [ok(`${title}: a sign-out here goes on to ${endpoints.endSession}`)]
   return [warning(`${title}: single-logout is on, but the provider has no end_session_endpoint`)]
 }
 
 /** What the provider decides about, so that an operator sees a misspelt attribute or prefix before the first sign-on. */
-function examineRules(title: string, rules: AttributeRules | undefined): Diagnosis[] {
+function checkRules(title: string, rules: AttributeRules | undefined): CheckResult[] {
   if (!rules) return []
   const { groups, map, required } = rules
   const found = []
@@ -179,7 +177,7 @@ function examineRules(title: string, rules: AttributeRules | undefined): Diagnos
   return found
 }
 
-async function examineClock(title: string, url: string): Promise<Diagnosis[]> {
+async function checkClock(title: string, url: string): Promise<CheckResult[]> {
   const offset = await clockOffset(url, realSystem)
   if (offset === undefined) return []
   const text = `${title}: clocks differ by ${Math.round(offset / 1000)} s`
@@ -187,7 +185,7 @@ async function examineClock(title: string, url: string): Promise<Diagnosis[]> {
 }
 
 /** Answers that go elsewhere never arrive; the provider compares the address to the letter, and so do we. */
-function examineAcs(title: string, acsUrl: string, base: BaseAddress): Diagnosis[] {
+function checkAcs(title: string, acsUrl: string, base: BaseAddress): CheckResult[] {
   const address = acsUrl.split('?')[0]
   const own = [base.at('auth/saml'), `${base.origin}/store/auth/saml`]
   if (address !== undefined && own.includes(address)) return []
@@ -200,18 +198,18 @@ const MAX_AGGREGATE_BYTES = 268_435_456
 const UNKNOWN_ID = 'urn:stowage:nobody'
 
 /** Loads the metadata of each federation once, as the service does, and checks the certificates that sign them. */
-async function examineFederations(settings: Settings, base: BaseAddress): Promise<Diagnosis[]> {
+async function checkFederations(settings: Settings, base: BaseAddress): Promise<CheckResult[]> {
   const idps = settings['service.auth.saml.idps.<n>']
-  const found = await Promise.all(idps.map(idp => examineFederation(settings, idp, base)))
+  const found = await Promise.all(idps.map(idp => checkFederation(settings, idp, base)))
   return found.flat()
 }
 
-async function examineFederation(settings: Settings, idp: string, base: BaseAddress): Promise<Diagnosis[]> {
+async function checkFederation(settings: Settings, idp: string, base: BaseAddress): Promise<CheckResult[]> {
   const title = `SAML federation ${idp}`
   try {
     const options = federationSettings(settings, idp)
     if (!options) return []
-    const certificates = examineSigners(title, settings, idp)
+    const certificates = checkSigners(title, settings, idp)
     const logout = settings['service.auth.saml.idp.<idp>.single-logout'].get(idp) ?? 'off'
     const acs = settings['service.auth.saml.assertion-consumer-service.url'] ?? ''
     const logouts = logout === 'off' ? [] : [ok(`${title}: single logout (${logout}) at ${logoutUrlOf(acs, idp)}`)]
@@ -233,7 +231,7 @@ async function examineFederation(settings: Settings, idp: string, base: BaseAddr
   }
 }
 
-async function loadFederation(title: string, { kind, url, keys }: FederationOptions): Promise<Diagnosis> {
+async function loadFederation(title: string, { kind, url, keys }: FederationOptions): Promise<CheckResult> {
   const reader = new FederationReader()
   try {
     const address = kind === 'aggregate' ? url : queryAddress({ kind, url }, UNKNOWN_ID)
