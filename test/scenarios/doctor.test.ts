@@ -72,7 +72,7 @@ test('the doctor prints the effective addresses, cookie flags and certificates, 
 
 test('the output of the doctor in docs/reference/cli.md has the lines that it prints with built-in settings', async () => {
   const page = await readFile(join(repository, 'docs/reference/cli.md'), 'utf8')
-  const [, shown = ''] = /stowage\.js doctor\n```\n\n```\n([^]+?)\n```/.exec(page) ?? []
+  const [, shown = ''] = /stowage doctor\n```\n\n```\n([^]+?)\n```/.exec(page) ?? []
   const { stdout } = await stowage(await temporaryFolder(), ['doctor', '--set', 'service.data.folder=.'])
   // Values belong to the machine, which may also deserve a warning.
   const titles = (text: string): string[] =>
