@@ -1,5 +1,5 @@
 import type { System } from '../base/system.ts'
-import { KeyedTokenSealer } from './tokens.ts'
+import { TokenSealer } from './tokens.ts'
 
 /** What a secret opens. The keys may be those of sessions, whose seals name user ids: none can stand for another. */
 type Purpose = 'second factor' | 'public link'
@@ -12,7 +12,7 @@ export class SealedSecrets {
   readonly #keys: () => Promise<readonly Uint8Array[]>
   readonly #system: System
   readonly #purpose: Purpose
-  #sealer: Promise<KeyedTokenSealer> | undefined
+  #sealer: Promise<TokenSealer> | undefined
 
   /** @param keys the first seals, and all of them open */
   constructor(keys: () => Promise<readonly Uint8Array[]>, system: System, purpose: Purpose) {
@@ -32,8 +32,8 @@ export class SealedSecrets {
     return text === undefined ? undefined : Buffer.from(text, 'base64url')
   }
 
-  async #load(): Promise<KeyedTokenSealer> {
-    this.#sealer ??= this.#keys().then(keys => new KeyedTokenSealer(keys, this.#system))
+  async #load(): Promise<TokenSealer> {
+    this.#sealer ??= this.#keys().then(keys => new TokenSealer(keys, this.#system))
     try {
       return await this.#sealer
     } catch (error) {

@@ -37,24 +37,12 @@ interface Keys {
   readonly binding: Uint8Array
 }
 
-/** Derives what the session store may hold of a token. */
-export interface TokenSealer {
-  /** Store keys this token's session may be found under, one per secret; new sessions use the first. */
-  idsOf(token: string): readonly [string, ...string[]]
-  /** @param owner the user id the seal is bound to; no other owner can open it. */
-  seal(token: string, owner: string): string
-  /** Whether the seal belongs to this token and owner. Same result as comparing with `open`, in a quarter of the time. */
-  isOf(sealed: string, token: string, owner: string): boolean
-  /** Returns the token, or `undefined` when the secret has been removed, or the seal is not ours or not this owner's. */
-  open(sealed: string, owner: string): string | undefined
-}
-
 /**
  * Keeps tokens out of the store. A session is found by a MAC of its token and holds the token sealed, because the list of
  * sessions shows it (I2.3). An attacker who reads the store gets no usable token. The seal also names the owner, so
  * an attacker who can write to the store cannot turn one user's session into another's.
  */
-export class KeyedTokenSealer implements TokenSealer {
+export class TokenSealer {
   readonly #keys: readonly Keys[]
   readonly #system: System
 
@@ -72,6 +60,7 @@ export class KeyedTokenSealer implements TokenSealer {
     this.#system = system
   }
 
+  /** The keys under which the session of this token may be found, one per secret; new sessions use the first. */
   idsOf(token: string): readonly [string, ...string[]] {
     const [first, ...others] = this.#keys.map(({ naming }) =>
       createHmac('sha256', naming).update(token).digest('base64url'),
@@ -79,6 +68,7 @@ export class KeyedTokenSealer implements TokenSealer {
     return [first ?? '', ...others]
   }
 
+  /** @param owner id of the user whom the seal is bound to; no other owner can open it */
   seal(token: string, owner: string): string {
     const [{ name, sealing, binding }] = this.#keys as [Keys]
     const nonce = this.#system.randomBytes(NONCE_BYTES)
@@ -87,6 +77,7 @@ export class KeyedTokenSealer implements TokenSealer {
     return `${name}.${sealed.toString('base64url')}.${bound(binding, token, owner).toString('base64url')}`
   }
 
+  /** Whether the seal belongs to this token and owner. Same result as comparing with `open`, in a quarter of the time. */
   isOf(sealed: string, token: string, owner: string): boolean {
     const [name, , text = ''] = sealed.split('.')
     const keys = this.#keys.find(keys => keys.name === name)
@@ -95,6 +86,7 @@ export class KeyedTokenSealer implements TokenSealer {
     return expected?.length === mac.length && timingSafeEqual(expected, mac)
   }
 
+  /** Returns the token, or `undefined` when the secret has been removed, or the seal is not ours or not this owner's. */
   open(sealed: string, owner: string): string | undefined {
     const [name, text = ''] = sealed.split('.')
     const keys = this.#keys.find(keys => keys.name === name)

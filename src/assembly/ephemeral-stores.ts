@@ -1,7 +1,7 @@
 import { BASIC_PREFIX, MAX_BASIC } from '../accounts/basic-credentials.ts'
 import { LINK_PREFIX, UNKNOWN_NAME_PREFIX } from '../accounts/lockout.ts'
 import { PENDING_PREFIX } from '../accounts/factors/pending-logins.ts'
-import { KeyedTokenSealer, type TokenSealer } from '../accounts/tokens.ts'
+import { TokenSealer } from '../accounts/tokens.ts'
 import { StartupError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { Milliseconds } from '../base/units.ts'
@@ -61,7 +61,7 @@ export async function openEphemeralStores(
   const url = settings['service.cluster.redis.url']
   const kind = settings['service.auth.token.store']
   const secrets = kind === 'memory' ? [] : await tokenSecrets(settings, machine)
-  const sealer = kind === 'memory' ? undefined : new KeyedTokenSealer(secrets, system)
+  const sealer = kind === 'memory' ? undefined : new TokenSealer(secrets, system)
   const inDatabase = new DatabaseEphemeralStore(database, system)
   const ofProcess = new MemoryEphemeralStore(system, { capacity })
   const ephemeral = url === undefined ? ofProcess : await openInRedis(settings, url, log)

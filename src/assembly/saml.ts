@@ -9,10 +9,9 @@ import {
   FederationStore,
   type IdpMetadata,
   type KeyPair,
-  type LogoutMode,
-  type RequestedAuthnContext,
   requestScheme,
   SamlProvider,
+  type SamlProviderOptions,
   Verifier,
 } from '../sso/saml/provider.ts'
 import type { SamlLogin } from '../sso/saml/sign-on.ts'
@@ -30,25 +29,14 @@ import type { RuntimeEnvironment } from './machine.ts'
 import { samlRules } from './mapping.ts'
 
 /** The settings of one SAML provider, from the new settings or the deprecated ones. */
-interface SamlSettings {
-  readonly name: string
-  readonly relyingPartyId: string
-  readonly acsUrl: string
+interface SamlSettings
+  extends Omit<SamlProviderOptions, 'clockSkew' | 'encryption' | 'federation' | 'signing' | 'signsRequests'> {
   readonly metadataUrl: string
   readonly metadataMaxAge: Seconds
-  readonly method: 'get' | 'post'
-  readonly allowsUnsolicited: boolean
-  readonly takesDeepLinks: boolean
-  readonly forcesAuthn: boolean
-  readonly authnContext: RequestedAuthnContext | undefined
-  readonly acceptedAuthnContexts: readonly string[]
-  readonly logout: LogoutMode
-  readonly logoutUrl: string
   /** `undefined`: with a signing key. */
   readonly signsRequests: boolean | undefined
   /** Signs for this provider only. */
   readonly ownSigning: KeyPair | undefined
-  readonly nameAttribute?: string | undefined
   readonly policy: ProviderPolicy
   readonly face: ProviderDisplay
 }

@@ -125,18 +125,10 @@ interface MetadataStatus<Known> {
 }
 
 /** The metadata of one provider as its service uses them. */
-export interface Metadata<Known> {
-  /** @throws {SsoRefused} `metadata` when there is no usable copy */
-  current(): Promise<Known>
-  /**
-   * For a signature by a key that is not in the copy that the check used: the provider may have a new one, so the document is read at once.
-   * True when there is a copy with other keys now, so that the check can be done again; another sign-on may have loaded it meanwhile.
-   */
-  reloadForUnknownKey(used: Known): Promise<boolean>
-  status(): Promise<MetadataStatus<Known>>
-  /** Logs each certificate that is about to expire once at 30, 7 and 1 days, and once when it has expired. */
-  warnOfExpiry(): void
-}
+export type Metadata<Known extends ProviderMetadata> = Pick<
+  MetadataSource<Known>,
+  'current' | 'reloadForUnknownKey' | 'status' | 'warnOfExpiry'
+>
 
 const LOAD_TIMEOUT: Milliseconds = 10_000
 /** How long a request waits for fresh metadata when there is a usable copy. */
@@ -151,7 +143,7 @@ const WARNINGS = [30, 7, 1, -1]
  * load runs at a time. A request waits for it only if there is no good copy, or for {@link REFRESH_TIMEOUT}; after that the
  * load goes on in the background. The last good copy is stored, so that a restart does not depend on the provider.
  */
-export class MetadataSource<Known extends ProviderMetadata> implements Metadata<Known> {
+export class MetadataSource<Known extends ProviderMetadata> {
   readonly #options: MetadataSourceOptions
   readonly #deps: Dependencies<Known>
   #metadata: Known | undefined
@@ -180,6 +172,7 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
     return { url: this.#options.url, loadedAt: this.#loadedAt, metadata: this.#metadata, problem }
   }
 
+  /** @throws {SsoRefused} `metadata` when there is no usable copy */
   async current(): Promise<Known> {
     await this.#restore()
     const isOld = this.#age(this.#loaded) >= this.#options.maxAge * 1000
@@ -193,6 +186,10 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
     throw refused(problem?.check ?? 'metadata', this.#options.url, received)
   }
 
+  /**
+   * For a signature by a key that is not in the copy that the check used: the provider may have a new one, so the document is read at once.
+   * True when there is a copy with other keys now, so that the check can be done again; another sign-on may have loaded it meanwhile.
+   */
   async reloadForUnknownKey(used: Known): Promise<boolean> {
     const hasOthers = (): boolean => this.#metadata !== undefined && this.#metadata.keys.join() !== used.keys.join()
     if (hasOthers()) return true
@@ -203,6 +200,7 @@ export class MetadataSource<Known extends ProviderMetadata> implements Metadata<
     return hasOthers()
   }
 
+  /** Logs each certificate that is about to expire once at 30, 7 and 1 days, and once when it has expired. */
   warnOfExpiry(): void {
     for (const { subject, sha256, expires } of this.#metadata?.certificates ?? []) {
       const daysLeft = Math.floor((expires - this.#deps.system.now()) / DAY)

@@ -10,6 +10,7 @@ import type { Attributes } from './attributes.ts'
 import type { SsoFailures } from './failures.ts'
 import type { AuthRedirect, LoginFlow, ProviderPolicy, VerifiedIdentity } from './identity-provider.ts'
 import type { LoginFlows } from './login-flows.ts'
+import type { RedirectTargets } from './redirect-targets.ts'
 import { SsoRefused } from './refusal.ts'
 
 interface Dependencies {
@@ -209,25 +210,59 @@ export interface LoginRequest {
   readonly failureUrl: string | undefined
 }
 
-/** The provider that owns the domain of this user name. */
-export function ownerOfDomain<Login extends { readonly policy: ProviderPolicy }>(
-  providers: readonly Login[],
-  username: string | undefined,
-): Login | undefined {
-  const domain = username?.split('@').at(-1)?.toLowerCase()
-  const ascii = domain === undefined ? undefined : asciiDomain(domain)
-  return providers.find(({ policy }) => ascii !== undefined && policy.domains?.includes(ascii))
+export interface ProviderOptions<Login> extends LoginTarget {
+  readonly providers: readonly Login[]
+  /** Name of the provider for requests that name neither a provider nor a user. */
+  readonly defaultProvider: string | undefined
+  readonly targets: Pick<RedirectTargets, 'require'>
 }
 
-/** By name, else by the domain of the user name, else the default (D8.1). @throws {InvalidInput} `unknown-idp` */
-export function chooseProvider<Login extends { readonly policy: ProviderPolicy }>(
-  providers: readonly Login[],
-  defaultProvider: string | undefined,
-  { idp, username }: Pick<LoginRequest, 'idp' | 'username'>,
-): Login {
-  const named = (name: string | undefined): Login | undefined => providers.find(({ policy }) => policy.name === name)
-  const chosen = idp === undefined ? (ownerOfDomain(providers, username) ?? named(defaultProvider)) : named(idp)
-  if (chosen) return chosen
-  const wanted = idp === undefined ? 'The request names no identity provider' : `There is no identity provider "${idp}"`
-  throw new InvalidInput('unknown-idp', `${wanted}; there is ${providers.map(({ policy }) => policy.name).join(', ')}.`)
+/** The providers of a protocol, and which of them a request means. */
+export class ProviderChoice<Login extends { readonly policy: ProviderPolicy }> {
+  protected readonly options: ProviderOptions<Login>
+
+  constructor(options: ProviderOptions<Login>) {
+    this.options = options
+  }
+
+  get providers(): readonly Login[] {
+    return this.options.providers
+  }
+
+  /** Where users are sent if the sign-on names no address. */
+  get successUrl(): string | undefined {
+    return this.options.successUrl
+  }
+
+  find(name: string | undefined): Login | undefined {
+    return this.providers.find(({ policy }) => policy.name === name)
+  }
+
+  /** The provider that owns the domain of this user name. */
+  ownerOf(username: string | undefined): Login | undefined {
+    const domain = username?.split('@').at(-1)?.toLowerCase()
+    const ascii = domain === undefined ? undefined : asciiDomain(domain)
+    return this.providers.find(({ policy }) => ascii !== undefined && policy.domains?.includes(ascii))
+  }
+
+  /** By name, else by the domain of the user name, else the default (D8.1). @throws {InvalidInput} `unknown-idp` */
+  choose(idp: string | undefined, username: string | undefined): Login {
+    const chosen =
+      idp === undefined ? (this.ownerOf(username) ?? this.find(this.options.defaultProvider)) : this.find(idp)
+    if (chosen) return chosen
+    const wanted =
+      idp === undefined ? 'The request names no identity provider' : `There is no identity provider "${idp}"`
+    const names = this.providers.map(({ policy }) => policy.name)
+    throw new InvalidInput('unknown-idp', `${wanted}; there is ${names.join(', ')}.`)
+  }
+
+  /** The addresses that a request names (D8.7). @throws {InvalidInput} `invalid-redirect` */
+  protected targetOf({ successUrl, failureUrl }: LoginTarget): Omit<NewLogin, 'bound'> {
+    const { targets, failureUrl: fallbackFailureUrl } = this.options
+    return {
+      successUrl: successUrl === undefined ? undefined : targets.require(successUrl, 'successurl'),
+      failureUrl: failureUrl === undefined ? undefined : targets.require(failureUrl, 'failureurl'),
+      fallbackFailureUrl,
+    }
+  }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SessionOptions } from '../../src/accounts/session-options.ts'
 import { idOf, Sessions } from '../../src/accounts/sessions.ts'
-import { digestOf, KeyedTokenSealer } from '../../src/accounts/tokens.ts'
+import { digestOf, TokenSealer } from '../../src/accounts/tokens.ts'
 import { StoreUnavailable } from '../../src/base/errors.ts'
 import type { EphemeralStore } from '../../src/stores/ephemeral-store.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
@@ -35,7 +35,7 @@ function switchable(store: EphemeralStore) {
 function openNodes(options: Partial<SessionOptions> = {}) {
   const system = new FakeSystem()
   const shared = new MemoryEphemeralStore(system)
-  const vault = new KeyedTokenSealer([system.randomBytes(32)], system)
+  const vault = new TokenSealer([system.randomBytes(32)], system)
   const { store, state } = switchable(shared)
   const node = (): Sessions =>
     new Sessions(store, vault, system, {

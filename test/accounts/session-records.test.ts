@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SessionOptions } from '../../src/accounts/session-options.ts'
-import { handleOf, userOfHandle, digestOf, KeyedTokenSealer } from '../../src/accounts/tokens.ts'
+import { handleOf, userOfHandle, digestOf, TokenSealer } from '../../src/accounts/tokens.ts'
 import { unlessUnreachable, isCurrent, type Session, Sessions } from '../../src/accounts/sessions.ts'
 import { StoreUnavailable } from '../../src/base/errors.ts'
 import type { EphemeralStore } from '../../src/stores/ephemeral-store.ts'
@@ -43,7 +43,7 @@ function recording(store: EphemeralStore) {
 function open(options: Partial<SessionOptions> = {}) {
   const system = new FakeSystem()
   const { store, lifetimes, state } = recording(new MemoryEphemeralStore(system))
-  const sealer = new KeyedTokenSealer([system.randomBytes(32)], system)
+  const sealer = new TokenSealer([system.randomBytes(32)], system)
   const sessions = new Sessions(store, sealer, system, {
     maxAge: 100,
     refreshOnAccess: true,

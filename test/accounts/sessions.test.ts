@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SessionOptions } from '../../src/accounts/session-options.ts'
 import { isCurrent, Sessions } from '../../src/accounts/sessions.ts'
-import { digestOf, KeyedTokenSealer } from '../../src/accounts/tokens.ts'
+import { digestOf, TokenSealer } from '../../src/accounts/tokens.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { userOf } from '../support/user.ts'
@@ -14,7 +14,7 @@ const bob = userOf('bob')
 function open(options: Partial<SessionOptions> = {}) {
   const system = new FakeSystem()
   const store = new MemoryEphemeralStore(system)
-  const sessions = new Sessions(store, new KeyedTokenSealer([system.randomBytes(32)], system), system, {
+  const sessions = new Sessions(store, new TokenSealer([system.randomBytes(32)], system), system, {
     maxAge: 100,
     refreshOnAccess: true,
     absoluteMaxAge: -1,

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { KeyedTokenSealer } from '../../src/accounts/tokens.ts'
+import { TokenSealer } from '../../src/accounts/tokens.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 
 const secret = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
-const vaultOf = (...secrets: Uint8Array[]): KeyedTokenSealer => new KeyedTokenSealer(secrets, new FakeSystem())
+const vaultOf = (...secrets: Uint8Array[]): TokenSealer => new TokenSealer(secrets, new FakeSystem())
 const TOKEN = 'x'.repeat(43)
 
 test('names and seals are those that another implementation makes (Python’s cryptography 48: HKDF, HMAC, AES-GCM)', () => {

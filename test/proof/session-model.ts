@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import type { SessionOptions } from '../../src/accounts/session-options.ts'
 import { isCurrent, Sessions } from '../../src/accounts/sessions.ts'
-import { digestOf, KeyedTokenSealer } from '../../src/accounts/tokens.ts'
+import { digestOf, TokenSealer } from '../../src/accounts/tokens.ts'
 import type { User } from '../../src/accounts/users.ts'
 import { type Milliseconds, type Seconds, UNLIMITED } from '../../src/base/units.ts'
 import { DatabaseEphemeralStore } from '../../src/stores/database-ephemeral-store.ts'
@@ -107,7 +107,7 @@ class Both {
 
   constructor(store: EphemeralStore, system: FakeSystem, options: Options, plan: number) {
     const isInMemory = store instanceof MemoryEphemeralStore
-    const sealer = isInMemory ? undefined : new KeyedTokenSealer([system.randomBytes(32)], system)
+    const sealer = isInMemory ? undefined : new TokenSealer([system.randomBytes(32)], system)
     this.#sessions = new Sessions(store, sealer, system, { ...options, accessInterval: 0 })
     this.#system = system
     this.#options = options

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { stepsOf } from '../support/steps.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
 import { Verifier } from '../../src/sso/saml/provider.ts'
-import { verify } from '../../src/sso/saml/verify-worker.ts'
+import { verify } from '../support/saml-checks.ts'
 import { encryptXml } from '../support/saml-encryption.ts'
 import { buildResponse, encode, EXCLUSIVE, expected, keyNamed, NAME, signResponse } from '../support/saml-idp.ts'
 

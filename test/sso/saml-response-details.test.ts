@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ExpectedResponse, VerifiedAssertion } from '../../src/sso/saml/response.ts'
-import { verify } from '../../src/sso/saml/verify-worker.ts'
+import { verify } from '../support/saml-checks.ts'
 import { encryptAssertion } from '../support/saml-encryption.ts'
 import { buildResponse, edit, encode, expected, IDP, keyNamed, NAME, NOW, signResponse } from '../support/saml-idp.ts'
 

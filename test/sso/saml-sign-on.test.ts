@@ -4,13 +4,14 @@ import type { AuthRedirect, LoginFlow, VerifiedIdentity } from '../../src/sso/id
 import { RedirectTargets } from '../../src/sso/redirect-targets.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
 import type { DirectoryQuestion, SamlProvider } from '../../src/sso/saml/provider.ts'
-import { type SamlLogin, SamlSignOn, type SamlSignOnOptions } from '../../src/sso/saml/sign-on.ts'
+import { type SamlLogin, SamlSignOn } from '../../src/sso/saml/sign-on.ts'
+import type { ProviderOptions } from '../../src/sso/sign-on.ts'
 import { client, identity, signOnServices } from '../support/sign-on-services.ts'
 
 type Test = Parameters<typeof signOnServices>[0]
 
 interface Setup {
-  readonly options?: Partial<SamlSignOnOptions>
+  readonly options?: Partial<ProviderOptions<SamlLogin>>
   readonly provider?: Partial<SamlProvider>
   readonly finish?: () => Promise<VerifiedIdentity>
   /** Entity ids that a search by a domain finds in the federation. */

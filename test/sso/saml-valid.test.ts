@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { ExpectedResponse } from '../../src/sso/saml/response.ts'
-import { verify } from '../../src/sso/saml/verify-worker.ts'
+import { verify } from '../support/saml-checks.ts'
 import { encryptAssertion } from '../support/saml-encryption.ts'
 import {
   DSIG,

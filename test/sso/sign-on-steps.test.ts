@@ -4,7 +4,7 @@ import { userLogoutKey } from '../../src/accounts/session-lists.ts'
 import type { Session } from '../../src/accounts/sessions.ts'
 import { InvalidInput, Overloaded } from '../../src/base/errors.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
-import { chooseProvider, ownerOfDomain } from '../../src/sso/sign-on.ts'
+import { ProviderChoice } from '../../src/sso/sign-on.ts'
 import { anna, client, policy, signOnServices } from '../support/sign-on-services.ts'
 
 test('a login begins with a flow that has what the request decided (D8.2)', async t => {
@@ -155,9 +155,18 @@ const providers = [
   { policy: { ...policy, name: 'c', domains: undefined } },
 ]
 
+const choiceOf = (defaultProvider?: string) =>
+  new ProviderChoice({
+    providers,
+    defaultProvider,
+    targets: { require: text => text },
+    successUrl: undefined,
+    failureUrl: undefined,
+  })
+
 test('a provider is chosen by its name, else by the domain of the user name, else it is the default (D8.1)', () => {
   const choose = (request: { idp?: string; username?: string }, byDefault?: string) =>
-    chooseProvider(providers, byDefault, { idp: undefined, username: undefined, ...request }).policy.name
+    choiceOf(byDefault).choose(request.idp, request.username).policy.name
   assert.equal(choose({ idp: 'c', username: 'x@b.example' }, 'a'), 'c')
   assert.equal(choose({ username: 'x@B.Example' }, 'a'), 'b')
   assert.equal(choose({ username: 'x@München.example' }, 'a'), 'b')
@@ -170,8 +179,8 @@ test('a provider is chosen by its name, else by the domain of the user name, els
   }
   assert.throws(() => choose({ idp: 'x' }, 'a'), refused('There is no identity provider "x"; there is a, b, c.'))
   assert.throws(() => choose({}), refused('The request names no identity provider; there is a, b, c.'))
-  assert.equal(ownerOfDomain(providers, undefined), undefined)
-  assert.equal(ownerOfDomain(providers, 'b.example')?.policy.name, 'b')
+  assert.equal(choiceOf().ownerOf(undefined), undefined)
+  assert.equal(choiceOf().ownerOf('b.example')?.policy.name, 'b')
 })
 
 test('an overload during the checks puts the flow back, other errors do not (D8.2)', async t => {

@@ -6,7 +6,7 @@ import type { LoginFlow } from '../../src/sso/identity-provider.ts'
 import { SsoRefused } from '../../src/sso/refusal.ts'
 import type { LogoutRequest, ReceivedLogout, VerifiedLogout } from '../../src/sso/saml/logout-message.ts'
 import { sessionKey, userKey } from '../../src/sso/saml/provider-session.ts'
-import type { LogoutMode, SamlProvider } from '../../src/sso/saml/provider.ts'
+import type { SamlProvider } from '../../src/sso/saml/provider.ts'
 import { SamlSignOn } from '../../src/sso/saml/sign-on.ts'
 import { client, signOnServices } from '../support/sign-on-services.ts'
 
@@ -16,7 +16,7 @@ const received: ReceivedLogout = { binding: 'redirect', query: 'SAMLRequest=x' }
 const answer = { kind: 'redirect', url: 'https://idp.a/answer' } as const
 
 interface Setup {
-  readonly logout?: LogoutMode
+  readonly logout?: SamlProvider['logout']
   readonly reads?: () => VerifiedLogout
   readonly requests?: () => object | undefined
   readonly answers?: object | undefined

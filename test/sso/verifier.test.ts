@@ -28,8 +28,8 @@ test('what a thread reads of a message is what the check reads (D8.3)', async ()
   assert.equal((await verifier.verify(response, expected())).name, NAME)
   for (const received of [byRedirect, byForm]) {
     const outcome = await work({ kind: 'logout', received, expected: expectedLogout() })
-    assert.ok('logout' in outcome)
-    assert.deepEqual(await verifier.verifyLogout(received, expectedLogout()), outcome.logout)
+    assert.ok('result' in outcome)
+    assert.deepEqual(await verifier.verifyLogout(received, expectedLogout()), outcome.result)
     assert.equal(await verifier.statedIssuer(received), expectedLogout().issuer)
   }
 })

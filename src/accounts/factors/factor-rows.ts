@@ -23,6 +23,10 @@ export interface Factor {
   readonly lastUsed: Milliseconds | undefined
 }
 
+/** A factor that is to be added; its owner has just proven that they have it. */
+export type NewFactor = Pick<Factor, 'kind' | 'name' | 'secret' | 'counter'> &
+  Partial<Pick<Factor, 'credentialId' | 'userHandle' | 'transports' | 'isSyncable'>>
+
 interface Row {
   readonly id: string
   readonly user_id: string

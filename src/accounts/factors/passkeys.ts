@@ -12,7 +12,7 @@ import { sql } from '../../stores/sql.ts'
 import type { Audit } from '../audit.ts'
 import type { Client } from '../sessions.ts'
 import type { User } from '../users.ts'
-import type { NewFactor, PasskeyCheck } from './second-factors.ts'
+import type { NewFactor } from './factor-rows.ts'
 import { CHALLENGE_TTL, type ChallengePurpose, PasskeyChallenges } from './passkey-challenges.ts'
 import {
   ALGORITHMS,
@@ -69,7 +69,7 @@ const NOBODYS_KEY =
   'pQECAyYgASFYIOrkNyYP_u7xHIss_q3MGufdU7Nw-WKYA_i971pW01TaIlggem92fK3fpjWJ2Ws9CQA_1c_q3EebGPfKy5PV0U04lm4'
 
 /** Passkeys of users (WebAuthn): registered, verified after a password, and verified instead of one (D29). */
-export class Passkeys implements PasskeyCheck {
+export class Passkeys {
   readonly #deps: Dependencies
   readonly #options: PasskeyOptions
   readonly #challenges: PasskeyChallenges

@@ -18,11 +18,13 @@ import {
   factorsOf,
   findFactor,
   insertFactor,
+  type NewFactor,
   renameFactor,
   replaceRecoveryCodes,
   takeRecoveryCode,
 } from './factor-rows.ts'
 import type { SealedSecrets } from '../sealed-secrets.ts'
+import type { Passkeys } from './passkeys.ts'
 import { base32, looksLikeCode, matchingStep, TOTP_SECRET_BYTES } from './totp.ts'
 import { digestOf } from '../tokens.ts'
 
@@ -32,18 +34,6 @@ export type FactorAnswer = { readonly code: string } | { readonly passkey: unkno
 /** How a second factor was proven; recorded in the audit log. */
 export type ProofKind = FactorKind | 'recovery'
 
-/** Checks assertions of passkeys. */
-export interface PasskeyCheck {
-  /**
-   * The factor that made the assertion; `undefined` if it is wrong in any way. The challenge is used up.
-   * @param bound what the challenge was made for: a pending login or a session
-   */
-  verify(
-    response: unknown,
-    purpose: { readonly userId: string; readonly bound: string; readonly client: Client },
-  ): Promise<{ readonly factorId: string } | undefined>
-}
-
 interface Dependencies {
   readonly database: Database
   readonly ephemeral: EphemeralStore
@@ -51,15 +41,11 @@ interface Dependencies {
   readonly login: Pick<Login, 'attemptFactor'>
   readonly sessions: Pick<Sessions, 'noteProof' | 'clearAway'>
   /** Absent where passkeys are not offered. */
-  readonly passkeys?: PasskeyCheck | undefined
+  readonly passkeys?: Pick<Passkeys, 'verify'> | undefined
   readonly audit: Audit
   readonly system: System
   readonly log: Log
 }
-
-/** A factor that is to be added; its owner has just proven that they have it. */
-export type NewFactor = Pick<Factor, 'kind' | 'name' | 'secret' | 'counter'> &
-  Partial<Pick<Factor, 'credentialId' | 'userHandle' | 'transports' | 'isSyncable'>>
 
 /** The result of a step that added a factor. */
 interface Added {

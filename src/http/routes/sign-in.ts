@@ -4,7 +4,6 @@ import { MAX_PASSWORD_CHARACTERS } from '../../accounts/passwords.ts'
 import { InvalidInput, ServiceError } from '../../base/errors.ts'
 import type { Seconds } from '../../base/units.ts'
 import type { ProviderDisplay } from '../../sso/identity-provider.ts'
-import { ownerOfDomain } from '../../sso/sign-on.ts'
 import { type BaseAddress, readSuccessUrl } from '../base-address.ts'
 import { callerByCookie } from '../caller.ts'
 import { json, page, redirect, flagParameter, textParameter, type Exchange, route } from '../interface/route.ts'
@@ -181,7 +180,7 @@ function toOrganisation(
   const { saml, oidc } = deps.sso
   try {
     const url =
-      oidc && (!saml || ownerOfDomain(oidc.providers, email))
+      oidc && (!saml || oidc.ownerOf(email))
         ? providerUrl(deps, 'auth/oidc', oidc, oidc.choose(undefined, email), { requested: successUrl, email })
         : providerUrl(deps, 'auth/saml', saml, saml?.choose(undefined, email), { requested: successUrl })
     return sendPage(reply, onwardPage(context, { title: context.words.signIn, notice: context.words.leaving, url }))

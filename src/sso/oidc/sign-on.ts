@@ -5,9 +5,14 @@ import { InvalidInput } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { ProviderDisplay, ProviderPolicy } from '../identity-provider.ts'
 import type { LoginFlows } from '../login-flows.ts'
-import type { RedirectTargets } from '../redirect-targets.ts'
 import { SsoRefused, refused } from '../refusal.ts'
-import { chooseProvider, type CompletedSignOn, type LoginRequest, type LoginTarget, type SignOn } from '../sign-on.ts'
+import {
+  type CompletedSignOn,
+  type LoginRequest,
+  ProviderChoice,
+  type ProviderOptions,
+  type SignOn,
+} from '../sign-on.ts'
 import { issuerOf, type OidcProvider } from './provider.ts'
 
 /** One provider and the users that it can sign in. */
@@ -15,13 +20,6 @@ export interface OidcLogin {
   readonly provider: OidcProvider
   readonly policy: ProviderPolicy
   readonly face: ProviderDisplay
-}
-
-interface OidcSignOnOptions extends LoginTarget {
-  readonly providers: readonly OidcLogin[]
-  /** Name of the provider for requests that name neither a provider nor a user. */
-  readonly defaultProvider: string | undefined
-  readonly targets: Pick<RedirectTargets, 'require'>
 }
 
 interface Dependencies {
@@ -42,31 +40,12 @@ interface OidcReturn {
 const VERIFIER_BYTES = 32
 
 /** Signing in by OpenID Connect with one or more providers (D26). */
-export class OidcSignOn {
+export class OidcSignOn extends ProviderChoice<OidcLogin> {
   readonly #deps: Dependencies
-  readonly #options: OidcSignOnOptions
 
-  constructor(deps: Dependencies, options: OidcSignOnOptions) {
+  constructor(deps: Dependencies, options: ProviderOptions<OidcLogin>) {
+    super(options)
     this.#deps = deps
-    this.#options = options
-  }
-
-  get providers(): readonly OidcLogin[] {
-    return this.#options.providers
-  }
-
-  find(name: string): OidcLogin | undefined {
-    return this.providers.find(({ policy }) => policy.name === name)
-  }
-
-  /** Where users are redirected if the sign-on names no address. */
-  get successUrl(): string | undefined {
-    return this.#options.successUrl
-  }
-
-  /** @throws {InvalidInput} `unknown-idp` */
-  choose(idp: string | undefined, username: string | undefined): OidcLogin {
-    return chooseProvider(this.providers, this.#options.defaultProvider, { idp, username })
   }
 
   /**
@@ -74,14 +53,9 @@ export class OidcSignOn {
    * @throws {InvalidInput} `unknown-idp`, `invalid-redirect` @throws {SsoRefused} @throws {Overloaded}
    */
   async begin({ idp, username, ...request }: LoginRequest, browser: string, client: Client): Promise<string> {
-    const { targets, failureUrl: fallbackFailureUrl } = this.#options
     const { provider } = this.choose(idp, username)
-    const target = {
-      successUrl: request.successUrl === undefined ? undefined : targets.require(request.successUrl, 'successurl'),
-      failureUrl: request.failureUrl === undefined ? undefined : targets.require(request.failureUrl, 'failureurl'),
-      fallbackFailureUrl,
-      bound: { browser: digestOf(browser), verifier: this.#newSecret() },
-    }
+    const bound = { browser: digestOf(browser), verifier: this.#newSecret() }
+    const target = { ...this.targetOf(request), bound }
     const { redirect } = await this.#deps.signOn.begin(provider.name, target, client, flow =>
       provider.begin(flow, username),
     )
@@ -93,7 +67,7 @@ export class OidcSignOn {
    * @throws {SsoRefused} @throws {Overloaded}
    */
   async complete({ state, query, browser }: OidcReturn, client: Client): Promise<CompletedSignOn> {
-    const { successUrl, failureUrl } = this.#options
+    const { successUrl, failureUrl } = this.options
     const { signOn, flows } = this.#deps
     const flow = state === undefined ? undefined : await flows.consume(state)
     const login = flow && this.find(flow.provider)
@@ -125,7 +99,7 @@ export class OidcSignOn {
    * @param returnTo a page of this service that the provider knows
    */
   async logoutUrl({ provider: name, providerSession }: Session, returnTo: string): Promise<string | undefined> {
-    const login = name === undefined ? undefined : this.find(name)
+    const login = this.find(name)
     if (!login?.provider.endsSession) return undefined
     // After a restart the configuration has not been read yet. If it cannot be, the page says that the session there may be open.
     await login.provider.metadata.current().catch(() => undefined)

@@ -45,22 +45,10 @@ export interface FederationStatus {
 }
 
 /** A federation as its service uses it. */
-export interface Federation {
-  /** @throws {SsoRefused} `metadata`, `unknown-entity`, `entity-category` */
-  find(entityId: string): Promise<FederationEntity>
-  /**
-   * The provider with this entity id if the store has it, whatever its categories are. A message of a stranger can name any id, and must
-   * not lead to a query for it. @throws {SsoRefused} `metadata`, `unknown-entity`
-   */
-  findStored(entityId: string): Promise<FederationEntity>
-  /** For a signature by a key that is not among these, which the check used: true when the provider has others now. */
-  reloadForUnknownKey(entityId: string, used: readonly string[]): Promise<boolean>
-  search(question: DirectoryQuestion): Promise<DirectoryHits>
-  status(): Promise<FederationStatus>
-  /** Loads what is due; called at the start and then every minute. Failures are logged. */
-  refresh(): Promise<void>
-  close(): Promise<void>
-}
+export type Federation = Pick<
+  FederationSource,
+  'find' | 'findStored' | 'reloadForUnknownKey' | 'search' | 'status' | 'refresh' | 'close'
+>
 
 interface Dependencies {
   readonly system: System
@@ -83,7 +71,7 @@ const PAUSE_BETWEEN_EARLY: Milliseconds = 3_600_000
  * The identity providers of a federation (D31): their metadata are signed by the federation, kept in the store, and refreshed in the
  * background. The last good copy serves while a refresh fails, but never after its end.
  */
-export class FederationSource implements Federation {
+export class FederationSource {
   readonly #options: FederationOptions
   readonly #deps: Dependencies
   readonly #queries: MetadataQueries | undefined
@@ -109,6 +97,7 @@ export class FederationSource implements Federation {
       options.kind === 'aggregate' ? undefined : new MetadataQueries({ ...options, kind: options.kind }, deps)
   }
 
+  /** @throws {SsoRefused} `metadata`, `unknown-entity`, `entity-category` */
   async find(entityId: string): Promise<FederationEntity> {
     const entity = await this.#find(entityId)
     const missing = this.#options.requiredCategories.filter(category => !entity.categories.includes(category))
@@ -117,6 +106,10 @@ export class FederationSource implements Federation {
     throw refused('entity-category', missing.join(', '), `${received} of ${entityId}`)
   }
 
+  /**
+   * The provider with this entity id if the store has it, whatever its categories are. A message of a stranger can name any id, and must
+   * not lead to a query for it. @throws {SsoRefused} `metadata`, `unknown-entity`
+   */
   async findStored(entityId: string): Promise<FederationEntity> {
     requireEntityId(entityId)
     await this.#restore()
@@ -125,6 +118,7 @@ export class FederationSource implements Federation {
     throw unknownEntity(name, entityId)
   }
 
+  /** For a signature by a key that is not among these, which the check used: true when the provider has others now. */
   async reloadForUnknownKey(entityId: string, used: readonly string[]): Promise<boolean> {
     const hasOthers = async (): Promise<boolean> => {
       const found = await this.#deps.store.find(this.#options.name, entityId)
@@ -155,6 +149,7 @@ export class FederationSource implements Federation {
     return { kind, url, loadedAt: this.#loadedAt, validUntil, offered, unusable, reasons, problem }
   }
 
+  /** Loads what is due; called at the start and then every minute. Failures are logged. */
   async refresh(): Promise<void> {
     try {
       await this.#restore()

@@ -15,7 +15,7 @@ import type { Verifier } from './verifier.ts'
 import { compilePattern } from '../../base/patterns.ts'
 import { type Attributes, valuesOf } from '../attributes.ts'
 import type { FederationEntity } from './federation-entity.ts'
-export { type RequestedAuthnContext, type KeyPair, requestScheme } from './outgoing.ts'
+export { type KeyPair, requestScheme } from './outgoing.ts'
 export type { IdpMetadata, SigningCertificate } from './metadata.ts'
 export { Verifier } from './verifier.ts'
 export { FederationSource, type Federation, type FederationOptions, type FederationStatus } from './federation.ts'
@@ -25,7 +25,7 @@ export type { FederationEntity } from './federation-entity.ts'
 export { FederationStore } from './federation-store.ts'
 export type { DirectoryHit, DirectoryHits, DirectoryQuestion } from './federation-directory.ts'
 
-interface SamlProviderOptions {
+export interface SamlProviderOptions {
   readonly name: string
   readonly relyingPartyId: string
   /** The very address that the provider posts to, its query included. */
@@ -70,7 +70,7 @@ export interface FederationLogin {
 }
 
 /** Single logout: not at all, only when the provider begins it, or for each sign-out here as well. */
-export type LogoutMode = 'off' | 'accept' | 'on'
+type LogoutMode = 'off' | 'accept' | 'on'
 
 /** One SAML 2.0 identity provider (I5.3, D8): sends users there and checks the responses they return with. */
 export class SamlProvider {

@@ -5,8 +5,14 @@ import { InvalidInput, NotFound } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { AuthRedirect, LoginFlow, ProviderDisplay, ProviderPolicy } from '../identity-provider.ts'
 import type { LoginFlows } from '../login-flows.ts'
-import type { RedirectTargets } from '../redirect-targets.ts'
-import { chooseProvider, type CompletedSignOn, type LoginRequest, type LoginTarget, type SignOn } from '../sign-on.ts'
+import {
+  type CompletedSignOn,
+  type LoginRequest,
+  type LoginTarget,
+  ProviderChoice,
+  type ProviderOptions,
+  type SignOn,
+} from '../sign-on.ts'
 import { discoveryRequest } from './discovery.ts'
 import type { DirectoryHits, DirectoryQuestion, FederationLogin, SamlProvider } from './provider.ts'
 import { type LogoutMessage, type LogoutStep, SingleLogout } from './single-logout.ts'
@@ -17,13 +23,6 @@ export interface SamlLogin {
   readonly provider: SamlProvider
   readonly policy: ProviderPolicy
   readonly face: ProviderDisplay
-}
-
-export interface SamlSignOnOptions extends LoginTarget {
-  readonly providers: readonly SamlLogin[]
-  /** Name of the provider for requests that name neither a provider nor a user. */
-  readonly defaultProvider: string | undefined
-  readonly targets: Pick<RedirectTargets, 'require'>
 }
 
 /** A request for a sign-on, which can name a provider inside a federation. */
@@ -52,34 +51,14 @@ interface SamlReturn {
 }
 
 /** Signing in by SAML 2.0 with one or more identity providers (I5.3, D8). */
-export class SamlSignOn {
+export class SamlSignOn extends ProviderChoice<SamlLogin> {
   readonly #deps: Dependencies
   readonly #logout: SingleLogout
-  readonly #options: SamlSignOnOptions
 
-  constructor(deps: Dependencies, options: SamlSignOnOptions) {
+  constructor(deps: Dependencies, options: ProviderOptions<SamlLogin>) {
+    super(options)
     this.#deps = deps
     this.#logout = new SingleLogout(deps)
-    this.#options = options
-  }
-
-  get providers(): readonly SamlLogin[] {
-    return this.#options.providers
-  }
-
-  find(name: string): SamlLogin | undefined {
-    return this.#options.providers.find(({ policy }) => policy.name === name)
-  }
-
-  /** Where users are sent if the sign-on names no address. */
-  get successUrl(): string | undefined {
-    return this.#options.successUrl
-  }
-
-  /** By name, else by the domain of the user name, else the default (D8.1). @throws {InvalidInput} `unknown-idp` */
-  choose(idp: string | undefined, username: string | undefined): SamlLogin {
-    const { providers, defaultProvider } = this.#options
-    return chooseProvider(providers, defaultProvider, { idp, username })
   }
 
   /** The federation with this name, and its relying party. @throws {InvalidInput} `unknown-idp` for anything else */
@@ -100,14 +79,9 @@ export class SamlSignOn {
    * @throws {InvalidInput} `unknown-idp`, `invalid-redirect` @throws {SsoRefused} @throws {Overloaded}
    */
   async begin(request: SamlLoginRequest, client: Client): Promise<AuthRedirect> {
-    const { targets, failureUrl: fallbackFailureUrl } = this.#options
     const { provider } = this.choose(request.idp, request.username)
     const { federation } = provider
-    const target = {
-      successUrl: request.successUrl === undefined ? undefined : targets.require(request.successUrl, 'successurl'),
-      failureUrl: request.failureUrl === undefined ? undefined : targets.require(request.failureUrl, 'failureurl'),
-      fallbackFailureUrl,
-    }
+    const target = this.targetOf(request)
     if (federation) return await this.#beginInFederation(provider, federation, { ...request, ...target }, client)
     const { redirect } = await this.#deps.signOn.begin(provider.name, target, client, flow => provider.begin(flow))
     return redirect
@@ -117,7 +91,7 @@ export class SamlSignOn {
   async #beginInFederation(
     provider: SamlProvider,
     federation: FederationLogin,
-    request: SamlLoginRequest & LoginTarget & { readonly fallbackFailureUrl: string | undefined },
+    request: SamlLoginRequest & LoginTarget & { readonly fallbackFailureUrl?: string | undefined },
     client: Client,
   ): Promise<AuthRedirect> {
     const { signOn } = this.#deps
@@ -137,7 +111,7 @@ export class SamlSignOn {
    * cookie (D8.2). @throws {InvalidInput} `unknown-idp` @throws {SsoRefused} @throws {Overloaded}
    */
   async complete({ encoded, relayState, idp }: SamlReturn, client: Client): Promise<CompletedSignOn> {
-    const { successUrl, failureUrl } = this.#options
+    const { successUrl, failureUrl } = this.options
     const found = relayState === undefined ? undefined : await this.#deps.flows.consume(relayState)
     const flow = found?.isLogout ? undefined : found
     const { provider, policy } = this.choose(flow?.provider ?? idp, undefined)
@@ -161,7 +135,7 @@ export class SamlSignOn {
    * @returns how the browser goes to the provider; `undefined` if it stays here
    */
   async beginLogout(session: Session, client: Client): Promise<AuthRedirect | undefined> {
-    const login = session.provider === undefined ? undefined : this.find(session.provider)
+    const login = this.find(session.provider)
     return login && (await this.#logout.begin(login.provider, session, client))
   }
 
@@ -176,7 +150,7 @@ export class SamlSignOn {
   #deepLink(provider: SamlProvider, relayState: string | undefined): string | undefined {
     if (relayState === undefined || !provider.takesDeepLinks) return undefined
     try {
-      return this.#options.targets.require(relayState, 'RelayState')
+      return this.options.targets.require(relayState, 'RelayState')
     } catch (error) {
       // Providers put all kinds of text into it, which is no reason to refuse a user.
       if (error instanceof InvalidInput) return undefined

@@ -4,7 +4,7 @@ import { afterLimit, SsoRefused } from '../refusal.ts'
 import type { ExpectedLogout, ReceivedLogout, VerifiedLogout } from './logout-message.ts'
 import { type IdpMetadata, MetadataRefused } from './metadata.ts'
 import type { ExpectedResponse, VerifiedAssertion } from './response.ts'
-import type { MessageTask, Outcome, Task } from './verify-worker.ts'
+import type { Outcome, Task } from './verify-worker.ts'
 
 /** Two threads; a morning rush of 2,000 sign-ons waits its turn, also one of a campus that shares an address. */
 const CHECKS = { threads: 2, queue: 2_000 }
@@ -42,40 +42,23 @@ export class Verifier {
   }
 
   /** @param encoded base64 as the form carries it. @param network that sent it. @throws {SsoRefused} @throws {Overloaded} */
-  async verify(encoded: string, expected: ExpectedResponse, network = ''): Promise<VerifiedAssertion> {
-    const outcome = await this.#check({ kind: 'response', encoded, expected }, network)
-    if ('assertion' in outcome) return outcome.assertion
-    throw refusalIn(outcome, 'an assertion')
+  verify(encoded: string, expected: ExpectedResponse, network = ''): Promise<VerifiedAssertion> {
+    return run(this.#messages, { kind: 'response', encoded, expected }, network)
   }
 
   /** @param network that sent the message. @throws {SsoRefused} @throws {Overloaded} */
-  async verifyLogout(received: ReceivedLogout, expected: ExpectedLogout, network = ''): Promise<VerifiedLogout> {
-    const outcome = await this.#check({ kind: 'logout', received, expected }, network)
-    if ('logout' in outcome) return outcome.logout
-    throw refusalIn(outcome, 'a message')
+  verifyLogout(received: ReceivedLogout, expected: ExpectedLogout, network = ''): Promise<VerifiedLogout> {
+    return run(this.#messages, { kind: 'logout', received, expected }, network)
   }
 
   /** The provider that a message of single logout names; nothing is verified. @throws {SsoRefused} @throws {Overloaded} */
-  async statedIssuer(received: ReceivedLogout, network = ''): Promise<string> {
-    const outcome = await this.#check({ kind: 'logout-issuer', received }, network)
-    if ('issuer' in outcome) return outcome.issuer
-    throw refusalIn(outcome, 'a message')
+  statedIssuer(received: ReceivedLogout, network = ''): Promise<string> {
+    return run(this.#messages, { kind: 'logout-issuer', received }, network)
   }
 
   /** @param keys PEM, one of which must have signed the document; none: it need not be signed. @throws {MetadataRefused} @throws {SsoRefused} `time` */
-  async parseMetadata(text: string, now: Milliseconds, keys: readonly string[]): Promise<IdpMetadata> {
-    const outcome = await this.#metadata.run({ kind: 'metadata', text, now, keys }).catch((error: unknown) => {
-      throw afterLimit(error)
-    })
-    if ('metadata' in outcome) return outcome.metadata
-    if ('refused' in outcome) throw new MetadataRefused(outcome.refused, { check: outcome.check })
-    throw new MetadataRefused('it could not be read')
-  }
-
-  async #check(task: MessageTask, network: string): Promise<Outcome> {
-    return await this.#messages.run(task, { of: network }).catch((error: unknown) => {
-      throw afterLimit(error)
-    })
+  parseMetadata(text: string, now: Milliseconds, keys: readonly string[]): Promise<IdpMetadata> {
+    return run(this.#metadata, { kind: 'metadata', text, now, keys })
   }
 
   async close(): Promise<void> {
@@ -83,8 +66,15 @@ export class Verifier {
   }
 }
 
-/** The refusal that a thread reported in place of what was expected. */
-const refusalIn = (outcome: Outcome, expected: string): SsoRefused =>
-  new SsoRefused('failed' in outcome ? outcome.failed : { check: 'time', expected })
-
 type Pool = ThreadPool<Task, Outcome>
+
+/** @throws what the thread refused, with its class */
+async function run<Result>(pool: Pool, task: Task, network = ''): Promise<Result> {
+  const outcome = await pool.run(task, { of: network }).catch((error: unknown) => {
+    throw afterLimit(error)
+  })
+  if ('result' in outcome) return outcome.result as Result
+  throw 'failed' in outcome
+    ? new SsoRefused(outcome.failed)
+    : new MetadataRefused(outcome.refused, { check: outcome.check })
+}

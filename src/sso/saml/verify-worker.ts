@@ -18,76 +18,44 @@ import { SignedMetadataReader } from './signed-metadata.ts'
 
 if (!isMainThread) serveTasks(work)
 
-/** A message of a provider. */
-export type MessageTask =
+export type Task =
   | { readonly kind: 'response'; readonly encoded: string; readonly expected: ExpectedResponse }
   | { readonly kind: 'logout'; readonly received: ReceivedLogout; readonly expected: ExpectedLogout }
   | { readonly kind: 'logout-issuer'; readonly received: ReceivedLogout }
-
-interface MetadataTask {
-  readonly kind: 'metadata'
-  readonly text: string
-  readonly now: Milliseconds
-  /** PEM; one of them must have signed the document. Empty: it need not be signed. */
-  readonly keys: readonly string[]
-}
-
-export type Task = MessageTask | MetadataTask
+  /** The keys are PEM; one of them must have signed the document. Empty: it need not be signed. */
+  | { readonly kind: 'metadata'; readonly text: string; readonly now: Milliseconds; readonly keys: readonly string[] }
 
 /** Errors lose their class on the way between threads, so refusals travel as values. */
 export type Outcome =
-  | { readonly assertion: VerifiedAssertion }
-  | { readonly logout: VerifiedLogout }
-  | { readonly issuer: string }
+  | { readonly result: VerifiedAssertion | VerifiedLogout | IdpMetadata | string }
   | { readonly failed: FailedCheck }
-  | { readonly metadata: IdpMetadata }
   | { readonly refused: string; readonly check: MetadataRefused['check'] }
 
 /** The work of a worker thread: it takes milliseconds that the event loop does not have. */
 export async function work(task: Task): Promise<Outcome> {
-  switch (task.kind) {
-    case 'response':
-      return await verify(task)
-    case 'logout':
-      return await checkLogout(task)
-    case 'logout-issuer':
-      return await orFailed(async () => ({ issuer: statedIssuer(task.received) }))
-    case 'metadata':
-      return readMetadata(task)
-  }
-}
-
-type Checked<T> = Promise<T | { readonly failed: FailedCheck }>
-
-export const verify = (task: {
-  readonly encoded: string
-  readonly expected: ExpectedResponse
-}): Checked<{ readonly assertion: VerifiedAssertion }> =>
-  orFailed(async () => ({ assertion: await verifyResponse(task.encoded, task.expected) }))
-
-export const checkLogout = (task: {
-  readonly received: ReceivedLogout
-  readonly expected: ExpectedLogout
-}): Checked<{ readonly logout: VerifiedLogout }> =>
-  orFailed(async () => ({ logout: verifyLogout(task.received, task.expected) }))
-
-async function orFailed<T>(check: () => Promise<T>): Checked<T> {
   try {
-    return await check()
+    return { result: await resultOf(task) }
   } catch (error) {
     if (error instanceof SsoRefused) return { failed: error.failed }
-    if (error instanceof XmlRefused) return { failed: { check: `xml-${error.reason}`, received: error.message } }
-    throw error
+    if (error instanceof MetadataRefused) return { refused: error.message, check: error.check }
+    if (!(error instanceof XmlRefused)) throw error
+    if (task.kind === 'metadata') return { refused: error.message, check: 'metadata' }
+    return { failed: { check: `xml-${error.reason}`, received: error.message } }
   }
 }
 
-function readMetadata({ text, now, keys }: MetadataTask): Outcome {
-  try {
-    return { metadata: keys.length > 0 ? parseSignedMetadata(text, keys, now) : parseMetadata(text, now) }
-  } catch (error) {
-    if (error instanceof MetadataRefused) return { refused: error.message, check: error.check }
-    if (error instanceof XmlRefused) return { refused: error.message, check: 'metadata' }
-    throw error
+async function resultOf(task: Task): Promise<VerifiedAssertion | VerifiedLogout | IdpMetadata | string> {
+  switch (task.kind) {
+    case 'response':
+      return await verifyResponse(task.encoded, task.expected)
+    case 'logout':
+      return verifyLogout(task.received, task.expected)
+    case 'logout-issuer':
+      return statedIssuer(task.received)
+    case 'metadata':
+      return task.keys.length > 0
+        ? parseSignedMetadata(task.text, task.keys, task.now)
+        : parseMetadata(task.text, task.now)
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { verify } from '../../../src/sso/saml/verify-worker.ts'
+import { verify } from '../../support/saml-checks.ts'
 import { Refusals } from '../../support/refusals.ts'
 import { encode, expected } from '../../support/saml-idp.ts'
 import { signatureAttacks } from './signature.ts'

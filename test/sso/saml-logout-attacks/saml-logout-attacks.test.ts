@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ExpectedLogout, ReceivedLogout, VerifiedLogout } from '../../../src/sso/saml/logout-message.ts'
-import { checkLogout } from '../../../src/sso/saml/verify-worker.ts'
+import { checkLogout } from '../../support/saml-checks.ts'
 import { Refusals } from '../../support/refusals.ts'
 import { DSIG_MORE, edit, keyNamed, NAME, NOW } from '../../support/saml-idp.ts'
 import {
