@@ -29,10 +29,6 @@ const TIMEOUT: Milliseconds = 5000
 /** Strangers cause these calls: they may not use up the sockets of the service. Networks are served round-robin. */
 const MAX_VALIDATIONS = { concurrency: 32, queue: 128, what: 'sign-ons' }
 
-interface Dependencies {
-  readonly system: System
-}
-
 /**
  * The CAS server as seen from here (D9). A ticket is taken only together with the flow in which this very browser was sent
  * away, because CAS has no state of its own to tie the two together.
@@ -40,13 +36,13 @@ interface Dependencies {
 export class CasProvider {
   readonly name: string
   readonly #options: CasOptions
-  readonly #deps: Dependencies
+  readonly #system: System
   readonly #validations = new Semaphore(MAX_VALIDATIONS)
 
-  constructor(options: CasOptions, deps: Dependencies) {
+  constructor(options: CasOptions, { system }: { readonly system: System }) {
     this.name = options.name
     this.#options = options
-    this.#deps = deps
+    this.#system = system
   }
 
   get issuer(): string {
@@ -83,7 +79,7 @@ export class CasProvider {
     requireTicket(ticket)
     const user = await this.#validate(ticket, flow.requestId, network)
     // With `renew` the server issues a ticket only to users who have just entered their password.
-    const authenticated = this.#isSet('renew') ? this.#deps.system.now() : user.authenticated
+    const authenticated = this.#isSet('renew') ? this.#system.now() : user.authenticated
     return { ...user, issuer: this.issuer, authenticated, logoutKeys: [ticket] }
   }
 
@@ -92,7 +88,7 @@ export class CasProvider {
    * it speaks this version and knows this service. @throws {SsoRefused} `cas-unreachable`, `cas-reply`, …
    */
   async probe(): Promise<string> {
-    const random = Buffer.from(this.#deps.system.randomBytes(16)).toString('hex')
+    const random = Buffer.from(this.#system.randomBytes(16)).toString('hex')
     try {
       await this.#validate(`ST-doctor-${random}`, `_${random}`, '')
     } catch (error) {
@@ -104,7 +100,7 @@ export class CasProvider {
 
   async #validate(ticket: string, requestId: string, network: string): Promise<CasUser> {
     const { version, serverUrl, verifyTls, clockSkew, maxBytes, timeout = TIMEOUT } = this.#options
-    const { system } = this.#deps
+    const system = this.#system
     const serviceUrl = this.#options.serviceUrl()
     const issueInstant = new Date(system.now()).toISOString()
     const renews = this.#isSet('renew')
