@@ -314,7 +314,7 @@ export const commonSteps: readonly Migration[] = [
     statements: [sql`CREATE INDEX audit_by_actor ON audit (actor_id, time, number)`],
   },
   {
-    id: 49,
+    id: 51,
     name: 'quotas of users, of groups of contexts and of the store',
     statements: [
       sql`CREATE TABLE quota_groups (context TEXT PRIMARY KEY, name TEXT NOT NULL)`,
