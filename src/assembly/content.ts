@@ -16,10 +16,12 @@ import { PublicLinks } from '../content/links/links.ts'
 import { ListMoves } from '../content/list-moves.ts'
 import { Metadata } from '../content/metadata.ts'
 import { Quotas } from '../content/quotas.ts'
+import { ResumableUploads } from '../content/resumable-uploads.ts'
 import { Resources } from '../content/resources.ts'
 import type { Revisions } from '../content/revisions.ts'
 import { Statistics } from '../content/statistics.ts'
 import type { StagedImports } from '../files/staged-import.ts'
+import type { ResumableFiles } from '../files/resumable-files.ts'
 import type { Files } from '../files/files.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import type { Accounts } from './accounts.ts'
@@ -33,6 +35,7 @@ interface ContentDependencies extends Accounts {
   readonly changes: Changes
   readonly revisions: Revisions
   readonly files: Files
+  readonly resumableFiles: ResumableFiles
   readonly stagedImports: StagedImports
   readonly ledger: Ledger
   readonly system: System
@@ -55,6 +58,7 @@ export function createContent(settings: Settings, deps: ContentDependencies) {
     views,
     contexts,
     quotas: new Quotas(loading),
+    resumableUploads: new ResumableUploads(loading),
     creation: new Creation(
       { ...loading, contexts },
       { groupContextsForAll: settings['service.nonadmin.group-context-creation'] },

@@ -12,6 +12,7 @@ import { Revisions } from '../content/revisions.ts'
 import { CatchUp } from '../search/catch-up.ts'
 import { hashTestPasswords } from '../content/setup/test-data.ts'
 import { Scrubber } from '../files/scrubber.ts'
+import { ResumableFiles } from '../files/resumable-files.ts'
 import { StagedImports } from '../files/staged-import.ts'
 import { Files, type FilesOptions } from '../files/files.ts'
 import { StorageUsage } from '../files/storage-usage.ts'
@@ -102,7 +103,11 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
   const garbage = new Garbage(database, blobs, ledger, system)
   const cache = new DependencyCache(database, CACHE_BYTES, system)
   const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database, cache })
-  const { virusScan, files, stagedImports } = createFiles(settings, machine, opened, { ...accounts, ledger, garbage })
+  const { virusScan, files, resumableFiles, stagedImports } = createFiles(settings, machine, opened, {
+    ...accounts,
+    ledger,
+    garbage,
+  })
   const catchUp = new CatchUp(database, findEntry, log)
   const revisions = new Revisions(settings['service.repository.provenance'])
   const { audit, stepUp } = accounts
@@ -114,6 +119,7 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
     requireFresh: stepUp.requireFresh.bind(stepUp),
   })
   // If no other process uses the store, a crash has interrupted every upload on record. What cannot be deleted now is tried again.
+  if (stores.isExclusive) await resumableFiles.recover()
   await garbage.recover(stores.isExclusive).catch((err: unknown) => log.error({ err }, 'deleting old files failed'))
   await database.withExclusiveLock(() =>
     prepareStore(settings, machine, { ...accounts, database, changes, ledger, catchUp }),
@@ -127,6 +133,7 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
     changes,
     revisions,
     files,
+    resumableFiles,
     stagedImports,
     ledger,
     system,
@@ -190,6 +197,7 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
     readers,
     graphs,
     files,
+    resumableFiles,
     garbage,
     scrubber,
     catchUp,
@@ -218,6 +226,10 @@ function createFiles(
   return {
     virusScan,
     files,
+    resumableFiles: new ResumableFiles(
+      { ...machine, database, blobs, ledger },
+      { ttl: settings['service.upload.expires'] },
+    ),
     stagedImports: new StagedImports({ ...machine, database, blobs, ledger, garbage }, options),
   }
 }
@@ -252,7 +264,20 @@ async function prepareStore(
 
 /** What is done every minute. Two jobs that may take long do not delay the others. */
 function beginJobs({ log }: RuntimeEnvironment, parts: Parts): readonly ScheduledJobs[] {
-  const { accounts, catchUp, content, disk, ephemeralStores, garbage, history, node, scrubber, sso, stores } = parts
+  const {
+    accounts,
+    catchUp,
+    content,
+    disk,
+    ephemeralStores,
+    garbage,
+    history,
+    node,
+    resumableFiles,
+    scrubber,
+    sso,
+    stores,
+  } = parts
   const warnOfExpiry = (): void => {
     for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
   }
@@ -260,6 +285,7 @@ function beginJobs({ log }: RuntimeEnvironment, parts: Parts): readonly Schedule
     new ScheduledJobs(log, [
       ['interrupted uploads', () => garbage.recover(false)],
       ['deleted files', () => garbage.collect()],
+      ['old uploads', () => resumableFiles.forgetOld()],
       ['reserve on the disk', () => disk?.restoreReserve()],
       ['state of the node', () => node.watch()],
       ...accounts.expiries,

@@ -47,6 +47,7 @@ export const tablesAt = (schema: number): readonly Table[] =>
  */
 const leftOut: readonly string[] = [
   'uploads',
+  'resumable_uploads',
   'discarded_blobs',
   'blob_holds',
   'nodes',

@@ -264,14 +264,32 @@ export const errorCodes = {
       title: 'Conflict',
       help: 'The request contradicts the current state. Read `detail`, read the state again, and change the request.',
     },
+    'upload-offset': {
+      title: 'Wrong offset',
+      help: '`Upload-Offset` is not the number of bytes received so far. Ask for it with HEAD and go on from there.',
+    },
+  }),
+  ...withStatus(410, {
+    'upload-expired': {
+      title: 'Upload expired',
+      help: 'Nothing was received for longer than `service.upload.expires`, so the upload was given up. Create a new one.',
+    },
   }),
   ...withStatus(412, {
+    'tus-version': {
+      title: 'Unknown version of the protocol',
+      help: '`Tus-Resumable` must name a version that `Tus-Version` of the response lists.',
+    },
     'precondition-failed': {
       title: 'Precondition failed',
       help: 'The resource has changed since you read it: read it again.',
     },
   }),
   ...withStatus(413, {
+    'upload-too-long': {
+      title: 'More than declared',
+      help: 'More bytes were sent than `Upload-Length` declared. The bytes beyond it were not stored.',
+    },
     'body-too-large': { title: 'Body too large', help: 'The body exceeds `limit` bytes. Send less at once.' },
     'graph-too-large': {
       title: 'Graph too large',
@@ -296,6 +314,12 @@ export const errorCodes = {
     'too-large-to-scan': {
       title: 'Too large for the virus scanner',
       help: 'Files above `limit` bytes cannot be scanned for viruses, and this service stores no file without a scan.',
+    },
+  }),
+  ...withStatus(460, {
+    'upload-checksum': {
+      title: 'Wrong checksum',
+      help: 'The bytes of this request have another checksum than `Upload-Checksum` says. None of them was stored: send them again.',
     },
   }),
   ...withStatus(415, {

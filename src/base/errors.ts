@@ -36,6 +36,10 @@ export class NotAcceptable extends ServiceError {}
 export class TooSlow extends ServiceError {}
 export class Conflict extends ServiceError {}
 export class PreconditionFailed extends ServiceError {}
+/** What was there has been given up. */
+export class Gone extends ServiceError {}
+/** The bytes of an upload have another checksum than its sender says (tus 1.0, extension Checksum). */
+export class ChecksumMismatch extends ServiceError {}
 export class TooLarge extends ServiceError {}
 export class UnsupportedType extends ServiceError {}
 export class NotSupported extends ServiceError {}

@@ -56,6 +56,12 @@ export const fileKeys = {
     default: 2 ** 26,
     help: 'Free space that only deletions may use: below it new data are rejected (507); at most a twentieth of the disk counts.',
   }),
+  'service.upload.expires': duration({
+    sameOnAllNodes: true,
+    min: 60_000,
+    default: 86_400_000,
+    help: 'A resumable upload is given up when nothing of it was received for so long.',
+  }),
   'service.data.verify-on-read': boolean({
     default: false,
     help: 'Compare the bytes of each download with the digest of the file; parts of files (ranges) are not verified.',

@@ -29,6 +29,12 @@ export async function isFile(queries: Queries, blob: string): Promise<boolean> {
   return (await queries.get(sql`SELECT 1 AS found FROM files WHERE blob = ${blob}`)) !== undefined
 }
 
+/** Whether the blob belongs to an upload in several requests that is not done. */
+export async function isResumable(queries: Queries, blob: string): Promise<boolean> {
+  const found = await queries.get(sql`SELECT 1 AS found FROM resumable_uploads WHERE blob = ${blob} AND is_done = 0`)
+  return found !== undefined
+}
+
 /** Records the file of an entry; an earlier one is replaced. */
 export async function putFile(tx: Queries, place: FilePlace & Payers, file: FileRecord): Promise<void> {
   const { context, id, user } = place

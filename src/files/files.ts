@@ -89,6 +89,14 @@ interface Replacement<T, W extends Writer> {
   readonly makeVisible: (writer: W, file: FileRecord, previous: FileRecord | undefined) => Promise<T>
 }
 
+/** Bytes that are stored already, for which storage is reserved. */
+interface StoredUpload {
+  readonly file: FileRecord
+  readonly reservation: Reservation
+  readonly signal: AbortSignal
+  readonly sender?: Sender | undefined
+}
+
 /** How a file is read. */
 interface Reading {
   /** The record, where the request has read it already. */
@@ -138,6 +146,11 @@ export class Files {
     this.#options = options
   }
 
+  /** -1: no limit. */
+  get maxFileSize(): Bytes {
+    return this.#options.maxFileSize
+  }
+
   /** Number and size of the files stored since the process started. */
   get taken(): { readonly count: number; readonly bytes: Bytes } {
     return this.#taken
@@ -156,16 +169,43 @@ export class Files {
     const replaced = await findFile(this.#database, place)
     check?.(replaced)
     this.#requireDeclaredSize(incoming)
-    return await this.#receive({ place, replaced, incoming, transaction }, async (writer, file, reservation) => {
-      const { tx } = writer
-      const previous = await findFile(tx, place)
-      const amount = { bytes: file.size - (previous?.size ?? 0), files: previous ? 0 : 1 }
-      const usages = await this.#ledger.commit(tx, reservation, amount)
-      await putFile(tx, place, file)
-      if (previous) await discardBlob(tx, previous.blob)
-      const result = await makeVisible(writer, file, previous)
-      return { result, discarded: previous?.blob, growth: { amount, usages } }
-    })
+    return await this.#receive({ place, replaced, incoming, transaction }, (writer, file, reservation) =>
+      this.#replace(place, writer, { file, reservation, makeVisible }),
+    )
+  }
+
+  /**
+   * Has a stored blob scanned, and puts it in the place of the present file, if any.
+   * @throws {InvalidInput} `virus-found` @throws {TooLarge} `quota-exceeded`
+   */
+  async putStored<T, W extends Writer>(
+    place: FilePlace & Payers,
+    { file, reservation, signal, sender }: StoredUpload,
+    { transaction, makeVisible }: Replacement<T, W>,
+  ): Promise<T> {
+    await this.#options.virusScan?.require({ ...file, context: place.context, entry: place.id, sender, signal })
+    return await this.#settle(file, transaction, writer =>
+      this.#replace(place, writer, { file, reservation, makeVisible }),
+    )
+  }
+
+  async #replace<T, W extends Writer>(
+    place: FilePlace & Payers,
+    writer: W,
+    {
+      file,
+      reservation,
+      makeVisible,
+    }: Pick<StoredUpload, 'file' | 'reservation'> & Pick<Replacement<T, W>, 'makeVisible'>,
+  ): Promise<Settled<T>> {
+    const { tx } = writer
+    const previous = await findFile(tx, place)
+    const amount = { bytes: file.size - (previous?.size ?? 0), files: previous ? 0 : 1 }
+    const usages = await this.#ledger.commit(tx, reservation, amount)
+    await putFile(tx, place, file)
+    if (previous) await discardBlob(tx, previous.blob)
+    const result = await makeVisible(writer, file, previous)
+    return { result, discarded: previous?.blob, growth: { amount, usages } }
   }
 
   /**
@@ -189,6 +229,12 @@ export class Files {
     })
   }
 
+  /** @throws {TooLarge} `file-too-large` @throws {StorageFull} */
+  requireAcceptable(size: Bytes): void {
+    requireFileSize(this.#options, size)
+    this.#options.requireSpace?.(size)
+  }
+
   #requireDeclaredSize({ declaredSize }: Incoming): void {
     if (declaredSize !== undefined) requireFileSize(this.#options, declaredSize)
   }
@@ -209,17 +255,25 @@ export class Files {
       const stored = await this.#blobs.write(blob, bytes, signal)
       const file = { blob, ...stored }
       await this.#options.virusScan?.require({ ...file, context, entry, sender, signal })
-      const { result, discarded, growth } = await transaction(writer => settle(writer, file, reservation))
-      this.#taken = { count: this.#taken.count + 1, bytes: this.#taken.bytes + file.size }
-      await reportGrowth(this.#options, this.#ledger, growth)
-      if (discarded !== undefined) await this.#deleteSoon(discarded)
-      return result
+      return await this.#settle(file, transaction, writer => settle(writer, file, reservation))
     } catch (error) {
       await this.#undo(reservation, error)
       throw error
     } finally {
       clearInterval(heartbeat)
     }
+  }
+
+  async #settle<T, W extends Writer>(
+    file: FileRecord,
+    transaction: Transact<W>,
+    settle: (writer: W) => Promise<Settled<T>>,
+  ): Promise<T> {
+    const { result, discarded, growth } = await transaction(settle)
+    this.#taken = { count: this.#taken.count + 1, bytes: this.#taken.bytes + file.size }
+    await reportGrowth(this.#options, this.#ledger, growth)
+    if (discarded !== undefined) await this.#deleteSoon(discarded)
+    return result
   }
 
   /** Removes the file of an entry inside `tx`; call {@link collectGarbage} after the commit. False when there is none. */

@@ -77,6 +77,7 @@ function isLossLikely(unknown: number, files: number): boolean {
 /** Compares usage and reservations with the rows that they are sums of. */
 async function checkBooks({ database, isExclusive }: FsckStores): Promise<Finding[]> {
   const findings: Finding[] = []
+  const ended = new Set(isExclusive ? await contextsOfEnded(database) : [])
   for (const row of await compareUsage(database)) {
     const name = nameOf(row)
     if (row.used !== row.usedSum || row.files !== row.filesSum) {
@@ -85,13 +86,21 @@ async function checkBooks({ database, isExclusive }: FsckStores): Promise<Findin
       findings.push({ kind: 'fill-level', repairable: true, message })
     }
     const isEqual = row.reserved === row.reservedSum && row.reservedFiles === row.reservedFilesSum
-    if (!isEqual || (isExclusive && (row.reservedSum !== 0 || row.reservedFilesSum !== 0))) {
+    if (!isEqual || (row.kind === 'context' && ended.has(row.owner))) {
       const message = `${name}: ${row.reserved} bytes and ${row.reservedFiles} files are reserved for uploads that ended`
       findings.push({ kind: 'reservation', repairable: true, message })
     }
   }
   return findings
 }
+
+/** While nothing else uses the store, all uploads have ended but those in several requests. */
+async function contextsOfEnded(database: Database): Promise<string[]> {
+  const rows = await database.all<{ context: string }>(sql`SELECT context FROM uploads WHERE ${isEnded}`)
+  return rows.map(({ context }) => context)
+}
+
+const isEnded = sql`blob NOT IN (SELECT blob FROM resumable_uploads WHERE is_done = 0)`
 
 /** Finds contexts and users that hold files but have no row of quota usage. */
 async function checkMissingBooks({ database }: FsckStores): Promise<Finding[]> {
@@ -134,7 +143,7 @@ const isRemains = async (database: Database, blob: string): Promise<boolean> =>
 /** One query, so that a blob that changes from an upload to a file is found in one of the two. */
 async function isWanted({ database, isExclusive }: FsckStores, blob: string): Promise<boolean> {
   const others = isExclusive
-    ? sql``
+    ? sql`UNION ALL SELECT 1 FROM resumable_uploads WHERE blob = ${blob} AND is_done = 0`
     : sql`UNION ALL SELECT 1 FROM uploads WHERE blob = ${blob} UNION ALL SELECT 1 FROM discarded_blobs WHERE blob = ${blob}`
   return (await database.get(sql`SELECT 1 AS used FROM files WHERE blob = ${blob} ${others}`)) !== undefined
 }
@@ -201,7 +210,7 @@ async function mend(stores: FsckStores): Promise<void> {
   }
   await database.transaction(async tx => {
     if (isExclusive) {
-      await tx.run(sql`DELETE FROM uploads`)
+      await tx.run(sql`DELETE FROM uploads WHERE ${isEnded}`)
       await tx.run(sql`DELETE FROM discarded_blobs`)
     }
     await recountUsage(tx)

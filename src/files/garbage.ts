@@ -3,7 +3,7 @@ import type { System } from '../base/system.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { databaseTime, sql, type Sql } from '../stores/sql.ts'
-import { isFile } from './file-records.ts'
+import { isFile, isResumable } from './file-records.ts'
 import type { Ledger } from './quota-ledger.ts'
 import type { Milliseconds } from '../base/units.ts'
 
@@ -73,7 +73,8 @@ export class Garbage {
     if (!isExclusive) return
     // After a power failure there may be bytes of an upload whose record was not written to the disk, and a file may have both of its names.
     for (const blob of await this.#blobs.unfinished())
-      if (!(await isFile(this.#database, blob))) await this.#blobs.delete(blob)
+      if (!(await isFile(this.#database, blob)) && !(await isResumable(this.#database, blob)))
+        await this.#blobs.delete(blob)
   }
 
   /** @throws the first error of those that cannot be deleted; all others are */

@@ -271,11 +271,38 @@ export class Ledger {
     })
   }
 
-  /** Uploads whose process has died: all of them if no other process can use the store, else those not renewed in time. */
+  /** The reservation of the upload that writes this blob. @throws {Conflict} when it has ended */
+  async reservationOf(blob: string): Promise<Reservation> {
+    const row = await this.#database.get<Reservation>(
+      sql`SELECT context, user_id AS "user", blob FROM uploads WHERE blob = ${blob}`,
+    )
+    if (!row) throw reservationExpired()
+    return row
+  }
+
+  /** Makes one reservation of several in the same context. Part of the transaction that joins their bytes. */
+  async join(tx: Queries, blobs: readonly string[], { blob, context, user }: Reservation): Promise<void> {
+    let [bytes, files] = [0, 0]
+    for (const part of blobs) {
+      const ended = await this.#end(tx, part)
+      if (!ended) throw reservationExpired()
+      bytes -= ended.bytes
+      files -= ended.files
+    }
+    await this.#require(tx, { context, user }, { reserved: { bytes: 0, files: 1 - files } })
+    await tx.run(sql`INSERT INTO uploads (blob, context, user_id, reserved, reserved_files, expires)
+      VALUES (${blob}, ${context}, ${user}, ${bytes}, 1, ${this.#expiry()})`)
+  }
+
+  /**
+   * Uploads whose process has died: all of them if no other process can use the store, else those not renewed in time. Uploads in
+   * several requests belong to no process.
+   */
   async abandoned(isExclusive: boolean): Promise<Reservation[]> {
     const condition = isExclusive ? sql`1 = 1` : sql`expires < ${this.#now()}`
     return await this.#database.all<Reservation>(
-      sql`SELECT context, user_id AS "user", blob FROM uploads WHERE part_of IS NULL AND ${condition}`,
+      sql`SELECT context, user_id AS "user", blob FROM uploads WHERE part_of IS NULL AND ${condition}
+        AND blob NOT IN (SELECT blob FROM resumable_uploads WHERE is_done = 0 AND expires >= ${this.#now()})`,
     )
   }
 

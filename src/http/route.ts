@@ -3,7 +3,7 @@ import type { Caller, TokenScope } from '../accounts/caller.ts'
 import type { Parameters } from './protocol/body.ts'
 import type { RequestCookies } from './protocol/sender.ts'
 
-export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 export type Method = (typeof methods)[number]
 
 /** What a route declares for the steps around its handler. */

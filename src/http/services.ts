@@ -26,6 +26,7 @@ import type { EntryViews } from '../content/entry-view.ts'
 import type { Search } from '../search/search.ts'
 import type { Metadata } from '../content/metadata.ts'
 import type { Quotas } from '../content/quotas.ts'
+import type { ResumableUploads } from '../content/resumable-uploads.ts'
 import type { Resources } from '../content/resources.ts'
 import type { ListMoves } from '../content/list-moves.ts'
 import type { Statistics } from '../content/statistics.ts'
@@ -148,6 +149,7 @@ export interface AppServices {
   readonly entries: Entries
   readonly contexts: ContextKind
   readonly quotas: Quotas
+  readonly resumableUploads: ResumableUploads
   readonly exports: ContextExport
   readonly zips: FileZips
   readonly imports: ContextImport

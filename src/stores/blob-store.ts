@@ -43,6 +43,15 @@ export interface BlobStore {
    * under `removed/` for {@link KEPT_ASIDE}; a bucket deletes it.
    */
   setAside(key: string): Promise<void>
+  /**
+   * Adds bytes to a blob that arrives in pieces and is not readable yet. What is there beyond `offset` is dropped first. When it
+   * resolves, the bytes are durable. @returns how many were added @throws {BlobMissing} when fewer than `offset` bytes are there
+   */
+  append(key: string, offset: Bytes, bytes: AsyncIterable<Uint8Array>): Promise<Bytes>
+  /** The first `size` bytes of a blob that arrives in pieces. The stream must be read or destroyed. @throws {BlobMissing} */
+  readPieces(key: string, size: Bytes): Promise<Readable>
+  /** Makes a blob of the first `size` bytes that were appended. May be repeated after a crash. @throws {BlobMissing} */
+  complete(key: string, size: Bytes): Promise<StoredBlob>
   /** Every blob, complete or left incomplete by a crash, in no particular order. */
   list(): AsyncIterable<ListedBlob>
   /**

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
-import { type FileHandle, mkdir, open, readdir, rename, stat, unlink, utimes } from 'node:fs/promises'
+import { createHash, type Hash } from 'node:crypto'
+import { constants, type FileHandle, mkdir, open, readdir, rename, stat, unlink, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type Readable, Writable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { callbackify } from 'node:util'
 import { realSystem } from '../base/system.ts'
@@ -27,7 +27,8 @@ const BUFFER: Bytes = 2 ** 20
 
 /**
  * Stores blobs as files in one folder with 256 sub-folders, named by the first two digits of the keys. A blob is written
- * under `incoming/` and renamed when it is complete and on the disk, so every file in a sub-folder is complete.
+ * under `incoming/` and renamed when it is complete and on the disk, so every file in a sub-folder is complete. A blob that
+ * arrives in pieces grows under `pieces/`.
  */
 export class FolderBlobStore implements BlobStore {
   readonly #folder: string
@@ -49,6 +50,7 @@ export class FolderBlobStore implements BlobStore {
   static async open(folder: string, files: FileCalls = nodeFileCalls): Promise<FolderBlobStore> {
     const store = new FolderBlobStore(folder, files)
     await files.mkdir(join(folder, 'incoming'))
+    await files.mkdir(join(folder, 'pieces'))
     await store.#syncFolder(folder)
     await store.#syncFolder(dirname(folder))
     return store
@@ -65,13 +67,14 @@ export class FolderBlobStore implements BlobStore {
     const handle = await this.#files.open(incoming, 'wx')
     let renamed = false
     try {
-      const blob = await this.#fill(handle, abortable(bytes, signal))
+      const hash = createHash('sha256')
+      const size = await this.#fill(handle, hashed(abortable(bytes, signal), hash))
       await this.#ensureSubfolder(dirname(final))
       signal.throwIfAborted()
       renamed = true
       await this.#files.rename(incoming, final)
       await this.#syncFolder(dirname(final))
-      return blob
+      return { size, sha256: hash.digest('hex') }
     } catch (error) {
       // `list` finds what cannot be removed now; the first error is more useful than this one.
       await this.#remove(incoming).catch(() => {})
@@ -80,15 +83,65 @@ export class FolderBlobStore implements BlobStore {
     }
   }
 
+  append(key: string, offset: Bytes, bytes: AsyncIterable<Uint8Array>): Promise<Bytes> {
+    return withDiskErrors(this.#append(key, offset, bytes))
+  }
+
+  async #append(key: string, offset: Bytes, bytes: AsyncIterable<Uint8Array>): Promise<Bytes> {
+    const handle = await this.#openPieces(key, offset)
+    const size = await this.#fill(handle, bytes)
+    if (offset === 0) await this.#syncFolder(join(this.#folder, 'pieces'))
+    return size
+  }
+
+  /** Opens the pieces of a blob for appending, cut to this size. */
+  async #openPieces(key: string, size: Bytes): Promise<FileHandle> {
+    const handle = await this.#files.open(this.#pieces(key), size === 0 ? 'a' : 'append').catch((error: unknown) => {
+      throw isAbsent(error) ? new BlobMissing(key, { cause: error }) : error
+    })
+    try {
+      if ((await this.#files.sizeOf(handle)) < size) throw new BlobMissing(key)
+      await this.#files.truncate(handle, size)
+      return handle
+    } catch (error) {
+      await this.#files.close(handle)
+      throw error
+    }
+  }
+
+  async readPieces(key: string, size: Bytes): Promise<Readable> {
+    if (size === 0) return Readable.from([])
+    return await openStream(key, this.#files.open(this.#pieces(key), 'r'), { first: 0, last: size - 1 })
+  }
+
+  complete(key: string, size: Bytes): Promise<StoredBlob> {
+    return withDiskErrors(this.#complete(key, size))
+  }
+
+  async #complete(key: string, size: Bytes): Promise<StoredBlob> {
+    const [pieces, final] = [this.#pieces(key), this.#final(key)]
+    // A crash after the renaming has left only the final name.
+    const isRenamed = await this.#files.stat(final).then(
+      () => true,
+      () => false,
+    )
+    const hash = createHash('sha256')
+    for await (const chunk of isRenamed ? await this.read(key) : await this.readPieces(key, size)) hash.update(chunk)
+    if (!isRenamed) {
+      const handle = await this.#openPieces(key, size)
+      await this.#files.sync(handle).finally(() => this.#files.close(handle))
+      await this.#ensureSubfolder(dirname(final))
+      await this.#files.rename(pieces, final)
+    }
+    await this.#syncFolder(dirname(final))
+    await this.#syncFolder(dirname(pieces))
+    return { size, sha256: hash.digest('hex') }
+  }
+
   async read(key: string, range?: ByteRange): Promise<Readable> {
-    const path = this.#final(key)
     // Checked first, because a stream that rejects its range leaves the file open.
     if (range) requireRange(range)
-    const handle = await this.#files.open(path, 'r').catch(error => {
-      throw isAbsent(error) ? new BlobMissing(key, { cause: error }) : translateDiskError(error)
-    })
-    // The stream reads from the open file, not from its name, so a later delete does not affect it.
-    return handle.createReadStream({ start: range?.first ?? 0, end: range?.last, highWaterMark: READ })
+    return await openStream(key, this.#files.open(this.#final(key), 'r'), range)
   }
 
   /**
@@ -100,6 +153,7 @@ export class FolderBlobStore implements BlobStore {
     await withDiskErrors(this.#remove(final))
     await withDiskErrors(this.#syncIfPresent(dirname(final)))
     await withDiskErrors(this.#remove(this.#incoming(key)))
+    await withDiskErrors(this.#remove(this.#pieces(key)))
   }
 
   async setAside(key: string): Promise<void> {
@@ -130,38 +184,35 @@ export class FolderBlobStore implements BlobStore {
   async *list(): AsyncIterable<ListedBlob> {
     // Incomplete blobs come first: in the other order a blob renamed in between would be missed.
     yield* this.#listFolder('incoming')
+    yield* this.#listFolder('pieces')
     for (const name of await this.#files.readdir(this.#folder)) {
       if (/^[0-9a-f]{2}$/.test(name)) yield* this.#listFolder(name)
     }
   }
 
   async unfinished(): Promise<readonly string[]> {
-    return (await this.#files.readdir(join(this.#folder, 'incoming'))).filter(isBlobKey)
+    const names = await Promise.all(['incoming', 'pieces'].map(name => this.#files.readdir(join(this.#folder, name))))
+    return names.flat().filter(isBlobKey)
   }
 
   async close(): Promise<void> {}
 
-  /** Writes, synchronises and closes; closes after a failure too. */
-  async #fill(handle: FileHandle, bytes: AsyncIterable<Uint8Array>): Promise<StoredBlob> {
-    const hash = createHash('sha256')
+  /** Writes, synchronises and closes; closes after a failure too. @returns the number of bytes */
+  async #fill(handle: FileHandle, bytes: AsyncIterable<Uint8Array>): Promise<Bytes> {
     let size = 0
-    const hashed = async function* (): AsyncGenerator<Uint8Array> {
-      for await (const chunk of bytes) {
-        hash.update(chunk)
-        size += chunk.byteLength
-        yield chunk
-      }
-    }
-    const write = callbackify((chunk: Uint8Array) => this.#files.write(handle, chunk))
+    const write = callbackify((chunk: Uint8Array) => {
+      size += chunk.byteLength
+      return this.#files.write(handle, chunk)
+    })
     const file = new Writable({
       highWaterMark: BUFFER,
       write: (chunk: Uint8Array, _, done) => write(chunk, done),
       writev: (waiting, done) => write(Buffer.concat(waiting.map(({ chunk }) => chunk as Uint8Array)), done),
     })
     try {
-      await pipeline(hashed(), file)
+      await pipeline(bytes, file)
       await this.#files.sync(handle)
-      return { size, sha256: hash.digest('hex') }
+      return size
     } finally {
       await this.#files.close(handle)
     }
@@ -218,19 +269,42 @@ export class FolderBlobStore implements BlobStore {
     return join(this.#folder, 'incoming', key)
   }
 
+  #pieces(key: string): string {
+    requireBlobKey(key)
+    return join(this.#folder, 'pieces', key)
+  }
+
   #final(key: string): string {
     requireBlobKey(key)
     return join(this.#folder, key.slice(0, 2), key)
   }
 }
 
+async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) {
+    hash.update(chunk)
+    yield chunk
+  }
+}
+
+/** The stream reads from the open file, not from its name, so a later delete does not affect it. @throws {BlobMissing} */
+async function openStream(key: string, opening: Promise<FileHandle>, range?: ByteRange): Promise<Readable> {
+  const handle = await opening.catch((error: unknown) => {
+    throw isAbsent(error) ? new BlobMissing(key, { cause: error }) : translateDiskError(error)
+  })
+  return handle.createReadStream({ start: range?.first ?? 0, end: range?.last, highWaterMark: READ })
+}
+
 const isAbsent = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
 /** What the blob store asks of the file system, as values, so that a test can make any single call fail. */
 export interface FileCalls {
-  open(path: string, flags: 'r' | 'wx'): Promise<FileHandle>
+  /** `a` and `append` write to the end; `append` only if the file exists. */
+  open(path: string, flags: 'r' | 'wx' | 'a' | 'append'): Promise<FileHandle>
   /** Writes all of `chunk` at the handle's position. */
   write(handle: FileHandle, chunk: Uint8Array): Promise<void>
+  sizeOf(handle: FileHandle): Promise<number>
+  truncate(handle: FileHandle, size: number): Promise<void>
   sync(handle: FileHandle): Promise<void>
   close(handle: FileHandle): Promise<void>
   rename(from: string, to: string): Promise<void>
@@ -243,8 +317,10 @@ export interface FileCalls {
 
 /** Files and folders are made for this user only. */
 export const nodeFileCalls: FileCalls = {
-  open: (path, flags) => open(path, flags, 0o600),
+  open: (path, flags) => open(path, flags === 'append' ? constants.O_WRONLY | constants.O_APPEND : flags, 0o600),
   write: (handle, chunk) => handle.writeFile(chunk),
+  sizeOf: async handle => (await handle.stat()).size,
+  truncate: (handle, size) => handle.truncate(size),
   sync: handle => handle.sync(),
   close: handle => handle.close(),
   rename,

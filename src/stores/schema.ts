@@ -350,4 +350,30 @@ export const commonSteps: readonly Migration[] = [
       sql`DROP TABLE spaces`,
     ],
   },
+  {
+    id: 50,
+    name: 'uploads in several requests',
+    statements: [
+      // Their reservations are in `uploads`. `received` bytes are durable; `expires` counts from the last of them. `claim` names the
+      // request that is adding bytes, `claimed` is when it last did.
+      sql`CREATE TABLE resumable_uploads (
+        id TEXT PRIMARY KEY,
+        uploader TEXT NOT NULL,
+        context TEXT NOT NULL,
+        entry TEXT NOT NULL,
+        blob TEXT NOT NULL,
+        length BIGINT NOT NULL,
+        received BIGINT NOT NULL DEFAULT 0,
+        media_type TEXT NOT NULL,
+        file_name TEXT,
+        is_part INTEGER NOT NULL DEFAULT 0,
+        is_done INTEGER NOT NULL DEFAULT 0,
+        expires BIGINT NOT NULL,
+        claim TEXT,
+        claimed BIGINT NOT NULL DEFAULT 0
+      )`,
+      sql`CREATE INDEX resumable_uploads_by_uploader ON resumable_uploads (uploader)`,
+      sql`CREATE INDEX resumable_uploads_by_blob ON resumable_uploads (blob)`,
+    ],
+  },
 ]

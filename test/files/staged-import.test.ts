@@ -116,6 +116,9 @@ function storingAtTheEnd(blobs: BlobStore): BlobStore {
       for await (const chunk of bytes) chunks.push(chunk)
       return await blobs.write(key, bytesOf(Buffer.concat(chunks).toString()), signal)
     },
+    append: (key, offset, bytes) => blobs.append(key, offset, bytes),
+    readPieces: (key, size) => blobs.readPieces(key, size),
+    complete: (key, size) => blobs.complete(key, size),
     read: (key, range) => blobs.read(key, range),
     delete: key => blobs.delete(key),
     list: () => blobs.list(),

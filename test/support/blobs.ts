@@ -47,7 +47,7 @@ export async function blobsOf({
   if (names) {
     const blobs = names.filter(name => /[0-9a-f]{40}$/.test(name))
     const keysOf = (isIncoming: boolean): string[] =>
-      blobs.filter(name => name.startsWith('incoming') === isIncoming).map(name => basename(name))
+      blobs.filter(name => /^(incoming|pieces)/.test(name) === isIncoming).map(name => basename(name))
     return { stored: keysOf(false), incoming: keysOf(true) }
   }
   // A small upload is only in memory until it is complete.

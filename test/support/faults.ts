@@ -63,6 +63,8 @@ export function faultyFiles(real: FileCalls, faults: Faults): FileCalls {
         () => real.write(handle, chunk),
         () => real.write(handle, chunk.subarray(0, Math.ceil(chunk.length / 2))),
       ),
+    sizeOf: handle => faults.call('sizeOf', () => real.sizeOf(handle)),
+    truncate: (handle, size) => faults.call('truncate', () => real.truncate(handle, size)),
     sync: handle => faults.call('sync', () => real.sync(handle)),
     async close(handle: FileHandle) {
       // The descriptor is released even if closing it fails.

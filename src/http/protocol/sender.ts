@@ -75,10 +75,13 @@ export interface CorsOptions {
   readonly maxAge: Seconds
 }
 
-const methods = 'HEAD, GET, PUT, POST, DELETE, OPTIONS'
+const methods = 'HEAD, GET, PUT, POST, PATCH, DELETE, OPTIONS'
 const requestHeaders =
-  'Accept, Content-Type, Content-Disposition, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Range, X-Requested-With'
-const exposed = 'Location, Last-Modified, ETag, Content-Disposition, Retry-After, X-Request-Id'
+  'Accept, Content-Type, Content-Disposition, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Range, X-Requested-With, ' +
+  'Tus-Resumable, Upload-Length, Upload-Offset, Upload-Metadata, Upload-Checksum, Upload-Concat'
+const exposed =
+  'Location, Last-Modified, ETag, Content-Disposition, Retry-After, X-Request-Id, ' +
+  'Tus-Resumable, Tus-Version, Upload-Length, Upload-Offset, Upload-Expires, Upload-Concat'
 
 /**
  * Decides which pages of other sites may use the service, and how (W3.0.5). Credentials are allowed for

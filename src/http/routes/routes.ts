@@ -34,6 +34,7 @@ import { quotaRoutes } from './quotas.ts'
 import { resourceRoutes } from './resources.ts'
 import { signInRoutes } from './sign-in.ts'
 import { uiRoutes } from './ui.ts'
+import { uploadRoutes } from './uploads.ts'
 import { zipRoutes } from './zips.ts'
 
 /** Every route of the service, independent of the settings; {@link bindRoutes} gives them their services. */
@@ -68,6 +69,7 @@ export const routes: readonly RouteDefinition<Services>[] = [
   ...resourceRoutes,
   ...listRoutes,
   ...trashRoutes,
+  ...uploadRoutes,
   ...linkRoutes,
   ...linkVisitRoutes,
   ...zipRoutes,

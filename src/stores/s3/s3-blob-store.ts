@@ -1,6 +1,6 @@
 import { DeleteObjectCommand, HeadBucketCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { createHash, type Hash } from 'node:crypto'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { StartupError, StoreUnavailable } from '../../base/errors.ts'
 import type { Bytes } from '../../base/units.ts'
 import {
@@ -56,7 +56,10 @@ export class S3BlobStore implements BlobStore {
    * deleted later. A blob takes the memory of up to three parts.
    */
   async write(key: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredBlob> {
-    const object = this.#object(key)
+    return await this.#write(this.#object(key), bytes, signal)
+  }
+
+  async #write(object: S3Object, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredBlob> {
     signal.throwIfAborted()
     // An error of the server also ends the waiting for the source.
     const broken = new AbortController()
@@ -79,7 +82,7 @@ export class S3BlobStore implements BlobStore {
     } catch (error) {
       await sending.catch(() => {})
       // `list` finds what cannot be removed now; the first error is more useful than this one.
-      if (!(error instanceof StoreUnavailable)) await this.delete(key).catch(() => {})
+      if (!(error instanceof StoreUnavailable)) await this.#deleteObject(object).catch(() => {})
       throw error
     }
   }
@@ -94,12 +97,62 @@ export class S3BlobStore implements BlobStore {
     }
   }
 
+  /** Each piece is an object of its own, named by the key and its offset. A piece written again replaces the former one. */
+  async append(key: string, offset: Bytes, bytes: AsyncIterable<Uint8Array>): Promise<Bytes> {
+    const object = { Bucket: this.#bucket, Key: `${this.#object(key).Key}.${String(offset).padStart(16, '0')}` }
+    const { size } = await this.#write(object, bytes, new AbortController().signal)
+    return size
+  }
+
+  async readPieces(key: string, size: Bytes): Promise<Readable> {
+    return Readable.from(this.#readPieces(key, size), { objectMode: false })
+  }
+
+  async *#readPieces(key: string, size: Bytes): AsyncGenerator<Uint8Array> {
+    let offset = 0
+    for (const piece of await this.#piecesOf(key)) {
+      if (offset === size) return
+      if (piece.offset !== offset) throw new BlobMissing(key)
+      yield* await readObject(this.#reader, piece.object, undefined, this.#options.timeout ?? TIMEOUT)
+      offset += piece.size
+    }
+    if (offset !== size) throw new BlobMissing(key)
+  }
+
+  /** The bytes are sent again: a bucket can only join pieces that are large. */
+  async complete(key: string, size: Bytes): Promise<StoredBlob> {
+    const pieces = await this.#piecesOf(key)
+    const isJoined = pieces.length === 0 && size > 0
+    const bytes = isJoined ? await this.read(key) : await this.readPieces(key, size)
+    if (isJoined) return { size, sha256: await digestOf(bytes) }
+    const stored = await this.#write(this.#object(key), bytes, new AbortController().signal)
+    await this.#deletePieces(key)
+    return stored
+  }
+
+  async #piecesOf(
+    key: string,
+  ): Promise<Array<{ readonly object: S3Object; readonly offset: Bytes; readonly size: Bytes }>> {
+    const prefix = `${this.#object(key).Key}.`
+    const pieces = []
+    for await (const { Key = '', Size = 0 } of objectsIn(this.#client, { Bucket: this.#bucket, Prefix: prefix }))
+      pieces.push({ object: { Bucket: this.#bucket, Key }, offset: Number(Key.slice(prefix.length)), size: Size })
+    return pieces.sort((a, b) => a.offset - b.offset)
+  }
+
+  async #deletePieces(key: string): Promise<void> {
+    for (const { object } of await this.#piecesOf(key)) await s3Call(this.#client.send(new DeleteObjectCommand(object)))
+  }
+
   async delete(key: string): Promise<void> {
     const object = this.#object(key)
-    const unfinished = unfinishedIn(this.#client, { Bucket: this.#bucket, Prefix: object.Key })
-    for await (const { UploadId = '' } of unfinished) {
-      await abortMultipart(this.#client, object, UploadId)
-    }
+    await this.#deletePieces(key)
+    await this.#deleteObject(object)
+  }
+
+  async #deleteObject(object: S3Object): Promise<void> {
+    for await (const { Key, UploadId = '' } of unfinishedIn(this.#client, { Bucket: this.#bucket, Prefix: object.Key }))
+      await abortMultipart(this.#client, { Bucket: this.#bucket, Key: Key ?? object.Key }, UploadId)
     await s3Call(this.#client.send(new DeleteObjectCommand(object)))
   }
 
@@ -142,9 +195,9 @@ export class S3BlobStore implements BlobStore {
     return { Bucket: this.#bucket, Key: `${this.#prefix}${key}` }
   }
 
-  /** `undefined` for objects of other programs. */
+  /** `undefined` for objects of other programs. A piece has the key of its blob. */
   #keyOf(name = ''): string | undefined {
-    const key = name.slice(this.#prefix.length)
+    const key = name.slice(this.#prefix.length).replace(/\.\d{16}$/, '')
     return name.startsWith(this.#prefix) && isBlobKey(key) ? key : undefined
   }
 }
@@ -190,6 +243,12 @@ function grown(part: Buffer<ArrayBuffer>, used: Bytes, size: Bytes): Buffer<Arra
 }
 
 /** A reason that helps a person who has just configured the store. */
+async function digestOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of bytes) hash.update(chunk)
+  return hash.digest('hex')
+}
+
 function reasonOf(error: unknown): string {
   const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode
   if (status === 404) return 'there is no such bucket'
