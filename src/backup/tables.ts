@@ -30,9 +30,9 @@ export const tables: readonly Table[] = [
   { name: 'trashed_revisions', key: ['context', 'entry', 'number'], since: 22 },
   { name: 'public_links', key: ['id'], since: 25 },
   { name: 'retired_ids', key: ['context', 'id'] },
-  { name: 'spaces', key: ['context'], until: 48 },
-  { name: 'quota_usage', key: ['kind', 'owner'], since: 49 },
-  { name: 'quota_groups', key: ['context'], since: 49 },
+  { name: 'spaces', key: ['context'], until: 50 },
+  { name: 'quota_usage', key: ['kind', 'owner'], since: 51 },
+  { name: 'quota_groups', key: ['context'], since: 51 },
   { name: 'files', key: ['context', 'entry'] },
   { name: 'audit', key: ['time', 'number'] },
 ]

@@ -351,7 +351,7 @@ export const commonSteps: readonly Migration[] = [
     ],
   },
   {
-    id: 50,
+    id: 52,
     name: 'uploads in several requests',
     statements: [
       // Their reservations are in `uploads`. `received` bytes are durable; `expires` counts from the last of them. `claim` names the

@@ -6,7 +6,9 @@ import { Parameters } from '../../src/http/protocol/body.ts'
 
 const OTHER = 'https://other.example'
 const LISTED = 'https://app.example'
-const exposed = 'Location, Last-Modified, ETag, Content-Disposition, Retry-After, X-Request-Id'
+const exposed =
+  'Location, Last-Modified, ETag, Content-Disposition, Retry-After, X-Request-Id, ' +
+  'Tus-Resumable, Tus-Version, Upload-Length, Upload-Offset, Upload-Expires, Upload-Concat'
 const corsOf = (origins: readonly string[], enabled = true): Cors => new Cors({ enabled, origins, maxAge: 600 })
 
 test('pages of listed origins read with credentials, those of others not at all (W3.0.5)', () => {
@@ -47,9 +49,10 @@ test('a preflight is OPTIONS with an origin and the method that is asked for, an
   assert.equal(cors.isPreflight('OPTIONS', { origin: LISTED }), false)
   assert.equal(cors.isPreflight('OPTIONS', { 'access-control-request-method': 'PUT' }), false)
   assert.deepEqual(cors.preflightHeaders(), {
-    'access-control-allow-methods': 'HEAD, GET, PUT, POST, DELETE, OPTIONS',
+    'access-control-allow-methods': 'HEAD, GET, PUT, POST, PATCH, DELETE, OPTIONS',
     'access-control-allow-headers':
-      'Accept, Content-Type, Content-Disposition, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Range, X-Requested-With',
+      'Accept, Content-Type, Content-Disposition, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Range, X-Requested-With, ' +
+      'Tus-Resumable, Upload-Length, Upload-Offset, Upload-Metadata, Upload-Checksum, Upload-Concat',
     'access-control-max-age': '600',
   })
 })
