@@ -17,6 +17,14 @@ const admin = await service.admin()
 const user = await newUser(service, admin)
 const context = await newContext(admin, [user.id])
 
+// A package of the client listens for these signals and never stops.
+const signals = ['SIGHUP', 'SIGINT', 'SIGTERM']
+const listening = new Map(signals.map(signal => [signal, process.listeners(signal)]))
+after(() => {
+  for (const [signal, listeners] of listening)
+    for (const listener of listeners) process.removeListener(signal, listener as () => void)
+})
+
 const TUS = { 'tus-resumable': '1.0.0' }
 const PIECE = { ...TUS, 'content-type': 'application/offset+octet-stream' }
 const base64 = (text: string | Buffer): string => Buffer.from(text).toString('base64')
