@@ -18,11 +18,11 @@ const user = await newUser(service, admin)
 const context = await newContext(admin, [user.id])
 
 // A package of the client listens for these signals and never stops.
-const signals = ['SIGHUP', 'SIGINT', 'SIGTERM']
+const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const
 const listening = new Map(signals.map(signal => [signal, process.listeners(signal)]))
 after(() => {
   for (const [signal, listeners] of listening)
-    for (const listener of listeners) process.removeListener(signal, listener as () => void)
+    for (const listener of listeners) process.removeListener(signal, listener)
 })
 
 const TUS = { 'tus-resumable': '1.0.0' }
