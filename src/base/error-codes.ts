@@ -264,22 +264,13 @@ export const errorCodes = {
       title: 'Conflict',
       help: 'The request contradicts the current state. Read `detail`, read the state again, and change the request.',
     },
-    'upload-offset': {
-      title: 'Wrong offset',
-      help: '`Upload-Offset` is not the number of bytes received so far. Ask for it with HEAD and go on from there.',
-    },
+    'upload-offset': { title: 'Wrong offset', help: 'Ask for the offset with HEAD, and go on from there.' },
   }),
   ...withStatus(410, {
-    'upload-expired': {
-      title: 'Upload expired',
-      help: 'Nothing was received for longer than `service.upload.expires`, so the upload was given up. Create a new one.',
-    },
+    'upload-expired': { title: 'Upload expired', help: 'Nothing was received for too long. Create a new upload.' },
   }),
   ...withStatus(412, {
-    'tus-version': {
-      title: 'Unknown version of the protocol',
-      help: '`Tus-Resumable` must name a version that `Tus-Version` of the response lists.',
-    },
+    'tus-version': { title: 'Unknown version', help: '`Tus-Version` of the response lists the versions.' },
     'precondition-failed': {
       title: 'Precondition failed',
       help: 'The resource has changed since you read it: read it again.',
@@ -288,7 +279,7 @@ export const errorCodes = {
   ...withStatus(413, {
     'upload-too-long': {
       title: 'More than declared',
-      help: 'More bytes were sent than `Upload-Length` declared. The bytes beyond it were not stored.',
+      help: 'Only the bytes that `Upload-Length` declared were stored.',
     },
     'body-too-large': { title: 'Body too large', help: 'The body exceeds `limit` bytes. Send less at once.' },
     'graph-too-large': {
@@ -317,10 +308,7 @@ export const errorCodes = {
     },
   }),
   ...withStatus(460, {
-    'upload-checksum': {
-      title: 'Wrong checksum',
-      help: 'The bytes of this request have another checksum than `Upload-Checksum` says. None of them was stored: send them again.',
-    },
+    'upload-checksum': { title: 'Wrong checksum', help: 'Nothing of the request was stored: send it again.' },
   }),
   ...withStatus(415, {
     'unsupported-type': {

@@ -203,7 +203,7 @@ class Books {
     ]
   }
 
-  /** Whether so much more fits for all of these, beside what `except` has reserved. */
+  /** Whether this growth fits for all of these, beside what `except` has reserved. */
   #fits(owners: readonly QuotaOwner[], growth: Amount, except?: Item): boolean {
     if (!this.#options.enforced) return true
     return owners.every(owner =>
