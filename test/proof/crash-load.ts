@@ -14,6 +14,15 @@ export interface Place {
   readonly context: string
   readonly entry: string
   possible: readonly Held[]
+  /** An upload in several requests that has not ended. */
+  unfinished?: Resumable | undefined
+}
+
+interface Resumable {
+  readonly path: string
+  readonly bytes: Buffer
+  /** The offset of the last response. */
+  confirmed: number
 }
 
 export interface Space {
@@ -81,6 +90,7 @@ async function step(admin: Visitor, space: Space, random: Random, tally: Tally):
   const place = space.places.length > 0 ? random.pick(space.places) : undefined
   const dice = random.below(100)
   if (!place || (dice < 20 && space.places.length < MAX_PLACES)) await create(admin, space, tally)
+  else if (dice < 30) await resumable(admin, place, random, tally)
   else if (dice < 65) await upload(admin, place, random, tally)
   else if (dice < 75) await read(admin, place)
   else if (dice < 85) await change(admin, place, 'empty', 'resource', tally)
@@ -106,7 +116,7 @@ async function create(admin: Visitor, space: Space, tally: Tally): Promise<void>
 async function upload(admin: Visitor, place: Place, random: Random, tally: Tally): Promise<void> {
   const bytes = random.bytes(Math.floor(random.pick(SIZES) * (1 + random.below(100) / 100)))
   const before = place.possible
-  const after = { size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
+  const after = heldAs(bytes)
   place.possible = [...before, after]
   const answer = await admin.ask(`${place.context}/resource/${place.entry}`, {
     method: 'PUT',
@@ -118,6 +128,68 @@ async function upload(admin: Visitor, place: Place, random: Random, tally: Tally
   place.possible = wasGone ? ['gone'] : answer.status === 201 ? [after] : before
   tally[answer.status === 201 ? 'acknowledged' : 'refused']++
 }
+
+const TUS = { 'tus-resumable': '1.0.0', 'content-type': 'application/offset+octet-stream' }
+
+/** An upload in several requests, each of which confirms an offset. */
+async function resumable(admin: Visitor, place: Place, random: Random, tally: Tally): Promise<void> {
+  const bytes = random.bytes(1 + random.pick(SIZES))
+  const before = place.possible
+  const created = await admin.ask(`${place.context}/uploads/${place.entry}`, {
+    method: 'POST',
+    headers: { ...TUS, 'upload-length': String(bytes.length) },
+  })
+  const wasGone = before.includes('gone') && created.status === 404
+  if (!wasGone) expect('POST', created, [201, 413])
+  if (created.status !== 201) return void tally.refused++
+  tally.acknowledged++
+  const upload = { path: String(created.headers['location']).slice(admin.base.length), bytes, confirmed: 0 }
+  place.unfinished = upload
+  while (upload.confirmed < bytes.length) {
+    const end = Math.min(bytes.length, upload.confirmed + 1 + random.below(bytes.length))
+    if (end === bytes.length) place.possible = [...before, heldAs(bytes)]
+    const answer = await append(admin, upload, end)
+    expect('PATCH', answer, [204])
+    upload.confirmed = end
+    tally.acknowledged++
+  }
+  place.possible = [heldAs(bytes)]
+  place.unfinished = undefined
+}
+
+const append = (admin: Visitor, { path, bytes, confirmed }: Resumable, end: number): Promise<Answer> =>
+  admin.ask(path, {
+    method: 'PATCH',
+    body: bytes.subarray(confirmed, end),
+    headers: { ...TUS, 'upload-offset': String(confirmed) },
+  })
+
+/** What has been confirmed is there, and the upload goes on to its end. */
+async function finish(admin: Visitor, place: Place, upload: Resumable): Promise<void> {
+  place.unfinished = undefined
+  const answer = await admin.ask(upload.path, { method: 'HEAD', headers: TUS })
+  // Its entry may be gone.
+  if (place.possible.includes('gone') && answer.status === 404) return
+  expect('HEAD', answer, [200])
+  const offset = Number(answer.headers['upload-offset'])
+  assert.ok(offset >= upload.confirmed, `${upload.path} has confirmed ${upload.confirmed} bytes, and now ${offset}`)
+  expect('PATCH', await append(admin, { ...upload, confirmed: offset }, upload.bytes.length), [204])
+  place.possible = [heldAs(upload.bytes)]
+}
+
+/** Uploads whose creation was never answered. */
+async function dropUploads(admin: Visitor): Promise<void> {
+  const { items } = (await admin.get('auth/uploads')).json<{ items: ReadonlyArray<{ uri: string }> }>()
+  for (const { uri } of items) {
+    const answer = await admin.ask(uri.slice(admin.base.length), { method: 'DELETE', headers: TUS })
+    expect('DELETE', answer, [204, 404])
+  }
+}
+
+const heldAs = (bytes: Buffer): Held => ({
+  size: bytes.length,
+  sha256: createHash('sha256').update(bytes).digest('hex'),
+})
 
 /** Raw, chunked or as a form: the ways in which bytes come (W3.8.1). */
 function framed(bytes: Buffer, random: Random) {
@@ -177,6 +249,9 @@ function requirePossible(place: Place, held: Held): void {
 
 /** Holds each space against what it may have, and settles what was uncertain. */
 export async function settle(admin: Visitor, spaces: readonly Space[]): Promise<void> {
+  for (const { places } of spaces)
+    for (const place of places) if (place.unfinished) await finish(admin, place, place.unfinished)
+  await dropUploads(admin)
   for (const space of spaces) {
     const levels = await Promise.all(space.places.map(async place => await settlePlace(admin, place)))
     const { quota, fillLevel } = (await admin.get(`${space.context}/quota`)).json<{
