@@ -35,7 +35,7 @@ in a numbered list, settings that contradict each other. An unknown key causes a
 - Durations are whole numbers with ns, us, ms, s, m, h or d: \`5m\`. No unit means milliseconds. Where seconds are asked
   for, only the number is written.
 
-The environment variable \`SERVICE_ADMIN_PASSWORD\` gives admin a password of 8 to 2048 characters. It counts while admin has no
+The environment variable \`SERVICE_ADMIN_PASSWORD\` gives admin a password of 8 to 2048 characters. Stowage reads it only while admin has no
 password, in a new or an older store; afterwards it is ignored. \`SERVICE_ADMIN_PASSWORD_FILE\` names a file with it instead.`
 
 function tableRows(keys) {

@@ -49,18 +49,18 @@ export const fileKeys = {
   'service.data.low-space': bytes({
     min: 0,
     default: 2 ** 30,
-    help: 'Free space on the disk of the data folder below which the service warns; at most a fifth of the disk counts.',
+    help: 'Free space on the disk of the data folder below which the service warns; on a small disk at most a fifth of it.',
   }),
   'service.data.reserved-space': bytes({
     min: 0,
     default: 2 ** 26,
-    help: 'Free space that only deletions may use: below it new data are rejected (507); at most a twentieth of the disk counts.',
+    help: 'Free space that only deletions may use: below it new data are rejected (507); on a small disk at most a twentieth of it.',
   }),
   'service.upload.expires': duration({
     sameOnAllNodes: true,
     min: 60_000,
     default: 86_400_000,
-    help: 'A resumable upload is given up when nothing of it was received for so long.',
+    help: 'Time without received bytes after which a resumable upload is given up.',
   }),
   'service.data.verify-on-read': boolean({
     default: false,

@@ -23,7 +23,7 @@ export const factorKeys = {
   'service.auth.second-factor': choice(['off', 'optional', 'admins', 'all'], {
     sameOnAllNodes: true,
     default: 'optional',
-    help: 'Who must have a second factor: `optional` no user, `admins` admin and members of the admin group, `all` all users. `off`: no user can add one; those who have one are still asked for it.',
+    help: 'Who must have a second factor: `optional` no user, `admins` admin and members of the admin group, `all` all users. `off`: no user can add one; existing ones are still required.',
   }),
   'service.auth.second-factor.groups.<n>': text({
     sameOnAllNodes: true,

@@ -31,7 +31,7 @@ export const federationKeys = {
   }),
   'service.auth.saml.idp.<idp>.groups-entities.<n>': text({
     expects: 'an entity id',
-    help: 'Entity ids of the identity providers in a federation whose groups count. Required there with `groups-attribute`, because otherwise any of them could make its users members of any group, or administrators.',
+    help: 'Entity ids of the identity providers in a federation whose groups are accepted. Required there with `groups-attribute`, because otherwise any of them could make its users members of any group, or administrators.',
   }),
   'service.auth.saml.idp.<idp>.discovery-url': absoluteUrl({
     defaultText: 'the search page of this service',

@@ -12,10 +12,10 @@ export const oidcKeys = {
   'service.auth.oidc.idps.<n>': text({ ...nameOfIdp, help: 'Names of the providers.' }),
   'service.auth.oidc.default-idp': text({ ...nameOfIdp, help: 'Provider used when the request names none.' }),
   'service.auth.oidc.redirect-success.url': absoluteUrl({
-    help: 'Where users go after login if the request has no `successurl`.',
+    help: 'Where users go after sign-on if the request has no `successurl`.',
   }),
   'service.auth.oidc.redirect-failure.url': absoluteUrl({
-    help: 'Where users go after a failed login if the request has no `failureurl`.',
+    help: 'Where users go after a failed sign-on if the request has no `failureurl`.',
   }),
   'service.auth.oidc.redirect-domain-whitelist.<n>': domain({
     help: 'Hosts that `successurl` and `failureurl` may name.',
@@ -65,7 +65,7 @@ export const oidcKeys = {
   }),
   'service.auth.oidc.idp.<idp>.single-logout': boolean({
     default: false,
-    help: 'A sign-out here goes on to the provider and ends the session there. The ID token is kept with the login, up to 8,192 characters, and sent along (`id_token_hint`), so that the provider need not ask the user.',
+    help: 'A sign-out here continues to the provider and ends the session there. The ID token is kept with the session, up to 8,192 characters, and sent along (`id_token_hint`), so that the provider need not ask the user.',
   }),
   'service.auth.oidc.idp.<idp>.prompt': choice(['login', 'consent', 'select_account'], {
     help: 'What the provider asks the user at each sign-on.',

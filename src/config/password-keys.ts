@@ -66,7 +66,7 @@ export const passwordKeys = {
     min: 0,
     max: 100_000,
     default: 200,
-    help: 'Logins that may wait for a hash; further ones get 503.',
+    help: 'Sign-ins that may wait for a hash; further ones get 503.',
   }),
 } as const
 

@@ -15,11 +15,11 @@ export const samlRequestKeys = {
   }),
   'service.auth.saml.idp.<idp>.single-logout': choice(['off', 'accept', 'on'], {
     default: 'off',
-    help: 'Single logout. `accept`: a sign-out at the identity provider ends the logins here. `on`: a sign-out here ends the session at the identity provider as well. Requires a signing key.',
+    help: 'Single logout. `accept`: a sign-out at the identity provider ends the sessions here. `on`: a sign-out here ends the session at the identity provider as well. Requires a signing key.',
   }),
   'service.auth.saml.idp.<idp>.sign-requests': boolean({
     defaultText: '`on` with a signing key',
-    help: 'Sign the requests for a login. Messages of single logout are always signed.',
+    help: 'Sign the requests for a sign-on. Messages of single logout are always signed.',
   }),
   'service.auth.saml.idp.<idp>.signing.key-file': text({
     ...file,
@@ -33,7 +33,7 @@ export const samlRequestKeys = {
   }),
   'service.auth.saml.idp.<idp>.force-authn': boolean({
     default: false,
-    help: 'Each login requires that the user authenticates again (`ForceAuthn`). A response that says otherwise is refused.',
+    help: 'Each sign-on requires that the user authenticates again (`ForceAuthn`). A response that says otherwise is refused.',
   }),
   'service.auth.saml.idp.<idp>.authn-context.<n>': text({
     ...authnContext,
@@ -50,6 +50,6 @@ export const samlRequestKeys = {
   }),
   'service.auth.saml.idp.<idp>.deep-links': boolean({
     default: false,
-    help: 'A login that was begun at the identity provider goes to the page that its `RelayState` names, by the same rules as `successurl`. Requires `allow-unsolicited`.',
+    help: 'A sign-on that was begun at the identity provider goes to the page that its `RelayState` names, by the same rules as `successurl`. Requires `allow-unsolicited`.',
   }),
 } as const

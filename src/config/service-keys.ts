@@ -131,7 +131,7 @@ export const operationKeys = {
     sameOnAllNodes: true,
     protocols: ['redis', 'rediss'],
     credentials: true,
-    help: 'Redis or Valkey, 7 or later, through which several nodes share lockouts, sign-ons in progress and, with `service.auth.token.store=redis`, logins.',
+    help: 'Redis or Valkey, 7 or later, through which several nodes share lockouts, sign-ons in progress and, with `service.auth.token.store=redis`, sessions.',
   }),
   'service.cluster.redis.certificate-file': text({
     expects: 'the path of a file',

@@ -39,7 +39,7 @@ export const sessionKeys = {
   }),
   'service.auth.cookie.invalid-token-error': boolean({
     default: false,
-    help: 'Answer 401 to an unknown or expired token; off treats the request as a guest’s.',
+    help: 'Return 401 for an unknown or expired token; off treats the request as a guest’s.',
   }),
   'service.auth.token.absolute-max-age': seconds({
     min: 1,
@@ -52,7 +52,7 @@ export const sessionKeys = {
     min: 1,
     max: 100_000,
     default: 100,
-    help: 'Maximum number of sessions of one user; a further login ends the oldest.',
+    help: 'Maximum number of sessions of one user; a further one ends the oldest.',
   }),
   'service.auth.token.store': choice(['memory', 'database', 'redis'], {
     sameOnAllNodes: true,

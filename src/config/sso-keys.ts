@@ -23,7 +23,7 @@ export const label = (what: string, defaultLabel?: string) =>
 export const labelByLanguage = (what: string) =>
   text({ ...labelForm, help: `Name of ${what} in one language, for browsers that prefer it.` })
 
-export const createsUsers = boolean({ default: false, help: 'Create unknown users at their first login.' })
+export const createsUsers = boolean({ default: false, help: 'Create unknown users at their first sign-on.' })
 
 export const sessionMaxAge = (session: string) =>
   seconds({
@@ -49,7 +49,7 @@ export const ssoKeys = {
     min: 1,
     default: -1,
     unlimited: 'the value of `service.auth.token.absolute-max-age`',
-    help: 'Maximum lifetime of a login by SAML, OpenID Connect or CAS, however often it is extended; the provider may state an earlier end.',
+    help: 'Maximum lifetime of a session by SAML, OpenID Connect or CAS, however often it is extended; the provider may state an earlier end.',
   }),
 } as const
 
@@ -63,10 +63,10 @@ export const samlKeys = {
     help: 'Address that identity providers send users back to: `<base address>auth/saml`.',
   }),
   'service.auth.saml.redirect-success.url': absoluteUrl({
-    help: 'Where users go after login if the request has no `successurl`.',
+    help: 'Where users go after sign-on if the request has no `successurl`.',
   }),
   'service.auth.saml.redirect-failure.url': absoluteUrl({
-    help: 'Where users go after a failed login if the request has no `failureurl`.',
+    help: 'Where users go after a failed sign-on if the request has no `failureurl`.',
   }),
   'service.auth.saml.redirect-domain-whitelist.<n>': domain({
     help: 'Hosts that `successurl` and `failureurl` may name.',
@@ -123,7 +123,7 @@ export const samlKeys = {
   'service.auth.saml.idp.<idp>.allow-unsolicited': boolean({
     default: false,
     warn: 'is on: responses without a request of this service are accepted',
-    help: 'Accept logins begun at the identity provider.',
+    help: 'Accept sign-ons begun at the identity provider.',
   }),
 } as const
 
@@ -170,8 +170,8 @@ export const casKeys = {
   'service.auth.cas.label.<language>': labelByLanguage('the CAS server'),
   'service.auth.cas.max-age': sessionMaxAge('CAS session'),
   'service.auth.cas.user-auto-provisioning': createsUsers,
-  'service.auth.cas.redirect-success.url': absoluteUrl({ help: 'Where users go after login.' }),
-  'service.auth.cas.redirect-failure.url': absoluteUrl({ help: 'Where users go after a failed login.' }),
+  'service.auth.cas.redirect-success.url': absoluteUrl({ help: 'Where users go after sign-on.' }),
+  'service.auth.cas.redirect-failure.url': absoluteUrl({ help: 'Where users go after a failed sign-on.' }),
   'service.https.disable-verification': boolean({
     default: false,
     warn: 'is on: an attacker on the network path to the CAS server can sign in as any user; for tests only',
