@@ -1021,6 +1021,7 @@ const de: Messages = {
   failureOffline: 'Keine Verbindung',
   failureOther: 'Etwas ist schiefgegangen',
   'said.context-named': '{actor} hat dem Bereich {space} den Namen {newName} gegeben.',
+  'said.link-changed': '{actor} hat einen öffentlichen Link zu {item} in {space} geändert.',
 }
 
 export default de

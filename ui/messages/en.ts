@@ -994,6 +994,7 @@ export const en = {
   failureOffline: 'No connection',
   failureOther: 'Something went wrong',
   'said.context-named': '{actor} gave the space {space} the name {newName}.',
+  'said.link-changed': '{actor} changed a public link to {item} in {space}.',
 } as const
 
 export type MessageKey = keyof typeof en

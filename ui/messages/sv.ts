@@ -992,6 +992,7 @@ const sv: Messages = {
   failureOffline: 'Ingen anslutning',
   failureOther: 'Något gick fel',
   'said.context-named': '{actor} gav utrymmet {space} namnet {newName}.',
+  'said.link-changed': '{actor} ändrade en offentlig länk till {item} i {space}.',
 }
 
 export default sv
