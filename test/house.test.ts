@@ -176,7 +176,7 @@ test('only stores/ and search/ write SQL that one engine alone understands, or a
   const found = sources.filter(({ text }) => ofOneEngine.test(text) || /\.engine\b|\bEngine\b/.test(text))
   const wrong = found.map(({ path }) => path).filter(path => !/^(stores|search)\//.test(path))
   assert.deepEqual(wrong, [])
-  assert.ok(found.some(({ path }) => path === 'search/sqlite-index.ts'))
+  assert.ok(found.some(({ path }) => path === 'search/sqlite.ts'))
 })
 
 /** Table → the module that writes its rows, as the list of docs/architecture.md says. */

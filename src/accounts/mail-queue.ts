@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { FairQueue } from '../base/semaphore.ts'
 import type { Log } from '../base/log.ts'
 import type { Milliseconds } from '../base/units.ts'
-import { type Mail, MailFailure, type Mailer } from '../stores/mailer.ts'
+import { type Mail, type Mailer, MailFailure } from '../stores/smtp-mailer.ts'
 
 const MAX_WAITING = 1000
 /** Pauses before the second, third and fourth attempt. */

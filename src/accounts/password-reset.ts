@@ -23,7 +23,7 @@ import {
   type User,
 } from './users.ts'
 import { escapeHtml } from '../base/text.ts'
-import type { Mail } from '../stores/mailer.ts'
+import type { Mail } from '../stores/smtp-mailer.ts'
 
 interface Dependencies {
   readonly database: Database

@@ -23,8 +23,7 @@ import type { EphemeralStores } from './ephemeral-stores.ts'
 import type { Database } from '../stores/database.ts'
 import type { DependencyCache } from '../stores/dependency-cache.ts'
 import type { SortedHashes } from '../stores/sorted-hashes.ts'
-import type { Mailer } from '../stores/mailer.ts'
-import { openSmtpMailer } from '../stores/smtp-mailer.ts'
+import { type Mailer, openSmtpMailer } from '../stores/smtp-mailer.ts'
 
 /** Where no password locks a user out, wrong codes still do: only the owner of the password can cause that. */
 const CODE_LOCKOUT = { maxAttempts: 10, duration: 300_000 } as const

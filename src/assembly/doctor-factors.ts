@@ -7,7 +7,7 @@ import { realSystem } from '../base/system.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Database } from '../stores/database.ts'
 import { isMissing, readKeyFile } from '../stores/key-file.ts'
-import { hasStep } from '../stores/migrations.ts'
+import { schemaVersion } from '../stores/migrations.ts'
 import { type CheckResult, ok, problem, warning } from './check-result.ts'
 import { tokenSecrets } from './ephemeral-stores.ts'
 import { factorKeyFile, relyingPartyOfSettings } from './factors.ts'
@@ -32,7 +32,7 @@ export async function checkFactors(subject: Subject): Promise<CheckResult[]> {
   })
   if (!database) return []
   try {
-    if (!(await hasStep(database, FACTOR_STEP))) return []
+    if ((await schemaVersion(database)) < FACTOR_STEP) return []
     return [
       ...(await checkGroups(subject.settings, database)),
       ...(await checkSecrets(subject, database)),

@@ -11,19 +11,15 @@ import type { BaseAddress } from '../http/base-address.ts'
 import { OIDC_CALLBACK_PATH } from '../http/routes/oidc.ts'
 import { clockOffset } from '../sso/fetch.ts'
 import type { CasSignOnOptions } from '../sso/cas/sign-on.ts'
-import type { OidcProvider, OidcServer } from '../sso/oidc/provider.ts'
+import type { OidcProvider } from '../sso/oidc/provider.ts'
 import type { OidcLogin } from '../sso/oidc/sign-on.ts'
 import type { AttributeRules } from '../sso/attributes.ts'
 import { SsoRefused } from '../sso/refusal.ts'
-import {
-  type FederationOptions,
-  FederationReader,
-  type IdpMetadata,
-  queryAddress,
-  type SamlProvider,
-} from '../sso/saml/provider.ts'
+import { FederationReader, type IdpMetadata, queryAddress, type SamlProvider } from '../sso/saml/provider.ts'
 import type { SamlLogin } from '../sso/saml/sign-on.ts'
 import { type CheckResult, ok, problem, warning } from './check-result.ts'
+import type { OidcServer } from '../sso/oidc/server.ts'
+import type { FederationOptions } from '../sso/saml/federation.ts'
 
 const DAY = 86_400_000
 /** Days before a certificate expires at which the check warns, so that the provider can send the next one in time. */

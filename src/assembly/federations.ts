@@ -6,15 +6,14 @@ import type { BaseAddress } from '../http/base-address.ts'
 import type { Metadata } from '../sso/metadata-source.ts'
 import { refused } from '../sso/refusal.ts'
 import {
-  type Federation,
   type FederationLogin,
-  type FederationOptions,
   FederationReader,
   FederationSource,
   type FederationStore,
   type IdpMetadata,
 } from '../sso/saml/provider.ts'
 import type { RuntimeEnvironment } from './machine.ts'
+import type { Federation, FederationOptions } from '../sso/saml/federation.ts'
 
 /** The settings of a federation; `undefined` for a single identity provider. @throws {StartupError} for an unusable certificate */
 export function federationSettings(settings: Settings, idp: string): FederationOptions | undefined {

@@ -4,17 +4,11 @@ import type { Settings } from '../config/settings.ts'
 import { attributesUsed } from '../sso/attributes.ts'
 import { MetadataCopies, MetadataSource } from '../sso/metadata-source.ts'
 import type { Database } from '../stores/database.ts'
-import {
-  discoveryUrl,
-  type Endpoints,
-  fixedServer,
-  OidcProvider,
-  type OidcServer,
-  readServer,
-} from '../sso/oidc/provider.ts'
+import { discoveryUrl, fixedServer, OidcProvider, readServer } from '../sso/oidc/provider.ts'
 import type { OidcLogin } from '../sso/oidc/sign-on.ts'
 import type { RuntimeEnvironment } from './machine.ts'
 import { oidcRules } from './mapping.ts'
+import type { Endpoints, OidcServer } from '../sso/oidc/server.ts'
 
 /** Age at which configuration and keys of a provider are read again, in seconds. An unknown key has them read at once. */
 const MAX_AGE = 3600

@@ -3,12 +3,11 @@ import { readFileSync } from 'node:fs'
 import { StartupError } from '../base/errors.ts'
 import type { Milliseconds, Seconds } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
-import { MetadataSource, MetadataCopies } from '../sso/metadata-source.ts'
+import { MetadataCopies, MetadataSource } from '../sso/metadata-source.ts'
 import type { ProviderDisplay, ProviderPolicy } from '../sso/identity-provider.ts'
 import {
   FederationStore,
   type IdpMetadata,
-  type KeyPair,
   requestScheme,
   SamlProvider,
   type SamlProviderOptions,
@@ -27,6 +26,7 @@ import {
 } from './federations.ts'
 import type { RuntimeEnvironment } from './machine.ts'
 import { samlRules } from './mapping.ts'
+import type { KeyPair } from '../sso/saml/outgoing.ts'
 
 /** The settings of one SAML provider, from the new settings or the deprecated ones. */
 interface SamlSettings

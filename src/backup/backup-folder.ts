@@ -1,7 +1,8 @@
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartupError } from '../base/errors.ts'
 import { FolderBlobStore } from '../stores/folder-blob-store.ts'
+import { syncFolder } from '../stores/sync-folder.ts'
 import type { RowFile } from './row-files.ts'
 
 /** The contents of `manifest.json`, which describes a backup and is written last. */
@@ -65,13 +66,8 @@ export const keysIn = (path: string, folder: string): string => join(path, folde
 export async function publish(path: string, manifest: Manifest): Promise<void> {
   const temporary = join(path, `${MANIFEST}.new`)
   await rm(temporary, { force: true })
-  const file = await open(temporary, 'wx', 0o600)
-  try {
-    await file.writeFile(`${JSON.stringify(manifest, undefined, 2)}\n`)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
+  const text = `${JSON.stringify(manifest, undefined, 2)}\n`
+  await writeFile(temporary, text, { flag: 'wx', mode: 0o600, flush: true })
   await syncFolder(join(path, manifest.folder))
   await rename(temporary, join(path, MANIFEST))
   await syncFolder(path)
@@ -82,16 +78,6 @@ export async function publish(path: string, manifest: Manifest): Promise<void> {
 async function removeRowsExcept(path: string, folder: string): Promise<void> {
   for (const name of await readdir(path)) {
     if (name.startsWith('rows-') && name !== folder) await rm(join(path, name), { recursive: true })
-  }
-}
-
-/** Makes the names in the folder durable, as their contents already are. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
   }
 }
 

@@ -33,28 +33,33 @@ export async function* counted(rows: AsyncIterable<Row>, onFile: () => void): As
 
 /** Copies the bytes of all files that the target lacks, and compares each with its digest. */
 export async function copyBlobs(rows: AsyncIterable<Row>, source: BlobStore, target: BlobStore): Promise<CopiedBlobs> {
-  const totals = { files: 0, bytes: 0, copied: 0 }
-  const damaged: FileRow[] = []
-  await inParallel(rows, async row => {
-    const file = row as unknown as FileRow
-    totals.files++
-    totals.bytes += file.size
-    if (await isThere(target, file)) return
-    if (await copy(source, target, file)) totals.copied++
-    else damaged.push(file)
+  let copied = 0
+  const checked = await checkEach(rows, async file => {
+    if (await isThere(target, file)) return true
+    const isCopied = await copy(source, target, file)
+    if (isCopied) copied++
+    return isCopied
   })
-  return { ...totals, damaged }
+  return { ...checked, copied }
 }
 
 /** Compares the bytes of all files with their digests, without copying. */
-export async function verifyBlobs(rows: AsyncIterable<Row>, blobs: BlobStore): Promise<CopiedBlobs> {
-  const totals = { files: 0, bytes: 0, copied: 0 }
+export const verifyBlobs = async (rows: AsyncIterable<Row>, blobs: BlobStore): Promise<CopiedBlobs> => ({
+  ...(await checkEach(rows, file => isThere(blobs, file))),
+  copied: 0,
+})
+
+async function checkEach(
+  rows: AsyncIterable<Row>,
+  isWhole: (file: FileRow) => Promise<boolean>,
+): Promise<Omit<CopiedBlobs, 'copied'>> {
+  const totals = { files: 0, bytes: 0 }
   const damaged: FileRow[] = []
   await inParallel(rows, async row => {
     const file = row as unknown as FileRow
     totals.files++
     totals.bytes += file.size
-    if (!(await isThere(blobs, file))) damaged.push(file)
+    if (!(await isWhole(file))) damaged.push(file)
   })
   return { ...totals, damaged }
 }

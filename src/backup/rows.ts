@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Queries } from '../stores/database.ts'
-import { listed, name, type SqlValue, sql } from '../stores/sql.ts'
+import { listed, name, sql, type SqlValue } from '../stores/sql.ts'
 import type { Table } from './tables.ts'
 
 /** A row by column, in the same form for every engine. */
@@ -31,31 +31,35 @@ export async function insertRow(tx: Queries, { name: table }: Table, row: Row): 
 
 const valueOf = (row: Row | undefined, column: string): SqlValue => row?.[column] ?? null
 
-/** A digest of all rows in any order, because databases sort texts differently. */
-class RowsDigest {
-  readonly #sum = new Uint8Array(32)
-  rows = 0
-
-  add(row: Row): void {
+/** The number of rows, followed by a digest of them in any order, because databases sort texts differently. */
+export async function digestOfRows(rows: AsyncIterable<Row>): Promise<string> {
+  let [count, sum] = [0, 0n]
+  for await (const row of rows) {
     const text = JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)))
-    const digest = createHash('sha256').update(text).digest()
-    let carry = 0
-    for (let at = 31; at >= 0; at--) {
-      carry += (this.#sum[at] ?? 0) + (digest[at] ?? 0)
-      this.#sum[at] = carry & 0xff
-      carry >>= 8
-    }
-    this.rows++
+    sum = BigInt.asUintN(256, sum + BigInt(`0x${createHash('sha256').update(text).digest('hex')}`))
+    count++
   }
-
-  /** The number of rows, followed by the digest in hexadecimal. */
-  toString(): string {
-    return `${this.rows} ${Buffer.from(this.#sum).toString('hex')}`
-  }
+  return `${count} ${sum.toString(16)}`
 }
 
-export async function digestOfRows(rows: AsyncIterable<Row>): Promise<string> {
-  const digest = new RowsDigest()
-  for await (const row of rows) digest.add(row)
-  return digest.toString()
+/** For each table, the default of each column; `null` where the schema has none. */
+export type ColumnDefaults = ReadonlyMap<string, Row>
+
+/** @param queries a SQLite database at the newest step of the schema */
+export async function readColumnDefaults(queries: Queries, tables: readonly string[]): Promise<ColumnDefaults> {
+  const defaults = new Map<string, Row>()
+  for (const table of tables) {
+    const columns = await queries.all<{ name: string; value: string | null }>(
+      sql`SELECT name, dflt_value AS value FROM pragma_table_info(${table})`,
+    )
+    defaults.set(table, Object.fromEntries(columns.map(({ name, value }) => [name, defaultOf(value)])))
+  }
+  return defaults
+}
+
+/** The schema has only texts and whole numbers as defaults. */
+function defaultOf(text: string | null): string | number | null {
+  if (text === null || text.toUpperCase() === 'NULL') return null
+  if (/^-?\d+$/.test(text)) return Number(text)
+  return text.startsWith("'") ? text.slice(1, -1).replaceAll("''", "'") : text
 }

@@ -40,26 +40,3 @@ export const tables: readonly Table[] = [
 /** The tables of a store whose last schema step is `schema`: an older backup has no rows of later tables. */
 export const tablesAt = (schema: number): readonly Table[] =>
   tables.filter(({ since = 0, until = schema }) => since <= schema && schema <= until)
-
-/**
- * Tables that are not copied: work in progress, data of sessions, and data derived from other tables. A used
- * link to set a new password must not become valid again.
- */
-const leftOut: readonly string[] = [
-  'uploads',
-  'resumable_uploads',
-  'discarded_blobs',
-  'blob_holds',
-  'nodes',
-  'password_resets',
-  'ephemeral',
-  'pending_work',
-  'sso_metadata',
-  'sso_entities',
-  'relations',
-  'change_log',
-  'schema_migrations',
-]
-
-/** The search index differs between databases. */
-export const isLeftOut = (table: string): boolean => leftOut.includes(table) || table.startsWith('search_')

@@ -4,14 +4,13 @@ import { NotFound } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { GraphText } from '../graph/graph.ts'
-import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
-import { type Entry, type EntryHead, withModification } from '../model/entry.ts'
+import { CONTEXTS, type EntryAddress, PRINCIPALS, principalUri } from '../model/addresses.ts'
+import { type Acl, aclSlots, type Entry, type EntryHead, withModification } from '../model/entry.ts'
 import { type AccessCheck, decidesAboutAccounts, type EntryInContext } from '../model/rights.ts'
 import { indexEntry, indexHead, removeContextFromIndex, removeFromIndex } from '../search/index-records.ts'
 import { haveSameBody } from '../search/index-fields.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import { accessChange } from './access-changes.ts'
 import { entriesAfter, findEntry, findEntryHead } from './entry-records.ts'
 import {
   addRelations,
@@ -86,11 +85,14 @@ export class Changes {
     work: (writer: EntryWriter) => Promise<T>,
     { address, ...options }: TransactionOptions & { readonly address?: string } = {},
   ): Promise<T> {
-    const { result, recorded } = await this.#deps.database.transaction(
-      tx => this.#work(tx, caller, work, address),
-      options,
-    )
-    for (const entry of recorded) this.#deps.audit.announce(entry)
+    const { database, audit } = this.#deps
+    const { result, recorded } = await database.transaction(async tx => {
+      const writer = new EntryWriter(tx, caller && (await presentCaller(tx, caller)), this.#deps, address)
+      const result = await work(writer)
+      for (const entry of writer.recorded) await audit.insert(tx, entry)
+      return { result, recorded: writer.recorded }
+    }, options)
+    for (const entry of recorded) audit.announce(entry)
     return result
   }
 
@@ -112,98 +114,40 @@ export class Changes {
       return await writer.update(present.entry, await change(present.entry, writer, present))
     })
   }
-
-  async #work<T>(
-    tx: Queries,
-    caller: Caller | undefined,
-    work: (writer: EntryWriter) => Promise<T>,
-    address?: string,
-  ): Promise<{ readonly result: T; readonly recorded: readonly AuditEntry[] }> {
-    const { system, audit, revisions, requireFresh } = this.#deps
-    const present = caller && (await presentCaller(tx, caller))
-    const settings = { now: system.now(), keepsRevisions: revisions.enabled, requireFresh, address }
-    const transaction = new Transaction(tx, present, settings)
-    const result = await work(transaction)
-    for (const entry of transaction.recorded) await audit.insert(tx, entry)
-    return { result, recorded: transaction.recorded }
-  }
 }
 
 /** A stored graph with other addresses. */
 type Rename = (metadata: GraphText) => GraphText
 
 /** Writes entries inside one transaction, together with everything that depends on them. */
-export interface EntryWriter {
+class EntryWriter {
   /** For rows that are not entries: accounts, lists, files. */
   readonly tx: Queries
   readonly now: Milliseconds
-  /** The caller, loaded inside the transaction. @throws {TypeError} when the service itself makes the change */
-  readonly caller: Caller
-  /**
-   * Checks the right again: a body may have taken hours to arrive, and entry, access list and caller may have changed.
-   * @throws {NotFound} also when another entry has taken the id meanwhile @throws {Unauthenticated | Forbidden}
-   */
-  recheck(loaded: EntryInContext, check: AccessCheck): Promise<Present>
-  /**
-   * Writes the new state of an entry, with a later modification time and the caller among the contributors; resolves to what
-   * was written. @param by the id of the user who makes the change, where there is no caller
-   */
-  update(before: Entry, after: Entry, by?: string): Promise<Entry>
-  /** The same where at most the access list changes: the graphs are neither read nor written. */
-  updateHead(before: EntryHead, after: EntryHead): Promise<void>
-  /** @param options.keepsRevision false when the entry already has its revisions */
-  insert(entry: Entry, options?: { readonly keepsRevision?: boolean }): Promise<void>
-  insertRevision(address: EntryAddress, revision: Omit<RevisionNote, 'isPresent'>, metadata: string): Promise<void>
-  /**
-   * Writes an entry at its new address, with its revisions. The old one stays until it is deleted.
-   * @param rename applies to the graph of each revision
-   */
-  move(from: EntryAddress, moved: Entry, rename: Rename): Promise<void>
-  delete(address: EntryAddress): Promise<void>
-  /** Moves an entry with its revisions to the trash. @param root the id of the entry that the user moves there */
-  moveToTrash(address: EntryAddress, root: string): Promise<void>
-  /** Brings an entry with its revisions back from the trash, as it was. */
-  restore(entry: Entry): Promise<void>
-  /** Deletes an entry that is in the trash. */
-  deleteFromTrash(address: EntryAddress): Promise<void>
-  /** Deletes all entries of a context, those in its trash included. */
-  deleteAllOf(context: string): Promise<void>
-  /** Makes sure that an id is never reused (users, groups and contexts). */
-  retireId(address: EntryAddress): Promise<void>
-  /** Writes a row of the audit log in this transaction, with the caller as the actor. */
-  record(event: Recorded | undefined): void
-}
-
-interface Settings {
-  readonly now: Milliseconds
-  readonly keepsRevisions: boolean
-  readonly requireFresh: RequireFresh
-  readonly address: string | undefined
-}
-
-class Transaction implements EntryWriter {
-  readonly tx: Queries
-  readonly now: Milliseconds
+  /** The rows of the audit log that are to be written. */
   readonly recorded: AuditEntry[] = []
   readonly #caller: Caller | undefined
-  readonly #keepsRevisions: boolean
-  readonly #requireFresh: RequireFresh
+  readonly #deps: Dependencies
   readonly #address: string | undefined
 
-  constructor(tx: Queries, caller: Caller | undefined, { now, keepsRevisions, requireFresh, address }: Settings) {
+  constructor(tx: Queries, caller: Caller | undefined, deps: Dependencies, address: string | undefined) {
     this.tx = tx
-    this.now = now
+    this.now = deps.system.now()
     this.#caller = caller
-    this.#keepsRevisions = keepsRevisions
-    this.#requireFresh = requireFresh
+    this.#deps = deps
     this.#address = address
   }
 
+  /** The caller, loaded inside the transaction. @throws {TypeError} when the service itself makes the change */
   get caller(): Caller {
     if (this.#caller) return this.#caller
     throw new TypeError('this change is made by the service itself')
   }
 
+  /**
+   * Checks the right again: a body may have taken hours to arrive, and entry, access list and caller may have changed.
+   * @throws {NotFound} also when another entry has taken the id meanwhile @throws {Unauthenticated | Forbidden}
+   */
   async recheck(loaded: EntryInContext, check: AccessCheck): Promise<Present> {
     const entry = await findEntry(this.tx, loaded.entry)
     const contextEntry = await findEntryHead(this.tx, { context: CONTEXTS, id: loaded.entry.context })
@@ -216,16 +160,21 @@ class Transaction implements EntryWriter {
     return present
   }
 
+  /**
+   * Writes the new state of an entry, with a later modification time and the caller among the contributors; resolves to what
+   * was written. @param by the id of the user who makes the change, where there is no caller
+   */
   async update(before: Entry, after: Entry, by = this.caller.user.id): Promise<Entry> {
     const written = withModification(after, by, this.now)
     await updateEntryRow(this.tx, written)
     await renewRelations(this.tx, before, written)
-    if (this.#keepsRevisions) await addRevision(this.tx, before, written, by)
+    if (this.#deps.revisions.enabled) await addRevision(this.tx, before, written, by)
     await (haveSameBody(before, written) ? indexHead : indexEntry)(this.tx, written)
     this.#recordAccess(before, written)
     return written
   }
 
+  /** The same where at most the access list changes: the graphs are neither read nor written. */
   async updateHead(before: EntryHead, after: EntryHead): Promise<void> {
     const written = withModification(after, this.caller.user.id, this.now)
     await updateHeadRow(this.tx, written)
@@ -238,16 +187,18 @@ class Transaction implements EntryWriter {
     const change = accessChange(before, after)
     if (change && this.#caller && decidesAboutAccounts(after)) {
       requireNoToken(this.#caller, 'change who has rights on users and groups')
-      this.#requireFresh(this.#caller)
+      this.#deps.requireFresh(this.#caller)
     }
     this.record(change)
   }
 
+  /** @param options.keepsRevision false when the entry already has its revisions */
   async insert(entry: Entry, { keepsRevision = true } = {}): Promise<void> {
     await insertEntryRow(this.tx, entry)
     await addRelations(this.tx, entry)
     const by = this.#caller?.user.id
-    if (keepsRevision && this.#keepsRevisions && by !== undefined) await addRevision(this.tx, undefined, entry, by)
+    if (keepsRevision && this.#deps.revisions.enabled && by !== undefined)
+      await addRevision(this.tx, undefined, entry, by)
     await indexEntry(this.tx, entry)
   }
 
@@ -259,27 +210,28 @@ class Transaction implements EntryWriter {
     await insertRevision(this.tx, address, revision, metadata)
   }
 
+  /**
+   * Writes an entry at its new address, with its revisions. The old one stays until it is deleted.
+   * @param rename applies to the graph of each revision
+   */
   async move(from: EntryAddress, moved: Entry, rename: Rename): Promise<void> {
     await this.insert(moved, { keepsRevision: false })
     await moveRevisions(this.tx, from, moved, rename)
   }
 
   async delete(address: EntryAddress): Promise<void> {
-    await this.#deleteRows(address)
-    await removeFromIndex(this.tx, address)
-  }
-
-  async moveToTrash(address: EntryAddress, root: string): Promise<void> {
-    await copyToTrash(this.tx, address, { root, time: this.now, by: this.caller.user.id })
-    await this.#deleteRows(address)
-    await removeFromIndex(this.tx, address)
-  }
-
-  async #deleteRows(address: EntryAddress): Promise<void> {
     await dropRelations(this.tx, address)
     await deleteEntryRow(this.tx, address)
+    await removeFromIndex(this.tx, address)
   }
 
+  /** Moves an entry with its revisions to the trash. @param root the id of the entry that the user moves there */
+  async moveToTrash(address: EntryAddress, root: string): Promise<void> {
+    await copyToTrash(this.tx, address, { root, time: this.now, by: this.caller.user.id })
+    await this.delete(address)
+  }
+
+  /** Brings an entry with its revisions back from the trash, as it was. */
   async restore(entry: Entry): Promise<void> {
     await insertEntryRow(this.tx, entry)
     await addRelations(this.tx, entry)
@@ -288,10 +240,12 @@ class Transaction implements EntryWriter {
     await indexEntry(this.tx, entry)
   }
 
+  /** Deletes an entry that is in the trash. */
   async deleteFromTrash(address: EntryAddress): Promise<void> {
     await deleteTrashRow(this.tx, address)
   }
 
+  /** Deletes all entries of a context, those in its trash included. */
   async deleteAllOf(context: string): Promise<void> {
     await deleteTrashRowsOf(this.tx, context)
     await dropRelationsOf(this.tx, context)
@@ -299,16 +253,20 @@ class Transaction implements EntryWriter {
     await removeContextFromIndex(this.tx, context)
   }
 
+  /** Makes sure that an id is never reused (users, groups and contexts). */
   async retireId(address: EntryAddress): Promise<void> {
     await retireId(this.tx, address)
   }
 
+  /** Writes a row of the audit log in this transaction, with the caller as the actor. */
   record(event: Recorded | undefined): void {
     if (!event) return
     const { user, client } = this.#caller ?? {}
     this.recorded.push({ ...event, actorId: user?.id, address: client?.address ?? this.#address })
   }
 }
+
+export type { EntryWriter }
 
 const RELATIONS_BATCH = 500
 const RELATIONS_WORK = 'relations'
@@ -326,4 +284,57 @@ export async function buildMissingRelations(queries: Queries): Promise<void> {
     last = next
   }
   await queries.run(sql`DELETE FROM pending_work WHERE name = ${RELATIONS_WORK}`)
+}
+
+/** A record of a change of rights contains the old and the new value. Access lists and member lists can be long, so it has a part of them. */
+const MAX_NAMED = 50
+const MAX_CHARACTERS = 2000
+
+const prefix = principalUri('')
+
+/** The ids of principals of this service, and other IRIs unchanged, followed by the number of omitted ones. */
+function shortened(principals: readonly string[]): string {
+  const named = principals.slice(0, MAX_NAMED).map(iri => (iri.startsWith(prefix) ? iri.slice(prefix.length) : iri))
+  const more = principals.length - named.length
+  return more === 0 ? named.join(', ') : `${named.join(', ')} and ${more} more`
+}
+
+const bounded = (text: string): string =>
+  text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS)} … (${text.length} characters)`
+
+/** For example `admin: 5, 7; mread: _users`; empty for an entry that uses the rights of its context. */
+const describeAcl = (acl: Acl): string =>
+  bounded(
+    aclSlots
+      .flatMap(slot => ((acl[slot]?.length ?? 0) === 0 ? [] : [`${slot}: ${shortened(acl[slot] ?? [])}`]))
+      .join('; '),
+  )
+
+/** `undefined` when the access list is the same. */
+export function accessChange(before: EntryHead, after: EntryHead): Recorded | undefined {
+  if (before.acl === after.acl || fingerprint(before.acl) === fingerprint(after.acl)) return undefined
+  return {
+    event: 'access-changed',
+    detail: { entry: `${after.context}/${after.id}`, before: describeAcl(before.acl), after: describeAcl(after.acl) },
+  }
+}
+
+/** Equal for access lists that name the same principals in the same slots. */
+const fingerprint = (acl: Acl): string => JSON.stringify(aclSlots.map(slot => [...(acl[slot] ?? [])].sort()))
+
+/** `undefined` when the members are the same. @param before ids of users */
+export function membersChange(
+  groupId: string,
+  before: readonly string[],
+  after: readonly string[],
+): Recorded | undefined {
+  if (JSON.stringify([...before].sort()) === JSON.stringify([...after].sort())) return undefined
+  return {
+    event: 'members-changed',
+    detail: {
+      group: `${PRINCIPALS}/${groupId}`,
+      before: bounded(shortened(before)),
+      after: bounded(shortened(after)),
+    },
+  }
 }

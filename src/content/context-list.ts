@@ -1,12 +1,12 @@
 import { countRows, holds, type Listed, type Portion } from '../accounts/directory.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
-import type { Database } from '../stores/database.ts'
+import type { Database, Queries } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 import { CONTEXTS, PRINCIPALS } from '../model/addresses.ts'
 import { findEntry, findEntryHead } from './entry-records.ts'
 import { type EntryInContext, may } from '../model/rights.ts'
 import type { Caller } from '../accounts/caller.ts'
-import { type ContextAccess, findContextsOfCaller } from '../search/contexts-of-caller.ts'
+import { findContextsOfCaller, type WantedContexts } from '../search/contexts-of-caller.ts'
 
 /** By name; by fullness (usage relative to the quota, fullest first); by used bytes, largest first. */
 export const contextOrders = ['name', 'fullness', 'used'] as const
@@ -23,12 +23,10 @@ export async function listContexts(
   const rows = await database.all<{ id: string }>(
     sql`SELECT c.id ${from} ORDER BY ${orderBy(sort, ledger)} coalesce(c.name, c.id), c.id LIMIT ${limit} OFFSET ${offset}`,
   )
-  const contextEntry = await findEntryHead(database, { context: CONTEXTS, id: CONTEXTS })
-  const items: EntryInContext[] = []
-  for (const { id } of rows) {
-    const entry = await findEntry(database, { context: CONTEXTS, id })
-    if (entry && contextEntry) items.push({ entry, contextEntry })
-  }
+  const items = await entriesOf(
+    database,
+    rows.map(({ id }) => id),
+  )
   return { total: await countRows(database, from), items }
 }
 
@@ -40,26 +38,47 @@ function orderBy(sort: ContextOrder, { enforced, usage }: Ledger): Sql {
   return sql`CASE WHEN ${quota} < 0 THEN -1.0 WHEN ${quota} = 0 THEN 1.0 ELSE s.used * 1.0 / ${quota} END DESC, s.used DESC,`
 }
 
-interface Wanted {
-  readonly access: ContextAccess
-  readonly limit: number
-  readonly offset: number
-}
-
 /** The contexts to which the caller has this access, ordered by name, and their total number. */
 export async function contextsOfCaller(
   database: Database,
   caller: Caller,
-  wanted: Wanted,
+  wanted: WantedContexts,
 ): Promise<{ readonly total: number; readonly contexts: readonly EntryInContext[] }> {
   const { total, ids } = await findContextsOfCaller(database, caller, wanted)
   const right = wanted.access === 'write' ? 'writeresource' : 'readresource'
+  const contexts = (await entriesOf(database, ids)).filter(context => may(caller, right, context))
+  return { total, contexts }
+}
+
+/** The entries of those contexts that exist. */
+async function entriesOf(database: Database, ids: readonly string[]): Promise<EntryInContext[]> {
   const contextEntry = await findEntryHead(database, { context: CONTEXTS, id: CONTEXTS })
-  const contexts: EntryInContext[] = []
+  const found: EntryInContext[] = []
   for (const id of ids) {
     const entry = await findEntry(database, { context: CONTEXTS, id })
-    const context = entry && contextEntry && { entry, contextEntry }
-    if (context && may(caller, right, context)) contexts.push(context)
+    if (entry && contextEntry) found.push({ entry, contextEntry })
   }
-  return { total, contexts }
+  return found
+}
+
+/** The number of objects in the store without system contexts; the names are those of the status page. */
+interface StoreCounts {
+  readonly contextCount: number
+  readonly groupCount: number
+  readonly userCount: number
+  readonly entryCount: number
+  readonly fileCount: number
+  readonly fileBytes: number
+}
+
+export async function countStore(queries: Queries): Promise<StoreCounts> {
+  const counts = await queries.get<StoreCounts>(sql`SELECT
+    (SELECT COUNT(*) FROM contexts WHERE id NOT IN (${CONTEXTS}, ${PRINCIPALS})) AS "contextCount",
+    (SELECT COUNT(*) FROM principals WHERE kind = 'group') AS "groupCount",
+    (SELECT COUNT(*) FROM principals WHERE kind = 'user') AS "userCount",
+    (SELECT COUNT(*) FROM entries) AS "entryCount",
+    (SELECT COUNT(*) FROM files) AS "fileCount",
+    (SELECT COALESCE(SUM(used), 0) FROM quota_usage WHERE kind = 'context') AS "fileBytes"`)
+  if (!counts) throw new Error('the engine returned no count')
+  return { ...counts }
 }

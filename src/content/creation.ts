@@ -5,21 +5,19 @@ import type { System } from '../base/system.ts'
 import type { FileRecord } from '../files/file-records.ts'
 import type { Files } from '../files/files.ts'
 import { emptyGraph, isAbsoluteIri, RELATIVE } from '../graph/graph.ts'
-import { type Acl, type Entry, type EntryType, groupAcl, isOwnAcl, newEntry, resourceOf } from '../model/entry.ts'
-import { groupNameFor } from './group-names.ts'
+import { type Entry, groupAcl, hasExternalMetadata, isOwnAcl, newEntry, resourceOf } from '../model/entry.ts'
+import { groupNameFor } from './values.ts'
 import { CONTEXTS, isId, isReservedSegment, PRINCIPALS, principalUri } from '../model/addresses.ts'
 import type { Database, Queries } from '../stores/database.ts'
-import { membersChange } from './access-changes.ts'
-import type { Changes, EntryWriter } from './changes.ts'
+import { type Changes, type EntryWriter, membersChange } from './changes.ts'
 import { findContext, type FoundContext, nextId, requireContextName } from './contexts.ts'
 import { fromTemplate, inheriting, type Place, placeFor, readTemplate, requireList } from './creation-place.ts'
-import { type CreationBody, type CreationRequest, NEW_ID } from './creation-request.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { isIdFree } from './entry-records.ts'
 import { describeFile, requireHoldsFile } from './file-description.ts'
 import { readInfo } from './info.ts'
 import { appendToList } from './list-records.ts'
-import type { Kinds, Upload } from './resource-kind.ts'
+import { type CreationBody, type CreationRequest, type Kinds, NEW_ID, type Upload } from './resource-kind.ts'
 
 interface Dependencies {
   readonly database: Database
@@ -209,24 +207,18 @@ export class Creation {
       graphType: request.graphType,
       resourceType: request.namedResource ? 'NamedResource' : 'InformationResource',
       externalResource: isLocal ? undefined : requireUri(request.resource?.replaceAll(NEW_ID, id), 'resource'),
-      externalMetadata: hasExternalMetadata(request.entryType)
+      externalMetadata: hasExternalMetadata(request)
         ? requireUri(request.externalMetadata, 'cached-external-metadata')
         : undefined,
       metadata: request.entryType === 'Reference' ? emptyGraph : (body.metadata ?? emptyGraph),
-      cachedExternalMetadata: hasExternalMetadata(request.entryType) ? body.cachedExternalMetadata : undefined,
+      cachedExternalMetadata: hasExternalMetadata(request) ? body.cachedExternalMetadata : undefined,
     })
     // Clients repeat structure and types in `info`; only its ACL and other statements are used here.
     const asked = readInfo(body.info ?? emptyGraph, bare)
-    const acl = isOwnAcl(asked.acl) ? asked.acl : this.#initialAclOf(bare)
+    const acl = isOwnAcl(asked.acl) ? asked.acl : (this.#deps.kinds.of(bare).initialAcl?.(id) ?? {})
     return { ...bare, acl, statements: asked.statements }
   }
-
-  #initialAclOf(entry: Entry): Acl {
-    return this.#deps.kinds.of(entry).initialAcl?.(entry.id) ?? {}
-  }
 }
-
-const hasExternalMetadata = (type: EntryType): boolean => type === 'LinkReference' || type === 'Reference'
 
 /** Checks which kinds of entry a context accepts. @throws {InvalidInput} */
 function requirePossible(kinds: Kinds, context: string, request: CreationRequest): void {

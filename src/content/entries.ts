@@ -1,21 +1,19 @@
 import { type Caller, denied, isAdmin } from '../accounts/caller.ts'
-import { Conflict, NotFound } from '../base/errors.ts'
+import { Conflict, Forbidden, NotFound } from '../base/errors.ts'
 import type { Bytes } from '../base/units.ts'
 import type { Files } from '../files/files.ts'
 import type { Graph } from '../graph/graph.ts'
-import { CONTEXTS, type EntryKey, PRINCIPALS } from '../model/addresses.ts'
-import { type Acl, type Entry, type EntryHead, isList } from '../model/entry.ts'
+import { CONTEXTS, type EntryAddress, type EntryKey, isSystemEntry, PRINCIPALS } from '../model/addresses.ts'
+import { type Acl, type Entry, type EntryHead, type EntrySummary, isList } from '../model/entry.ts'
 import { type EntryInContext, may, requireRight, requires, type Right } from '../model/rights.ts'
 import type { Database, TransactionOptions } from '../stores/database.ts'
 import type { Changes, EntryWriter, Precondition } from './changes.ts'
 import { getContext } from './contexts.ts'
-import { deleteEntries } from './deletion.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { findEntryHead } from './entry-records.ts'
 import { displayName } from './file-description.ts'
-import type { EntrySummary } from './entry-summary.ts'
 import { applyHomeContext, readInfo, withInfo } from './info.ts'
-import { membersBelow } from './descendants.ts'
+import { leaveList, listHolding, type MemberBelow, membersBelow } from './list-records.ts'
 import { type Kinds, setName } from './resource-kind.ts'
 import type { Read } from './values.ts'
 
@@ -56,11 +54,6 @@ export class Entries {
    */
   summary(key: EntryKey, small: Bytes): Promise<EntrySummary | undefined> {
     return this.#deps.loader.summary(key, small)
-  }
-
-  /** Whether many statements of other entries are about this one, for the same decision. @throws {NotFound} */
-  hasManyRelations(key: EntryKey): Promise<boolean> {
-    return this.#deps.loader.hasManyRelations(key)
   }
 
   /** Replaces the info (W3.3.2). @param toMembers also gives the list's new ACL to all entries in the list. */
@@ -186,4 +179,33 @@ async function applyAclBelow(
     if (!may(caller, 'administer', { entry, contextEntry })) throw denied(caller, `administer the entry "${entry.id}"`)
     await writer.updateHead(entry, { ...entry, acl })
   }
+}
+
+/**
+ * Deletes entries with everything that belongs to them: their file, their place in a list, and what their kind of resource keeps
+ * elsewhere. The list that contains the first of them changes too. Part of a change whose right has been checked.
+ * @throws {Forbidden} for system entries
+ */
+async function deleteEntries(
+  writer: EntryWriter,
+  entries: readonly MemberBelow[],
+  { files, kinds }: Pick<Dependencies, 'files' | 'kinds'>,
+): Promise<void> {
+  if (entries.some(isSystemEntry)) throw new Forbidden('not-allowed', 'System entries cannot be deleted.')
+  const [first] = entries
+  if (first) await touchHoldingList(writer, first)
+  for (const entry of entries) {
+    await kinds.of(entry).remove?.(writer, entry)
+    if (entry.context === CONTEXTS || entry.context === PRINCIPALS) await writer.retireId(entry)
+    await files.remove(writer.tx, entry)
+    await leaveList(writer.tx, entry)
+    await writer.delete(entry)
+  }
+}
+
+/** Gives the list that contains the entry, if any, a later modification time: its members change. */
+export async function touchHoldingList(writer: EntryWriter, { context, id }: EntryAddress): Promise<void> {
+  const holding = await listHolding(writer.tx, { context, id })
+  const list = holding === undefined ? undefined : await findEntryHead(writer.tx, { context, id: holding })
+  if (list) await writer.updateHead(list, list)
 }

@@ -1,7 +1,7 @@
 import { NotFound } from '../base/errors.ts'
 import type { Bytes } from '../base/units.ts'
 import { CONTEXTS, type EntryAddress, type EntryKey } from '../model/addresses.ts'
-import type { Entry, EntryHead } from '../model/entry.ts'
+import type { Entry, EntryHead, EntrySummary } from '../model/entry.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
 import type { AccessTarget, EntryInContext } from '../model/rights.ts'
 import type { Database } from '../stores/database.ts'
@@ -10,13 +10,12 @@ import { type FoundContext, getContext } from './contexts.ts'
 import {
   type Attached,
   findAttached,
-  findEntry,
   findEntryHead,
+  findEntrySummary,
   findEntryToShow,
   findLoadedEntry,
   type LoadedEntry,
 } from './entry-records.ts'
-import { findEntrySummary, type EntrySummary } from './entry-summary.ts'
 
 interface Dependencies {
   readonly database: Database
@@ -36,8 +35,6 @@ const memoryOfHead = ({ acl }: EntryHead): Bytes => HEAD_BYTES + 2 * memoryOf(JS
  */
 export class EntryLoader {
   readonly #deps: Dependencies
-  /** The same as long as the database is open. */
-  #caching: boolean | undefined
 
   constructor(deps: Dependencies) {
     this.#deps = deps
@@ -46,10 +43,9 @@ export class EntryLoader {
   /** The present entry, including every acknowledged change. @throws {NotFound} */
   async get({ context: contextKey, entry: id }: EntryKey): Promise<EntryInContext> {
     const { context, entry: contextEntry } = await this.getContext(contextKey)
-    const address = { context: context.id, id }
-    const entry = this.#isCaching ? (await this.#loaded(address))?.entry : await findEntry(this.#deps.database, address)
-    if (!entry) throw new NotFound('not-found', `There is no entry "${id}" in context ${context.id}.`)
-    return { entry, contextEntry }
+    const loaded = await this.#loaded({ context: context.id, id })
+    if (!loaded) throw new NotFound('not-found', `There is no entry "${id}" in context ${context.id}.`)
+    return { entry: loaded.entry, contextEntry }
   }
 
   /**
@@ -57,13 +53,15 @@ export class EntryLoader {
    * @param small an entry up to this size is loaded at once, because the request needs it next; of a larger one, only its summary
    */
   async summary({ context, entry: id }: EntryKey, small: Bytes): Promise<EntrySummary | undefined> {
-    const loaded = this.#isCaching ? await this.#loaded({ context, id }, small) : undefined
-    return loaded ? summaryOf(loaded) : await findEntrySummary(this.#deps.database, context, id)
+    const loaded = await this.#loaded({ context, id }, small)
+    if (!loaded) return await findEntrySummary(this.#deps.database, context, id)
+    const { entryType, graphType } = loaded.entry
+    return { entryType, graphType, size: loaded.size }
   }
 
   /** For a response with several entries: graphs that exceed the budget are not loaded. */
   async toShow(address: EntryAddress, budget: ResponseBudget): Promise<Entry | undefined> {
-    const loaded = this.#isCaching ? await this.#loaded(address, MAX_SHARED) : undefined
+    const loaded = await this.#loaded(address, MAX_SHARED)
     const size = loaded?.size
     if (size === undefined || size > budget.maxEntry) return await findEntryToShow(this.#deps.database, address, budget)
     budget.spend(size)
@@ -72,7 +70,7 @@ export class EntryLoader {
 
   /** What other tables hold about an entry. */
   async attached(address: EntryAddress): Promise<Attached> {
-    const loaded = this.#isCaching ? await this.#loaded(address) : undefined
+    const loaded = await this.#loaded(address)
     return loaded?.attached ?? (await findAttached(this.#deps.database, address))
   }
 
@@ -83,11 +81,6 @@ export class EntryLoader {
       await this.head({ context: CONTEXTS, id: address.context }),
     ]
     return entry && contextEntry && { entry, contextEntry }
-  }
-
-  /** Where nothing is cached, an entry is not loaded for a part of it. */
-  get #isCaching(): boolean {
-    return (this.#caching ??= this.#deps.database.revision !== undefined)
   }
 
   #loaded({ context, id }: EntryAddress, most?: Bytes): Promise<LoadedEntry | undefined> {
@@ -107,12 +100,6 @@ export class EntryLoader {
     })
   }
 
-  /** Whether many statements of other entries are about this one. @throws {NotFound} */
-  async hasManyRelations({ context: contextKey, entry: id }: EntryKey): Promise<boolean> {
-    const { context } = await this.getContext(contextKey)
-    return (await this.attached({ context: context.id, id })).hasManyRelations
-  }
-
   /** A context, by its id or name. @throws {NotFound} */
   async getContext(key: string): Promise<FoundContext> {
     const found = await this.#deps.cache.get(`context ${key}`, async () => {
@@ -128,10 +115,3 @@ export class EntryLoader {
     return await this.get({ context: CONTEXTS, entry: context.id })
   }
 }
-
-const summaryOf = ({ entry, attached, size }: LoadedEntry): EntrySummary => ({
-  entryType: entry.entryType,
-  graphType: entry.graphType,
-  size,
-  hasManyRelations: attached.hasManyRelations,
-})

@@ -1,15 +1,8 @@
-import {
-  type Acl,
-  type Entry,
-  type EntryHead,
-  type EntryType,
-  type GraphType,
-  type ResourceType,
-} from '../model/entry.ts'
+import type { Acl, Entry, EntryHead, EntrySummary, EntryType, GraphType, ResourceType } from '../model/entry.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import { listed, portionsOf, type Sql, sql } from '../stores/sql.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
-import { type GraphText, parseGraph } from '../graph/graph.ts'
+import { type GraphText, graphText, parseGraph } from '../graph/graph.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
 import type { Queries } from '../stores/database.ts'
 import { memoryOf } from '../stores/dependency-cache.ts'
@@ -78,6 +71,27 @@ export const entryFromRow = (row: EntryRow): Entry => ({
   content: row.content ?? undefined,
 })
 
+/** The row of an entry, its members in the order of {@link columns}. */
+export const rowOf = (entry: Entry): EntryRow => ({
+  context: entry.context,
+  id: entry.id,
+  entry_type: entry.entryType,
+  graph_type: entry.graphType,
+  resource_type: entry.resourceType,
+  resource_uri: entry.externalResource ?? null,
+  external_metadata: entry.externalMetadata ?? null,
+  created: entry.created,
+  modified: entry.modified,
+  creator: entry.creator ?? null,
+  contributors: JSON.stringify(entry.contributors),
+  acl: JSON.stringify(entry.acl),
+  statements: graphText(entry.statements),
+  metadata: entry.metadata,
+  cached_external_metadata: entry.cachedExternalMetadata ?? null,
+  cached: entry.cached ?? null,
+  content: entry.content ?? null,
+})
+
 export const at = ({ context, id }: EntryAddress): Sql => sql`context = ${context} AND id = ${id}`
 
 /** Titles in metadata larger than this are ignored when a list is sorted. */
@@ -101,10 +115,11 @@ export async function findMetadata(
 
 const storedSize = sql`octet_length(acl) + octet_length(statements) + octet_length(metadata)
   + coalesce(octet_length(cached_external_metadata), 0)`
+const wholeSize = sql`${storedSize} + coalesce(octet_length(content), 0)`
 
 /** What an entry takes in the store with its revisions, without its file. */
 export async function storedBytesOf(queries: Queries, { context, id }: EntryAddress): Promise<Bytes> {
-  const row = await queries.get<{ bytes: number }>(sql`SELECT CAST(${storedSize} + coalesce(octet_length(content), 0)
+  const row = await queries.get<{ bytes: number }>(sql`SELECT CAST(${wholeSize}
       + coalesce((SELECT sum(octet_length(r.metadata)) FROM metadata_revisions r
         WHERE r.context = ${context} AND r.entry = ${id}), 0) AS BIGINT) AS bytes
     FROM entries WHERE ${at({ context, id })}`)
@@ -143,7 +158,7 @@ export async function findLoadedEntry(
   address: EntryAddress,
   most?: Bytes,
 ): Promise<LoadedEntry | undefined> {
-  const isSmall = most === undefined ? sql`` : sql`AND ${storedSize} + coalesce(octet_length(content), 0) <= ${most}`
+  const isSmall = most === undefined ? sql`` : sql`AND ${wholeSize} <= ${most}`
   const row = await queries.get<EntryRow & AttachedRow>(
     sql`SELECT ${columns}, ${attachedTo(address)} FROM entries WHERE ${at(address)} ${isSmall}`,
   )
@@ -250,18 +265,13 @@ export interface Attached {
   /** The digest of its file. */
   readonly sha256: string | undefined
   readonly hasRelations: boolean
-  /** Checking them takes longer than other requests should wait. */
-  readonly hasManyRelations: boolean
   readonly hasRevisions: boolean
 }
-
-const MANY_RELATIONS = 200
 
 interface AttachedRow {
   readonly list: string | null
   readonly sha256: string | null
   readonly relations: unknown
-  readonly many: unknown
   readonly revisions: unknown
 }
 
@@ -270,15 +280,12 @@ const attachedTo = ({ context, id }: EntryAddress): Sql =>
   sql`(SELECT list FROM list_members WHERE context = ${context} AND member = ${id}) AS list,
     (SELECT sha256 FROM files WHERE context = ${context} AND entry = ${id}) AS sha256,
     EXISTS (SELECT 1 FROM relations WHERE target_context = ${context} AND target = ${id}) AS relations,
-    EXISTS (SELECT 1 FROM relations WHERE target_context = ${context} AND target = ${id}
-      LIMIT 1 OFFSET ${MANY_RELATIONS}) AS many,
     EXISTS (SELECT 1 FROM metadata_revisions WHERE context = ${context} AND entry = ${id}) AS revisions`
 
-const attachedFromRow = ({ list, sha256, relations, many, revisions }: AttachedRow): Attached => ({
+const attachedFromRow = ({ list, sha256, relations, revisions }: AttachedRow): Attached => ({
   list: list ?? undefined,
   sha256: sha256 ?? undefined,
   hasRelations: Boolean(relations),
-  hasManyRelations: Boolean(many),
   hasRevisions: Boolean(revisions),
 })
 
@@ -322,3 +329,37 @@ export async function isIdFree(queries: Queries, { context, id }: EntryAddress):
     UNION ALL SELECT 1 AS taken FROM trashed_entries WHERE ${at({ context, id })}`)
   return taken === undefined
 }
+
+/** An entry without its metadata and content. */
+export interface HeadWithInfo extends Entry {
+  /** False where the statements of its info are too long: they have not been read. */
+  readonly hasInfo: boolean
+}
+
+/** Statements of an info that are longer are read only for a single entry. */
+const MAX_SMALL_INFO: Bytes = 16_384
+
+/** Those of the entries that exist, by their ids. */
+export async function findSmallInfos(
+  queries: Queries,
+  context: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, HeadWithInfo>> {
+  const rows = await queries.all<HeadRow & { statements: string | null }>(sql`SELECT ${headColumns},
+      CASE WHEN octet_length(statements) <= ${MAX_SMALL_INFO} THEN statements END AS statements
+    FROM entries WHERE context = ${context} AND id IN (${listed(ids)})`)
+  return new Map(
+    rows.map(row => {
+      const none = { metadata: '{}', cached_external_metadata: null, content: null }
+      const entry = entryFromRow({ ...row, ...none, statements: row.statements ?? '{}' })
+      return [row.id, Object.assign(entry, { hasInfo: row.statements !== null })]
+    }),
+  )
+}
+
+/** @param key id or name of the context */
+export const findEntrySummary = (queries: Queries, key: string, id: string): Promise<EntrySummary | undefined> =>
+  queries.get<EntrySummary>(sql`SELECT entry_type AS "entryType", graph_type AS "graphType", ${wholeSize} AS size
+    FROM entries e JOIN contexts c ON c.id = e.context
+    WHERE e.id = ${id} AND (c.id = ${key} OR c.name = ${key})
+    ORDER BY CASE WHEN c.id = ${key} THEN 0 ELSE 1 END LIMIT 1`)

@@ -11,10 +11,9 @@ import {
 } from '../graph/graph.ts'
 import { addressIn, type EntryAddress } from '../model/addresses.ts'
 import { type Entry, type EntryHead, resourceOf } from '../model/entry.ts'
-import type { Queries } from '../stores/database.ts'
-import { deleteRows } from '../stores/deletion.ts'
+import { deleteRows, type Queries } from '../stores/database.ts'
 import { listed, name, portionsOf, sql, type Sql } from '../stores/sql.ts'
-import { at, columns } from './entry-records.ts'
+import { at, columns, rowOf } from './entry-records.ts'
 import { findRevision, forEachRevision, revisionColumns, type RevisionNote } from './revisions.ts'
 
 /**
@@ -24,12 +23,7 @@ import { findRevision, forEachRevision, revisionColumns, type RevisionNote } fro
 
 /** @throws {UniqueViolation} when the context has an entry with this id */
 export async function insertEntryRow(tx: Queries, entry: Entry): Promise<void> {
-  await tx.run(sql`INSERT INTO entries (${columns}) VALUES (
-    ${entry.context}, ${entry.id}, ${entry.entryType}, ${entry.graphType}, ${entry.resourceType},
-    ${entry.externalResource ?? null}, ${entry.externalMetadata ?? null}, ${entry.created}, ${entry.modified},
-    ${entry.creator ?? null}, ${JSON.stringify(entry.contributors)}, ${JSON.stringify(entry.acl)},
-    ${graphText(entry.statements)}, ${entry.metadata}, ${entry.cachedExternalMetadata ?? null},
-    ${entry.cached ?? null}, ${entry.content ?? null})`)
+  await tx.run(sql`INSERT INTO entries (${columns}) VALUES (${listed(Object.values(rowOf(entry)))})`)
 }
 
 /** Writes every member that can change. */

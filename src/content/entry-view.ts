@@ -3,20 +3,19 @@ import { findGroup } from '../accounts/groups.ts'
 import { findUser, type User } from '../accounts/users.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import { emptyGraph, type Graph, type GraphText, statementsOf } from '../graph/graph.ts'
-import { CONTEXTS, type EntryAddress, PRINCIPALS, type EntryKey } from '../model/addresses.ts'
-import type { Entry } from '../model/entry.ts'
+import { CONTEXTS, type EntryAddress, type EntryKey, PRINCIPALS } from '../model/addresses.ts'
+import { type Entry, hasExternalMetadata, isList } from '../model/entry.ts'
 import { ResponseBudget } from '../model/response-budget.ts'
-import { type Access, type AccessTarget, accessOf, type EntryInContext } from '../model/rights.ts'
+import { type Access, accessOf, type AccessTarget, type EntryInContext } from '../model/rights.ts'
 import type { Hit } from '../search/search.ts'
 import type { Database } from '../stores/database.ts'
 import { type DependencyCache, memoryOf } from '../stores/dependency-cache.ts'
-import { findCachedMetadata, hasExternalMetadata } from './cached-metadata.ts'
+import { findCachedMetadata } from './lookup.ts'
 import { findContext } from './contexts.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { describeInfo } from './info.ts'
 import { type Paging, wholeList } from '../model/list-order.ts'
 import { countListMembers } from './list-records.ts'
-import { isList } from '../model/entry.ts'
 import { loadRelations, readableRelations, type Relations } from './relations.ts'
 import type { EntryView, Kinds, MemberViewer } from './resource-kind.ts'
 import type { Revisions } from './revisions.ts'
@@ -30,7 +29,6 @@ interface Account {
 
 /** How many revisions `info` lists; earlier ones are read by their number, which counts from 1. */
 const MAX_REVISIONS = 100
-const REVISION_BYTES = 400
 const MAX_RELATIONS = 1000
 const RELATION_BYTES = 250
 /** Memory of the surroundings of an entry without their texts, and of each of their relations. */
@@ -50,9 +48,8 @@ interface Surroundings {
   readonly relations: Relations
   /** The digest of the file. */
   readonly sha256: string | undefined
+  /** Whether `info` lists any, which can be long. */
   readonly hasRevisions: boolean
-  /** Checking them takes longer than a response with several entries should. */
-  readonly hasManyRelations: boolean
 }
 
 interface Dependencies {
@@ -95,7 +92,8 @@ export class EntryViews implements MemberViewer {
   async relations(caller: Caller, key: EntryKey): Promise<Graph> {
     const target = await this.#deps.loader.get(key)
     this.#requireInfo(caller, target)
-    return await this.#readableNow(caller, target.entry, ResponseBudget.forOne())
+    const { relations } = await this.#surroundingsOf(target.entry)
+    return await this.#readable(caller, target.entry, relations, ResponseBudget.forOne())
   }
 
   /** The entry that an address names, as {@link of} presents it. @throws {NotFound} */
@@ -120,18 +118,11 @@ export class EntryViews implements MemberViewer {
     const showsQuota = entry.context === CONTEXTS && this.#deps.ledger.enforced && access.readsResource
     const quota = showsQuota ? await this.#deps.ledger.quotaOf(this.#database, entry.id) : undefined
     if (!detailed) return { entryId: entry.id, info, name, quota }
-    const details = await this.#ownDetails(caller, { entry, access }, relations)
+    const details = await this.#details(caller, { entry, access }, relations, ResponseBudget.forOne())
     const isShown = entry.entryType === 'Local' && access.readsResource
     const kind = isShown ? this.#deps.kinds.of(entry) : undefined
     const resource = await kind?.view(caller, target, { presenter: this, paging, sha256 })
     return { entryId: entry.id, info, name, quota, ...details, resource }
-  }
-
-  /** The details of an entry that is shown alone: all of its relations. */
-  async #ownDetails(caller: Caller, shown: Shown, relations: Relations): Promise<Partial<EntryView>> {
-    const budget = ResponseBudget.forOne()
-    const readable = await this.#readable(caller, shown.entry, relations, budget)
-    return await this.#details(caller, shown, budget, readable)
   }
 
   /**
@@ -139,33 +130,29 @@ export class EntryViews implements MemberViewer {
    * their rows changes.
    */
   async #surroundingsOf(entry: Entry): Promise<Surroundings> {
-    return (await this.#cachedSurroundings(entry, true)) ?? (await this.#loadSurroundings(entry))
-  }
-
-  /** @param withMany false: if the entry has many relations, they are not loaded, and the result may be `undefined` */
-  #cachedSurroundings(entry: Entry, withMany: boolean): Promise<Surroundings | undefined> {
     const subject = `${entry.context}/${entry.id}`
     // The cache key contains the version of the entry, because a newer version has other surroundings.
-    return this.#deps.cache.get(`surroundings ${subject} ${entry.modified}`, async () => {
-      if (!withMany && (await this.#deps.loader.attached(entry)).hasManyRelations) return undefined
+    const cached = await this.#deps.cache.get(`surroundings ${subject} ${entry.modified}`, async () => {
       const value = await this.#loadSurroundings(entry)
       const { rows, memberships } = value.relations
       const bytes = SURROUNDINGS_BYTES + memoryOf(value.info) + MEMORY_OF_RELATION * (rows.length + memberships.length)
       return { value, subjects: [subject], bytes }
     })
+    return cached ?? (await this.#loadSurroundings(entry))
   }
 
   async #loadSurroundings(entry: Entry): Promise<Surroundings> {
-    const attached = await this.#deps.loader.attached(entry)
-    const { sha256, hasRevisions, hasManyRelations } = attached
-    const budget = ResponseBudget.forOne()
+    const { revisions, loader } = this.#deps
+    const attached = await loader.attached(entry)
+    const { sha256, hasRevisions } = attached
+    const homeContext = (await this.#accountOf(entry))?.homeContext
+    const latest = hasRevisions ? await revisions.list(this.#database, entry, MAX_REVISIONS) : []
     return {
       name: await this.#contextName(entry),
-      info: JSON.stringify(await this.#infoOf(entry, await this.#accountOf(entry), budget, hasRevisions)),
+      info: JSON.stringify(describeInfo(entry, { homeContext, revisions: latest })),
       relations: await loadRelations(this.#database, entry, attached),
       sha256,
       hasRevisions,
-      hasManyRelations,
     }
   }
 
@@ -176,69 +163,34 @@ export class EntryViews implements MemberViewer {
     account: Pick<Account, 'homeContext'> | undefined,
     budget: ResponseBudget,
   ): Promise<EntryView> {
-    const around = await this.#sharedSurroundings(shown.entry, budget)
-    if (!around) return await this.#memberWithout(caller, shown, account, budget)
     const { entry, access } = shown
-    const info = this.#readsInfo(access) ? around.info : emptyGraph
-    const relations = await this.#readable(caller, entry, around.relations, budget)
-    const details = await this.#details(caller, shown, budget, relations)
-    return { entryId: entry.id, name: around.name, info, ...details }
-  }
-
-  async #memberWithout(
-    caller: Caller,
-    { entry, access }: Shown,
-    account: Pick<Account, 'homeContext'> | undefined,
-    budget: ResponseBudget,
-  ): Promise<EntryView> {
-    const name = await this.#contextName(entry)
-    const info = this.#readsInfo(access) ? await this.#infoOf(entry, account, budget) : emptyGraph
-    return { entryId: entry.id, name, info, ...(await this.#details(caller, { entry, access }, budget)) }
-  }
-
-  /** The surroundings of an entry in a response with several; `undefined` if those of many such entries would exceed the budget. */
-  async #sharedSurroundings(entry: Entry, budget: ResponseBudget): Promise<Surroundings | undefined> {
-    if (entry.isAbridged || budget.rowsLeft(MAX_REVISIONS, REVISION_BYTES) < MAX_REVISIONS) return undefined
-    const surroundings = await this.#cachedSurroundings(entry, false)
-    if (!surroundings || surroundings.hasManyRelations) return undefined
-    if (surroundings.hasRevisions) budget.spend(surroundings.info.length)
-    return surroundings
-  }
-
-  async #infoOf(
-    entry: Entry,
-    account: Pick<Account, 'homeContext'> | undefined,
-    budget: ResponseBudget,
-    hasRevisions = true,
-  ): Promise<Graph> {
-    const most = entry.isAbridged || !hasRevisions ? 0 : budget.rowsLeft(MAX_REVISIONS, REVISION_BYTES)
-    const revisions = most === 0 ? [] : await this.#deps.revisions.list(this.#database, entry, most)
-    budget.spend(revisions.length * REVISION_BYTES)
-    return describeInfo(entry, { homeContext: account?.homeContext, revisions })
+    if (entry.isAbridged) {
+      const name = await this.#contextName(entry)
+      const info = this.#readsInfo(access) ? describeInfo(entry, { homeContext: account?.homeContext }) : emptyGraph
+      return { entryId: entry.id, name, info, rights: access.rights, truncated: true }
+    }
+    const { name, info, relations, hasRevisions } = await this.#surroundingsOf(entry)
+    if (hasRevisions) budget.spend(info.length)
+    const details = await this.#details(caller, shown, relations, budget)
+    return { entryId: entry.id, name, info: this.#readsInfo(access) ? info : emptyGraph, ...details }
   }
 
   async #details(
     caller: Caller,
     { entry, access }: Shown,
+    relations: Relations,
     budget: ResponseBudget,
-    known?: Graph,
   ): Promise<Partial<EntryView>> {
     const { rights, readsMetadata } = access
-    if (entry.isAbridged) return { rights, truncated: true }
-    const relations = known ?? (await this.#readableNow(caller, entry, budget))
+    const readable = await this.#readable(caller, entry, relations, budget)
     const showsCached = readsMetadata && hasExternalMetadata(entry)
     const cached = showsCached ? await findCachedMetadata(this.#database, caller, entry, budget) : undefined
     return {
-      relations,
+      relations: readable,
       rights,
       metadata: readsMetadata && entry.entryType !== 'Reference' ? entry.metadata : undefined,
       cachedExternalMetadata: cached?.graph,
     }
-  }
-
-  async #readableNow(caller: Caller, entry: Entry, budget: ResponseBudget): Promise<Graph> {
-    const attached = await this.#deps.loader.attached(entry)
-    return await this.#readable(caller, entry, await loadRelations(this.#database, entry, attached), budget)
   }
 
   /** The relations that the caller may read and that fit. */

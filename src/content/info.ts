@@ -7,7 +7,6 @@ import {
   literal,
   objectsOf,
   parseGraph,
-  selectStatements,
   type Statement,
   statementsOf,
   type Term,
@@ -22,6 +21,7 @@ import {
   type EntryType,
   entryTypes,
   graphTypes,
+  hasExternalMetadata,
   resourceOf,
   resourceTypes,
 } from '../model/entry.ts'
@@ -159,7 +159,7 @@ export function readInfo(graph: Graph, entry: Entry): InfoRequest {
     }
     return !isManaged(subject, predicate, entry)
   }
-  const statements = withSubjectMoved(selectStatements(graph, isKept), former, r)
+  const statements = withSubjectMoved(graphOf([...statementsOf(graph)].filter(isKept)), former, r)
   const principals = [...named.values()].reduce((sum, { size }) => sum + size, 0)
   if (principals > MAX_PRINCIPALS) {
     throw new TooLarge('graph-too-large', `An access list can contain at most ${MAX_PRINCIPALS} users and groups.`, {
@@ -263,7 +263,6 @@ export function withInfo(entry: Entry, asked: InfoRequest): Entry {
     acl: asked.acl,
     statements: keepingOrigin(entry, asked.statements),
   }
-  const hasExternal = changed.entryType === 'LinkReference' || changed.entryType === 'Reference'
   const external = asked.externalMetadata ?? entry.externalMetadata
   // A Link may become a LinkReference before its external metadata are known, because clients do so.
   if (changed.entryType === 'Reference' && external === undefined) {
@@ -276,7 +275,7 @@ export function withInfo(entry: Entry, asked: InfoRequest): Entry {
   const { metadata, cachedExternalMetadata: cached } = entry
   return {
     ...changed,
-    externalMetadata: hasExternal ? external : undefined,
+    externalMetadata: hasExternalMetadata(changed) ? external : undefined,
     metadata: moved(metadata),
     cachedExternalMetadata: cached === undefined ? undefined : moved(cached),
   }

@@ -10,21 +10,27 @@ import {
   cachedMetadataUri,
   CONTEXTS,
   type EntryAddress,
+  type EntryKey,
   entryUri,
   metadataUri,
   PRINCIPALS,
   relationsUri,
   resourceUri,
-  type EntryKey,
 } from '../model/addresses.ts'
-import { accessChange } from './access-changes.ts'
-import type { Changes, EntryWriter } from './changes.ts'
+import { accessChange, type Changes, type EntryWriter } from './changes.ts'
 import { getContext, nextId } from './contexts.ts'
 import { inheriting, placeFor, requireList } from './creation-place.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { findEntry, findEntryHead, storedBytesOf } from './entry-records.ts'
-import { membersBelow } from './descendants.ts'
-import { appendToList, forgetList, leaveList, listHolding, listMembers, replaceListMembers } from './list-records.ts'
+import {
+  appendToList,
+  forgetList,
+  leaveList,
+  listHolding,
+  listMembers,
+  membersBelow,
+  replaceListMembers,
+} from './list-records.ts'
 import type { Read } from './values.ts'
 import { type EntryInContext, may, requireRight } from '../model/rights.ts'
 

@@ -1,13 +1,22 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Caller } from '../accounts/caller.ts'
-import { type Graph, graphOf, parseGraph, type Statement, statementsOf, type Term } from '../graph/graph.ts'
+import {
+  type Graph,
+  graphOf,
+  type GraphText,
+  parseGraph,
+  type Statement,
+  statementsApart,
+  statementsOf,
+} from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
 import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
-import { findCachedMetadata, hasExternalMetadata, mergeGraphs } from './cached-metadata.ts'
 import { findAddress } from './contexts.ts'
-import { type Entry, type EntryHead, resourceOf } from '../model/entry.ts'
-import { findEntry, findEntryHead, headsLinkingTo } from './entry-records.ts'
+import { type Entry, type EntryHead, hasExternalMetadata, resourceOf } from '../model/entry.ts'
+import { findEntry, findEntryHead, findEntryToShow, headsLinkingTo } from './entry-records.ts'
 import { may } from '../model/rights.ts'
+import type { Milliseconds } from '../base/units.ts'
+import { ResponseBudget } from '../model/response-budget.ts'
 
 /** Selects metadata: stored in this service, external, or both. */
 export const lookupScopes = ['all', 'local', 'external'] as const
@@ -155,13 +164,11 @@ class Gathered {
 
   /** Returns false when the limit is reached. */
   add(graph: Graph): boolean {
-    const label = String(this.#graphs++)
-    const renamed = (value: string): string => (value.startsWith('_:') ? `_:e${label}-${value.slice(2)}` : value)
-    for (const { subject, predicate, object } of statementsOf(graph)) {
+    for (const statement of statementsApart(graph, `e${this.#graphs++}`)) {
+      const { subject, predicate, object } = statement
       this.#characters += subject.length + predicate.length + object.value.length
       if (this.#statements.length >= MAX_STATEMENTS || this.#characters > MAX_CHARACTERS) return false
-      const term: Term = object.type === 'bnode' ? { ...object, value: renamed(object.value) } : object
-      this.#statements.push({ subject: renamed(subject), predicate, object: term })
+      this.#statements.push(statement)
     }
     return true
   }
@@ -169,4 +176,41 @@ class Gathered {
   graph(): Graph {
     return graphOf(this.#statements)
   }
+}
+
+/** Whether the external metadata are those of an entry of this service. Its present metadata are shown, not a copy (W3.6). */
+export const hasLiveSource = ({ externalMetadata = '' }: Entry): boolean =>
+  /^\.\/[^/?#]+\/metadata\/[A-Za-z0-9_-]+$/.test(externalMetadata)
+
+interface CachedMetadata {
+  readonly graph: GraphText
+  /** Time of the last change. */
+  readonly modified: Milliseconds
+}
+
+/**
+ * The copy of external metadata, or the present metadata when they belong to an entry of this service; this function checks
+ * the right to read those. Returns `undefined` when the caller may not read them or they no longer exist.
+ */
+export async function findCachedMetadata(
+  queries: Queries,
+  caller: Caller,
+  entry: Entry,
+  budget = ResponseBudget.forOne(),
+): Promise<CachedMetadata | undefined> {
+  if (!hasLiveSource(entry)) {
+    return { graph: entry.cachedExternalMetadata ?? '{}', modified: entry.cached ?? entry.modified }
+  }
+  const source = await findAddress(queries, entry.externalMetadata ?? '')
+  const contextEntry = source && (await findEntryHead(queries, { context: CONTEXTS, id: source.context }))
+  const found = source && (await findEntryToShow(queries, source, budget))
+  if (!contextEntry || !found || found.entryType === 'Reference') return undefined
+  if (found.isAbridged || !may(caller, 'readmetadata', { entry: found, contextEntry })) return undefined
+  return { graph: found.metadata, modified: found.modified }
+}
+
+/** Merges two graphs; blank nodes of the second stay separate from those of the first. */
+export function mergeGraphs(first: GraphText, second: GraphText | undefined): Graph {
+  if (second === undefined) return parseGraph(first)
+  return graphOf([...statementsOf(parseGraph(first)), ...statementsApart(parseGraph(second), 'c')])
 }

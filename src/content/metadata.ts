@@ -3,15 +3,23 @@ import { NotFound, WrongMethod } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { type Graph, type GraphText, graphText } from '../graph/graph.ts'
-import type { Entry } from '../model/entry.ts'
+import { type Entry, hasExternalMetadata } from '../model/entry.ts'
 import { type EntryInContext, requireRight, requires } from '../model/rights.ts'
 import type { Database } from '../stores/database.ts'
-import { findCachedMetadata, hasExternalMetadata, liveSourceOf, mergeGraphs } from './cached-metadata.ts'
 import type { Changes, Conditions, Precondition } from './changes.ts'
 import type { EntryKey } from '../model/addresses.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { findEntry } from './entry-records.ts'
-import { linkedMetadata, type LinkTraversal, type Lookup, lookUp, metadataIn } from './lookup.ts'
+import {
+  findCachedMetadata,
+  hasLiveSource,
+  linkedMetadata,
+  type LinkTraversal,
+  type Lookup,
+  lookUp,
+  mergeGraphs,
+  metadataIn,
+} from './lookup.ts'
 import type { ShownGraph } from './resource-kind.ts'
 import type { Revisions } from './revisions.ts'
 
@@ -50,7 +58,7 @@ export class Metadata {
     const { entry } = await this.#getReadable(caller, key)
     if (entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
     if (revision !== undefined) return await this.#readRevision(entry, revision)
-    if (traversal) return await this.#readLinked(caller, entry, traversal)
+    if (traversal) return { entry, graph: await linkedMetadata(this.#deps.database, caller, entry, traversal) }
     return { entry, graph: entry.metadata, modified: entry.modified }
   }
 
@@ -60,10 +68,6 @@ export class Metadata {
     if (!found) throw new NotFound('not-found', `There is no revision ${revision} of these metadata.`)
     // A revision never changes, so its tag and date are those of its creation.
     return { entry, graph: found.metadata, modified: found.time }
-  }
-
-  async #readLinked(caller: Caller, entry: Entry, traversal: LinkTraversal): Promise<ReadMetadata> {
-    return { entry, graph: await linkedMetadata(this.#deps.database, caller, entry, traversal) }
   }
 
   /** The copy of metadata stored elsewhere, or the metadata themselves when they belong to an entry of this service. */
@@ -79,7 +83,7 @@ export class Metadata {
     const { entry } = await this.#getReadable(caller, key)
     const cached = hasExternalMetadata(entry) ? await findCachedMetadata(this.#deps.database, caller, entry) : undefined
     const graph = mergeGraphs(entry.metadata, cached?.graph)
-    return liveSourceOf(entry) ? { entry, graph } : { entry, graph, modified: entry.modified }
+    return hasLiveSource(entry) ? { entry, graph } : { entry, graph, modified: entry.modified }
   }
 
   /** The metadata of the first entry about a resource that the caller may read (W3.12). */
@@ -89,7 +93,7 @@ export class Metadata {
     const entry = found && (await findEntry(database, found))
     const graph = entry && (await metadataIn(database, caller, entry, wanted.scope))
     if (!entry || !graph) return undefined
-    return liveSourceOf(entry) ? { entry, graph } : { entry, graph, modified: entry.modified }
+    return hasLiveSource(entry) ? { entry, graph } : { entry, graph, modified: entry.modified }
   }
 
   async #getReadable(caller: Caller, key: EntryKey): Promise<EntryInContext> {
@@ -121,7 +125,7 @@ export class Metadata {
     precondition: Precondition,
   ): Promise<Entry> {
     const target = await this.#deps.loader.get(key)
-    if (!hasExternalMetadata(target.entry) || liveSourceOf(target.entry)) {
+    if (!hasExternalMetadata(target.entry) || hasLiveSource(target.entry)) {
       throw new WrongMethod('Writing cached external metadata', ['GET', 'HEAD'])
     }
     const check = requires('writemetadata', 'change the cached metadata of this entry')

@@ -5,15 +5,15 @@ import type { FileRecord } from '../files/file-records.ts'
 import type { Incoming } from '../files/files.ts'
 import type { Quota } from '../files/quota-ledger.ts'
 import type { Graph, GraphText } from '../graph/graph.ts'
-import type { Acl, Entry, EntryHead, GraphType } from '../model/entry.ts'
+import type { Acl, Entry, EntryHead, EntryType, GraphType } from '../model/entry.ts'
 import { type EntryAddress, isSystemEntry } from '../model/addresses.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
 import type { AccessCheck, EntryInContext, Right } from '../model/rights.ts'
 import type { Queries } from '../stores/database.ts'
 import type { EntryWriter, Precondition } from './changes.ts'
 import type { Place } from './creation-place.ts'
-import type { CreationBody, CreationRequest } from './creation-request.ts'
 import type { ListPage, Order, Paging } from '../model/list-order.ts'
+import type { Read } from './values.ts'
 
 /**
  * Everything that the service does in its own way for one kind of resource. Each kind has a file in `content/kinds/` and a line in
@@ -183,3 +183,33 @@ export interface ContextDescription {
   readonly name: string | undefined
   readonly quota: Quota | undefined
 }
+
+/** The members of the body of a creation (W3.2.1); graphs have relative IRIs. */
+export interface CreationBody {
+  readonly metadata?: Graph
+  readonly cachedExternalMetadata?: Graph
+  readonly info?: Graph
+  /** Its shape depends on the graph type: a {@link Graph} where the entry holds one. */
+  readonly resource?: unknown
+}
+
+export interface CreationRequest {
+  readonly id: string | undefined
+  /** `_newId` in it is replaced with the new id. */
+  readonly resource: string | undefined
+  readonly externalMetadata: string | undefined
+  readonly entryType: EntryType
+  readonly graphType: GraphType
+  readonly namedResource: boolean
+  /** Entry URI of a group that a new user joins. */
+  readonly groupUri: string | undefined
+  /** Resource URI of the list that the entry is added to. */
+  readonly listUri: string | undefined
+  /** Entry URI of the template whose metadata are copied. */
+  readonly templateUri: string | undefined
+  /** Fetches the body. The result is a function that reads it with every `_newId` replaced; it is called more than once. */
+  readonly body: Read<(newId: string) => CreationBody>
+}
+
+/** The placeholder that clients write for the new id (W1.6). */
+export const NEW_ID = '_newId'

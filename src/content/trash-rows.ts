@@ -1,8 +1,7 @@
 import type { Bytes, Milliseconds } from '../base/units.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { Entry, EntryHead } from '../model/entry.ts'
-import type { Queries } from '../stores/database.ts'
-import { deleteRows } from '../stores/deletion.ts'
+import { deleteRows, type Queries } from '../stores/database.ts'
 import { name, sql } from '../stores/sql.ts'
 import {
   at,
@@ -66,13 +65,11 @@ interface TrashNote {
   readonly list: string | undefined
 }
 
-interface NoteRow {
-  deleted: number
-  deleted_by: string
-  list: string | null
-}
+type NoteRow = Omit<TrashNote, 'list'> & { readonly list: string | null }
 
-const noteFromRow = ({ deleted, deleted_by: deletedBy, list }: NoteRow): TrashNote => ({
+const noteColumns = sql`deleted, deleted_by AS "deletedBy", list`
+
+const noteFromRow = ({ deleted, deletedBy, list }: NoteRow): TrashNote => ({
   deleted,
   deletedBy,
   list: list ?? undefined,
@@ -88,7 +85,7 @@ const MAX_LISTED = 10_000
 
 /** What users have moved to the trash of a context, the latest first; not what lies in it. */
 export async function trashedHeads(queries: Queries, context: string): Promise<TrashedHead[]> {
-  const rows = await queries.all<HeadRow & NoteRow>(sql`SELECT ${headColumns}, deleted, deleted_by, list
+  const rows = await queries.all<HeadRow & NoteRow>(sql`SELECT ${headColumns}, ${noteColumns}
     FROM trashed_entries WHERE context = ${context} AND id = root ORDER BY deleted DESC, length(id) DESC, id DESC
     LIMIT ${MAX_LISTED}`)
   return rows.map(row => ({ entry: headFromRow(row), ...noteFromRow(row) }))
@@ -125,7 +122,7 @@ export async function findTrashed(
   queries: Queries,
   address: EntryAddress,
 ): Promise<(TrashNote & { readonly entry: Entry }) | undefined> {
-  const row = await queries.get<EntryRow & NoteRow>(sql`SELECT ${columns}, deleted, deleted_by, list
+  const row = await queries.get<EntryRow & NoteRow>(sql`SELECT ${columns}, ${noteColumns}
     FROM trashed_entries WHERE ${at(address)} AND id = root`)
   return row && { entry: entryFromRow(row), ...noteFromRow(row) }
 }

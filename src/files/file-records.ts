@@ -1,6 +1,5 @@
 import type { Bytes } from '../base/units.ts'
-import type { Queries } from '../stores/database.ts'
-import { deleteRows } from '../stores/deletion.ts'
+import { deleteRows, type Queries } from '../stores/database.ts'
 import { name, type Sql, sql } from '../stores/sql.ts'
 import { type Payers, rowsOf } from './quota-usage.ts'
 

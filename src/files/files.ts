@@ -6,16 +6,16 @@ import { type Bytes, UNLIMITED } from '../base/units.ts'
 import { BlobMissing, type BlobStore, type ByteRange, newBlobKey } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { discardBlob, type FilePlace, type FileRecord, findFile, isFile, putFile, removeFile } from './file-records.ts'
+import { verified } from './verified-read.ts'
 import type { Garbage } from './garbage.ts'
 import {
   type Ledger,
   type NewReservation,
+  reachedThreshold,
   type Reservation,
   RESERVATION_TTL,
-  reachedThreshold,
 } from './quota-ledger.ts'
 import type { Amount, Payers, Usage } from './quota-usage.ts'
-import { verified } from './verified-read.ts'
 import type { Sender, VirusScan } from './virus-scan.ts'
 
 export interface Incoming {
@@ -95,12 +95,6 @@ interface StoredUpload {
   readonly reservation: Reservation
   readonly signal: AbortSignal
   readonly sender?: Sender | undefined
-}
-
-/** How a file is read. */
-interface Reading {
-  /** The record, where the request has read it already. */
-  readonly known?: FileRecord | undefined
 }
 
 /** How an entry comes into being together with its file. */
@@ -285,11 +279,14 @@ export class Files {
     return true
   }
 
-  /** The record and its bytes. `choose` selects the range once the file is known; `undefined` for none. */
+  /**
+   * The record and its bytes. `choose` selects the range once the file is known; `undefined` for none.
+   * @param known the record, where the request has read it already
+   */
   async read(
     place: FilePlace,
     choose: (file: FileRecord) => ByteRange | 'all' | undefined,
-    { known }: Reading = {},
+    known?: FileRecord,
   ): Promise<{ readonly file: FileRecord; readonly bytes: Readable | undefined } | undefined> {
     for (let attempt = 1; ; attempt++) {
       const file = attempt === 1 && known ? known : await findFile(this.#database, place)

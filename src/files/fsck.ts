@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto'
-import { pipeline } from 'node:stream/promises'
-import { BlobMissing, type BlobStore, type StoredBlob } from '../stores/blob-store.ts'
+import { BlobMissing, type BlobStore, measured, type StoredBlob } from '../stores/blob-store.ts'
 import type { Database } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import type { OwnerKind } from './quota-usage.ts'
@@ -188,17 +186,8 @@ const isReplaced = async ({ database }: FsckStores, { blob }: { readonly blob: s
   (await database.get(sql`SELECT 1 AS used FROM files WHERE blob = ${blob}`)) === undefined
 
 /** @throws {BlobMissing} */
-export async function digestOf(blobs: Pick<BlobStore, 'read'>, key: string): Promise<StoredBlob> {
-  const hash = createHash('sha256')
-  let size = 0
-  await pipeline(await blobs.read(key), async (chunks: AsyncIterable<Uint8Array>) => {
-    for await (const chunk of chunks) {
-      size += chunk.length
-      hash.update(chunk)
-    }
-  })
-  return { size, sha256: hash.digest('hex') }
-}
+export const digestOf = async (blobs: Pick<BlobStore, 'read'>, key: string): Promise<StoredBlob> =>
+  await measured(await blobs.read(key))
 
 /** Repairs what can be repaired without loss: quota usage, and bytes that belong to nothing. */
 async function mend(stores: FsckStores): Promise<void> {

@@ -10,7 +10,7 @@ import type { Garbage } from './garbage.ts'
 import { type FilesOptions, type Growth, type Incoming, keepAlive, reportGrowth, requireFileSize } from './files.ts'
 import type { Ledger, Reservation } from './quota-ledger.ts'
 import type { Amount } from './quota-usage.ts'
-import type { RandomAccess } from './zip-reader.ts'
+import type { RandomAccess } from './zip.ts'
 
 /** A received archive, and the files from it that will replace all files of a context. */
 export interface StagedImport {

@@ -1,6 +1,6 @@
 import { InvalidInput, TooLarge } from '../base/errors.ts'
-import { type Graph, parseRdfJson } from './graph.ts'
-import { tooManyStatements } from './graph-size.ts'
+import { type Graph, parseRdfJson, tooManyStatements } from './graph.ts'
+import { BlankLabels } from './text.ts'
 
 /** A term from an RDF parser. This file decides which terms can be stored. */
 export interface ParsedTerm {
@@ -35,7 +35,7 @@ export function requireCharacters(count: number): void {
 /** Gathers what a parser finds into one graph, held to the same rules as RDF/JSON. Blank nodes get labels of our own. */
 export class GraphBuilder {
   readonly #subjects: Record<string, Record<string, unknown[]>> = Object.create(null) as Record<string, never>
-  readonly #labels = new Map<string, string>()
+  readonly #labels = new BlankLabels()
   readonly #tag: (language: string) => string
   readonly #maxStatements: number
   #characters = 0
@@ -73,7 +73,7 @@ export class GraphBuilder {
 
   #resource({ termType, value }: ParsedTerm): string {
     if (termType === 'NamedNode') return value
-    if (termType === 'BlankNode') return this.#blank(value)
+    if (termType === 'BlankNode') return `_:${this.#labels.of(value)}`
     throw invalid('Only IRIs and blank nodes can be subjects.')
   }
 
@@ -82,7 +82,7 @@ export class GraphBuilder {
       case 'NamedNode':
         return { type: 'uri', value: term.value }
       case 'BlankNode':
-        return { type: 'bnode', value: this.#blank(term.value) }
+        return { type: 'bnode', value: `_:${this.#labels.of(term.value)}` }
       case 'Literal':
         if (term.direction) throw invalid(`"${term.value.slice(0, 100)}" has a base direction, which cannot be stored.`)
         return {
@@ -94,14 +94,6 @@ export class GraphBuilder {
       default:
         throw invalid('Variables and statements about statements are not supported.')
     }
-  }
-
-  #blank(label: string): string {
-    const known = this.#labels.get(label)
-    if (known !== undefined) return known
-    const given = `_:b${this.#labels.size}`
-    this.#labels.set(label, given)
-    return given
   }
 }
 

@@ -1,11 +1,17 @@
 import { InvalidInput } from '../base/errors.ts'
 import { decodeUtf8 } from '../base/text.ts'
 import type { Milliseconds } from '../base/units.ts'
-import { TaskLimitExceeded, ThreadPool, threadModule } from '../workers/thread-pool.ts'
-import { type Graph, type GraphText, parseGraph, relativeGraph } from './graph.ts'
-import { defaultGraphLimits, type GraphLimits, requireGraphSize } from './graph-size.ts'
-import type { GraphMembers } from './graph-members.ts'
-import type { ReadTask } from './read-worker.ts'
+import { TaskLimitExceeded, threadModule, ThreadPool } from '../workers/thread-pool.ts'
+import {
+  defaultGraphLimits,
+  type Graph,
+  type GraphLimits,
+  type GraphText,
+  parseGraph,
+  relativeGraph,
+  requireGraphSize,
+} from './graph.ts'
+import type { GraphMembers, ReadTask } from './read-worker.ts'
 import type { Syntax } from './syntaxes.ts'
 
 /** No honest document takes a tenth of this. */
@@ -25,7 +31,7 @@ interface GraphReaderOptions {
   readonly pool?: GraphPool
 }
 
-type GraphPool = Pick<ThreadPool<ReadTask, GraphText | undefined>, 'run' | 'close'>
+type GraphPool = Pick<ThreadPool<ReadTask, GraphText>, 'run' | 'close'>
 
 const openGraphPool = (): GraphPool =>
   new ThreadPool({
@@ -79,7 +85,7 @@ export class GraphReader {
       const graph = await this.#readShort(syntax, text, base)
       return relativeTo === undefined ? graph : relativeGraph(relativeTo, graph)
     }
-    return parseGraph(await this.#readLong({ ...this.#task(syntax, text, base), relativeTo }, options))
+    return parseGraph(await this.#run({ ...this.#task(syntax, text, base), relativeTo }, options))
   }
 
   /**
@@ -89,13 +95,13 @@ export class GraphReader {
    */
   async readMembers(syntax: Syntax, text: string, members: GraphMembers, options: ReadingOptions): Promise<string> {
     const { relativeTo } = options
-    return await this.#readLong({ ...this.#task(syntax, text, ''), members, relativeTo }, options)
+    return await this.#run({ ...this.#task(syntax, text, ''), members, relativeTo }, options)
   }
 
   /** Checks whether {@link read} would read the graph, and throws what it would throw. */
   async check(syntax: Syntax, text: Uint8Array<ArrayBuffer>, base: string, reading: Reading): Promise<void> {
     if (isShort(syntax, text)) await this.#readShort(syntax, text, base)
-    else await this.#run({ ...this.#task(syntax, text, base), isCheck: true }, reading)
+    else await this.#run(this.#task(syntax, text, base), reading)
   }
 
   async close(): Promise<void> {
@@ -107,17 +113,11 @@ export class GraphReader {
     return this.requireSize(await syntax.read(decoded, base, this.#limits.maxStatements))
   }
 
-  async #readLong(task: ReadTask, reading: Reading): Promise<GraphText> {
-    const graph = await this.#run(task, reading)
-    if (graph === undefined) throw new Error('the thread has returned no graph')
-    return graph
-  }
-
   #task({ mediaTypes: [mediaType = ''] }: Syntax, text: string | Uint8Array<ArrayBuffer>, base: string): ReadTask {
-    return { mediaType, text, base, relativeTo: undefined, limits: this.#limits, isCheck: false }
+    return { mediaType, text, base, relativeTo: undefined, limits: this.#limits }
   }
 
-  async #run(task: ReadTask, { caller, clientGone }: Reading): Promise<GraphText | undefined> {
+  async #run(task: ReadTask, { caller, clientGone }: Reading): Promise<GraphText> {
     try {
       return await this.#pool.run(task, { of: caller, signal: clientGone?.() })
     } catch (error) {

@@ -1,6 +1,7 @@
-import { InvalidInput } from '../base/errors.ts'
+import { InvalidInput, TooLarge } from '../base/errors.ts'
 import { isObject } from '../base/json.ts'
 import { xsd } from './vocabulary.ts'
+import type { Bytes } from '../base/units.ts'
 
 /** An object of a statement. `datatype` is left out for plain strings (W2.1). */
 export interface Term {
@@ -130,9 +131,14 @@ export function absoluteText(base: string, text: GraphText): string {
     .replaceAll('"uri","value":"./', () => `"uri","value":"${base}`)
 }
 
-/** The statements that are wanted. */
-export const selectStatements = (graph: Graph, isWanted: (statement: Statement) => boolean): Graph =>
-  graphOf([...statementsOf(graph)].filter(isWanted))
+/** The statements of a graph, with a mark in the labels of its blank nodes, so that they stay apart from those of other graphs. */
+export function* statementsApart(graph: Graph, mark: string): Generator<Statement> {
+  const apart = (value: string): string => (value.startsWith('_:') ? `_:${mark}-${value.slice(2)}` : value)
+  for (const { subject, predicate, object } of statementsOf(graph)) {
+    const term = object.type === 'bnode' ? { ...object, value: apart(object.value) } : object
+    yield { subject: apart(subject), predicate, object: term }
+  }
+}
 
 /**
  * Reads RDF/JSON from a client. Skips objects that lack `type` or `value` and removes duplicates; rejects anything else that
@@ -205,3 +211,41 @@ function termOf({ type, value: text, lang, datatype }: GivenTerm): Term {
 const isBlank = (text: string): boolean => /^_:[^\s]+$/.test(text)
 
 const invalid = (detail: string): InvalidInput => new InvalidInput('invalid-graph', detail)
+
+/** Limits of one graph in any syntax: 2 MB of Turtle can contain 300,000 statements, 8 MB of JSON cannot. */
+export interface GraphLimits {
+  readonly maxStatements: number
+  /** As RDF/JSON. */
+  readonly maxSize: Bytes
+}
+
+export const defaultGraphLimits: GraphLimits = { maxStatements: 25_000, maxSize: 8 * 2 ** 20 }
+
+/** Returns the graph. @throws {TooLarge} `graph-too-large` */
+export function requireGraphSize(graph: Graph, { maxStatements, maxSize }: GraphLimits): Graph {
+  const { statements, bytes } = sizeOf(graph)
+  if (statements > maxStatements) throw tooManyStatements(maxStatements)
+  if (bytes > maxSize) throw tooLarge(`more than ${maxSize} bytes as RDF/JSON`, maxSize)
+  return graph
+}
+
+export const tooManyStatements = (limit: number): TooLarge => tooLarge(`more than ${limit} statements`, limit)
+
+const tooLarge = (what: string, limit: number): TooLarge =>
+  new TooLarge('graph-too-large', `The graph has ${what}.`, { extra: { limit } })
+
+/** How many statements, and about how many bytes of RDF/JSON. */
+function sizeOf(graph: Graph): { readonly statements: number; readonly bytes: Bytes } {
+  let [statements, bytes] = [0, 0]
+  for (const [subject, predicates] of Object.entries(graph)) {
+    bytes += Buffer.byteLength(subject)
+    for (const [predicate, objects] of Object.entries(predicates)) {
+      bytes += Buffer.byteLength(predicate)
+      statements += objects.length
+      for (const { value, lang = '', datatype = '' } of objects) {
+        bytes += Buffer.byteLength(value) + lang.length + datatype.length
+      }
+    }
+  }
+  return { statements, bytes }
+}

@@ -1,9 +1,8 @@
 import type { IActiveTag } from 'rdfxml-streaming-parser'
 import { GraphBuilder, type ParsedQuad, refusalOf } from './graph-builder.ts'
 import type { Graph, Term } from './graph.ts'
-import { BlankLabels, isBlankLabel, subjectsOf } from './text.ts'
+import { BlankLabels, escaped, isBlankLabel, subjectsOf, unwritable } from './text.ts'
 import { prefixes } from './vocabulary.ts'
-import { escaped, unwritable } from './xml-text.ts'
 
 const DEEPEST = 500
 

@@ -1,8 +1,7 @@
 import { InvalidInput } from '../base/errors.ts'
 import { GraphBuilder, type ParsedTerm, refusalOf } from './graph-builder.ts'
 import { type Graph, statementsOf, type Term } from './graph.ts'
-import { BlankLabels, isBlankLabel } from './text.ts'
-import { escaped } from './xml-text.ts'
+import { BlankLabels, escaped, isBlankLabel } from './text.ts'
 
 const TRIX = 'http://www.w3.org/2004/03/trix/trix-1/'
 const XML = 'http://www.w3.org/XML/1998/namespace'

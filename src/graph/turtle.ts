@@ -1,7 +1,6 @@
 import type { ParserOptions } from 'n3'
 import { GraphBuilder, type ParsedTerm, refusalOf, requireCharacters } from './graph-builder.ts'
-import type { Graph } from './graph.ts'
-import { tooManyStatements } from './graph-size.ts'
+import { type Graph, tooManyStatements } from './graph.ts'
 import { BlankLabels, bracketed, isBlankLabel, literal, subjectsOf } from './text.ts'
 import { prefixes, rdf } from './vocabulary.ts'
 

@@ -85,7 +85,7 @@ export async function sendFile(
     else outcome = (isRangeCurrent(ifRange, state) && parseRange(headers.range, file.size)) || 'all'
     return outcome === 'unchanged' ? undefined : outcome
   }
-  const found = await files.read(entry, choose, { known })
+  const found = await files.read(entry, choose, known)
   if (!found) return await reply.status(204).send()
   return await sendPart(reply, outcome, found)
 }

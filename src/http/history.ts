@@ -1,7 +1,7 @@
 import type { System } from '../base/system.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
-import type { StorageUsage } from '../files/storage-usage.ts'
 import type { Metrics, Totals } from './metrics.ts'
+import type { StorageUsage } from '../files/storage-usage.ts'
 
 /** Length of one interval. */
 export const INTERVAL: Milliseconds = 300_000

@@ -5,12 +5,12 @@ import type { Sessions } from '../accounts/sessions.ts'
 import type { ErrorCode } from '../base/error-codes.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
-import { MAX_CONTEXTS, type StorageUsage } from '../files/storage-usage.ts'
 import type { Scrubber } from '../files/scrubber.ts'
 import type { CatchUp } from '../search/catch-up.ts'
 import type { DiskSpace } from '../stores/disk.ts'
 import type { Files } from '../files/files.ts'
 import type { VirusScan } from '../files/virus-scan.ts'
+import { MAX_CONTEXTS, type StorageUsage } from '../files/storage-usage.ts'
 
 /** Values that are read when metrics are requested, not counted as they happen. */
 export interface Measured {

@@ -1,4 +1,4 @@
-import type { Milliseconds } from '../base/units.ts'
+import type { Bytes, Milliseconds } from '../base/units.ts'
 import { type Graph, type GraphText, graphText } from '../graph/graph.ts'
 import { type EntryAddress, principalUri, resourceUri } from './addresses.ts'
 import { GUEST, OF_CONTEXT, USERS } from '../accounts/users.ts'
@@ -67,8 +67,20 @@ export interface Entry extends EntryHead {
   readonly isAbridged?: true
 }
 
+/** The data of an entry that can be read without its graphs. */
+export interface EntrySummary {
+  readonly entryType: EntryType
+  readonly graphType: GraphType
+  /** Of its graphs and its text. */
+  readonly size: Bytes
+}
+
 /** The IRI of the resource that the entry describes. */
 export const resourceOf = (entry: EntryHead): string => entry.externalResource ?? resourceUri(entry)
+
+/** True for entry types whose metadata, or a part of them, are stored elsewhere (W1.3). */
+export const hasExternalMetadata = ({ entryType }: Pick<EntryHead, 'entryType'>): boolean =>
+  entryType === 'Reference' || entryType === 'LinkReference'
 
 /** True when a file can be uploaded to the entry. */
 export const holdsFile = (entry: Pick<EntryHead, 'entryType' | 'graphType' | 'resourceType'>): boolean =>
@@ -154,13 +166,14 @@ const ofContext = principalUri(OF_CONTEXT)
  */
 export const addsToContext = (acl: Acl): boolean => aclSlots.every(slot => acl[slot]?.includes(ofContext))
 
-/** The same ACL, applied instead of the rights that the context gives. */
-export const withoutContext = (acl: Acl): Acl =>
+/** The ACL with other principals in its slots. */
+export const mapAcl = (acl: Acl, map: (principals: readonly string[]) => readonly string[]): Acl =>
   Object.fromEntries(
-    aclSlots
-      .map(slot => [slot, (acl[slot] ?? []).filter(principal => principal !== ofContext)] as const)
-      .filter(([, principals]) => principals.length > 0),
+    aclSlots.map(slot => [slot, map(acl[slot] ?? [])] as const).filter(([, principals]) => principals.length > 0),
   )
+
+/** The same ACL, applied instead of the rights that the context gives. */
+export const withoutContext = (acl: Acl): Acl => mapAcl(acl, list => list.filter(one => one !== ofContext))
 
 export const everybody: readonly string[] = [principalUri(GUEST)]
 const signedInUsers: readonly string[] = [principalUri(USERS)]

@@ -3,13 +3,13 @@ import { GUEST, USERS } from '../accounts/users.ts'
 import { CONTEXTS, PRINCIPALS, principalUri } from '../model/addresses.ts'
 import type { Database } from '../stores/database.ts'
 import { type Engine, listed, type Sql, sql } from '../stores/sql.ts'
-import { dialects } from './finder.ts'
+import { dialects } from './search.ts'
 
 /** Contexts that the caller can write to (`write`), or other users' contexts that the caller can read or write to. */
 export const contextAccesses = ['write', 'shared'] as const
 export type ContextAccess = (typeof contextAccesses)[number]
 
-interface Wanted {
+export interface WantedContexts {
   readonly access: ContextAccess
   readonly limit: number
   readonly offset: number
@@ -23,7 +23,7 @@ interface Wanted {
 export async function findContextsOfCaller(
   database: Database,
   caller: Caller,
-  { access, limit, offset }: Wanted,
+  { access, limit, offset }: WantedContexts,
 ): Promise<{ readonly total: number; readonly ids: readonly string[] }> {
   const from = sql`FROM contexts c WHERE ${conditionFor(database.engine, caller, access)}`
   const count = await database.get<{ total: number }>(sql`SELECT count(*) AS total ${from}`)

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
+import { hash } from 'node:crypto'
 import { type Graph, graphText, objectsOf, parseGraph, RELATIVE, statementsOf, type Term } from '../graph/graph.ts'
 import { dct, rdf, rdfs, store, xsd } from '../graph/vocabulary.ts'
 import { type Acl, type AclSlot, type Entry, type EntryHead, resourceOf } from '../model/entry.ts'
@@ -7,7 +6,7 @@ import { CONTEXTS, entryUri, metadataUri, principalUri, resourceUri } from '../m
 import { GUEST, USERS } from '../accounts/users.ts'
 import { parseTime } from '../base/times.ts'
 import { storableText } from '../stores/sql.ts'
-import { caseless } from './text.ts'
+import { caseless } from './fields.ts'
 
 /** Maximum number of field names that a common beginning may stand for. */
 export const MAX_FIELDS_UNDER = 1000
@@ -82,14 +81,7 @@ const MAX_NGRAM_TEXT = 32_768
 const MAX_FULL_TEXT = 262_144
 
 /** The part of a field name that identifies a predicate, as clients write it: a hash of the absolute IRI. */
-export const predicateHash = (predicate: string): string => knownHashes.memo(predicate)
-
-/** The predicates of a store are few, and each entry has them again. Bounded in characters: an IRI can be long. */
-const knownHashes = new LRUCache<string, string>({
-  maxSize: 262_144,
-  sizeCalculation: (_hash, predicate) => predicate.length + 50,
-  memoMethod: predicate => createHash('md5').update(predicate).digest('hex').slice(0, 8),
-})
+export const predicateHash = (predicate: string): string => hash('md5', predicate).slice(0, 8)
 
 /** The same part in the index. IRIs under the base address are kept relative, because their hash changes with that address. */
 const predicateName = (predicate: string): string =>
@@ -243,26 +235,26 @@ function describeResource(index: Index, graph: Graph, r: string): void {
 }
 
 function describeStatements(index: Index, graph: Graph): void {
-  const hashes = new Map<string, string>()
+  const names = new Map<string, string>()
   for (const { predicate, object } of statementsOf(graph)) {
     if (object.type === 'bnode') continue
-    const known = hashes.get(predicate)
-    if (known === undefined && hashes.size >= MAX_PREDICATES) continue
-    const hash = known ?? predicateName(predicate)
-    hashes.set(predicate, hash)
+    const known = names.get(predicate)
+    if (known === undefined && names.size >= MAX_PREDICATES) continue
+    const name = known ?? predicateName(predicate)
+    names.set(predicate, name)
     const { value, datatype } = object
     if (object.type === 'uri') {
       index.string('metadata.object.uri', value)
-      index.string(`metadata.predicate.uri.${hash}`, value)
+      index.string(`metadata.predicate.uri.${name}`, value)
       continue
     }
     if (datatype === undefined) index.text('metadata.object.literal', value)
-    index.ngram(`metadata.predicate.literal.${hash}`, value)
-    index.text(`metadata.predicate.literal_t.${hash}`, value)
-    index.string(`metadata.predicate.literal_s.${hash}`, value)
+    index.ngram(`metadata.predicate.literal.${name}`, value)
+    index.text(`metadata.predicate.literal_t.${name}`, value)
+    index.string(`metadata.predicate.literal_s.${name}`, value)
     if (datatype === undefined) continue
-    if (integerTypes.has(datatype)) index.single(`metadata.predicate.integer.${hash}`, readInteger(value))
-    if (dateTypes.has(datatype)) index.single(`metadata.predicate.date.${hash}`, readDate(value))
+    if (integerTypes.has(datatype)) index.single(`metadata.predicate.integer.${name}`, readInteger(value))
+    if (dateTypes.has(datatype)) index.single(`metadata.predicate.date.${name}`, readDate(value))
   }
 }
 

@@ -6,8 +6,8 @@ import { type Engine, sql } from '../stores/sql.ts'
 import type { FieldTables } from './engine.ts'
 import { kindOfField } from './fields.ts'
 import { headFieldsOf, type IndexFields, indexFieldsOf, type IndexPart } from './index-fields.ts'
-import { postgresFields } from './postgres-index.ts'
-import { sqliteFields } from './sqlite-index.ts'
+import { postgresFields } from './postgres.ts'
+import { sqliteFields } from './sqlite.ts'
 
 /** The search index follows each change of an entry in its transaction, so that the next search finds it. */
 

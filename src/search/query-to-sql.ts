@@ -3,10 +3,9 @@ import { GUEST } from '../accounts/users.ts'
 import { InvalidInput } from '../base/errors.ts'
 import { principalUri } from '../model/addresses.ts'
 import type { Bound, Dialect, Reader } from './engine.ts'
-import { type FieldKind, fieldName, kindOfField } from './fields.ts'
-import { CONTEXT_OWNERS, CONTEXT_READERS, READERS, readDate, readInteger } from './index-fields.ts'
+import { comparable, type FieldKind, fieldName, kindOfField, wordsOf } from './fields.ts'
+import { CONTEXT_OWNERS, CONTEXT_READERS, readDate, READERS, readInteger } from './index-fields.ts'
 import { ANY, type Clauses, plainText, type Query, type Range, type Term, type TermPart } from './query.ts'
-import { comparable, wordsOf } from './text.ts'
 
 /** Turns queries into SQL conditions about an entry `e` of the index. */
 

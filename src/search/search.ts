@@ -6,10 +6,166 @@ import { CONTEXTS, type EntryAddress, principalUri } from '../model/addresses.ts
 import type { Entry, EntryHead } from '../model/entry.ts'
 import { ResponseBudget } from '../model/response-budget.ts'
 import { type Access, accessOf, type EntryInContext } from '../model/rights.ts'
-import type { Facet, Reader, SearchRequest } from './engine.ts'
-import { Finder } from './finder.ts'
+import type { Dialect, Facet, FacetRequest, Hits, Order, Reader, SearchRequest } from './engine.ts'
 import { sweepIndex } from './index-records.ts'
-import { requireAffordable } from './query-to-sql.ts'
+import { Conditions, fieldNames, joined, readableBy, requireAffordable, valuesOf, type Weight } from './query-to-sql.ts'
+import { LRUCache } from 'lru-cache'
+import type { Bytes } from '../base/units.ts'
+import { RELATIVE } from '../graph/graph.ts'
+import { type Engine, listed, type Sql, sql } from '../stores/sql.ts'
+import { fieldName, kindOfField } from './fields.ts'
+import { predicateHash } from './index-fields.ts'
+import { postgresDialect } from './postgres.ts'
+import { sqliteDialect } from './sqlite.ts'
+
+export const dialects: Readonly<Record<Engine, Dialect>> = { sqlite: sqliteDialect, postgres: postgresDialect }
+
+/** The parts of a response, in JSON. */
+interface Row {
+  readonly total: number
+  /** Pairs of context and id. */
+  readonly page: string
+  /** For each facet the hits without the field, and pairs of a value and its hits. */
+  readonly facets: string
+  readonly is_complete: number
+}
+
+/** The number of hits without a field, and pairs of a value and its number of hits. */
+type Counts = readonly [missing: number, counts: ReadonlyArray<readonly [value: string | number, count: number]>]
+
+/** Maximum number of values compared with a pattern. */
+const MAX_MATCHED_VALUES = 10_000
+const MAX_CACHE: Bytes = 4 * 2 ** 20
+
+type KeyOf = (field: string) => Sql
+
+/** Answers requests from the index with one statement, so that all parts reflect the same state. */
+class Finder {
+  readonly #database: Database
+  readonly #dialect: Dialect
+  /** The responses to the latest statements, which are good until anything is committed. */
+  readonly #latest = new LRUCache<string, Row>({
+    maxSize: MAX_CACHE,
+    sizeCalculation: ({ page, facets }, key) => 2 * (key.length + page.length + facets.length),
+  })
+  #revision: number | undefined
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#dialect = dialects[database.engine]
+  }
+
+  async answer(reader: Reader, request: SearchRequest): Promise<Hits> {
+    const { query, filters, toRelative, limit, offset, facets } = request
+    const keyOf = await this.#keys(request)
+    const conditions = new Conditions(this.#dialect, { keyOf, toRelative })
+    const isHit = [readableBy(reader, this.#dialect), ...[query, ...filters].map(part => conditions.of(part))]
+    const order = request.order.length === 0 ? [{ field: 'score', descends: true }] : request.order
+    const weights = order.some(({ field }) => field === 'score') ? conditions.weights(query) : []
+    const page = sql`(SELECT e.context, e.id FROM hits e ORDER BY ${orderOf(order, keyOf)} LIMIT ${limit} OFFSET ${offset}) p`
+    const counts = facets.fields.map(field => this.#counts(field, keyOf, facets))
+    const row = await this.#ask(sql`WITH hits AS MATERIALIZED (
+        SELECT e.doc, e.context, e.id, e.modified, ${scoreOf(weights)} AS score
+        FROM search_entries e WHERE ${joined('AND', isHit)}
+      )
+      SELECT (SELECT count(*) FROM hits) AS total,
+        ${this.#dialect.jsonRows([sql`p.context`, sql`p.id`], page)} AS page,
+        ${this.#dialect.jsonArray(counts)} AS facets,
+        (SELECT is_complete FROM search_state) AS is_complete`)
+    if (!row) throw new Error('the search returned no row')
+    const addresses = JSON.parse(row.page) as ReadonlyArray<readonly [string, string]>
+    const counted = JSON.parse(row.facets) as readonly Counts[]
+    return {
+      total: row.total,
+      page: addresses.map(([context, id]): EntryAddress => ({ context, id })),
+      facets: facets.fields.map((field, at) => describeFacet(field, facets, counted[at] ?? [0, []])),
+      isComplete: row.is_complete === 1,
+    }
+  }
+
+  /** On PostgreSQL the revision does not count the commits of other nodes. */
+  async #ask(statement: Sql): Promise<Row | undefined> {
+    const { engine, revision } = this.#database
+    if (engine !== 'sqlite' || revision === undefined) return await this.#database.get<Row>(statement)
+    if (revision !== this.#revision) this.#latest.clear()
+    this.#revision = revision
+    const key = `${statement.parts.join('?')} ${JSON.stringify(statement.values)}`
+    const known = this.#latest.get(key)
+    if (known) return known
+    const row = await this.#database.get<Row>(statement)
+    if (row && this.#database.revision === revision) this.#latest.set(key, row)
+    return row
+  }
+
+  /**
+   * A query names a predicate by the hash of its IRI. The index keeps those under the base address as relative IRIs, because their hash
+   * changes with that address.
+   */
+  async #keys({ query, filters, facets, order, toAbsolute }: SearchRequest): Promise<KeyOf> {
+    const relative = new Map<string, string>()
+    const others = [...facets.fields, ...order.map(({ field }) => field)].map(fieldName)
+    for (const name of new Set([...fieldNames([query, ...filters]), ...others])) {
+      const [, start, hash] = /^(metadata\.predicate\.[a-z_]+\.)([0-9a-f]{8})$/.exec(name) ?? []
+      if (start === undefined) continue
+      const rows = await this.#database.all<{ name: string }>(this.#dialect.fieldsUnder(start + RELATIVE))
+      const meant = rows.find(({ name }) => predicateHash(toAbsolute(name.slice(start.length))) === hash)
+      if (meant) relative.set(name, meant.name)
+    }
+    return field => this.#dialect.fieldKey(relative.get(fieldName(field)) ?? fieldName(field))
+  }
+
+  /** The number of hits without the field, and pairs of a value and its number of hits. */
+  #counts(field: string, keyOf: KeyOf, { limit, minCount, matches, missing }: FacetRequest): Sql {
+    const { jsonArray, jsonRows } = this.#dialect
+    const all = sql`(SELECT count(*) FROM hits)`
+    const values = valuesOf(field, keyOf(field), this.#dialect)
+    if (!values) return jsonArray([all, jsonArray([])])
+    const ofHits = sql`FROM (${values}) v WHERE v.doc IN (SELECT doc FROM hits)`
+    const counts = sql`(SELECT v.value, count(*) AS count ${ofHits}
+      GROUP BY v.value HAVING count(*) >= ${Math.max(minCount, 1)}
+      ORDER BY count(*) DESC, v.value LIMIT ${matches === undefined ? limit : MAX_MATCHED_VALUES}) c`
+    const without = missing ? sql`${all} - (SELECT count(DISTINCT v.doc) ${ofHits})` : sql`0`
+    return jsonArray([without, jsonRows([sql`c.value`, sql`c.count`], counts)])
+  }
+}
+
+const scoreOf = (weights: readonly Weight[]): Sql =>
+  weights
+    .map(({ condition, weight }) => sql`CASE WHEN ${condition} THEN CAST(${weight} AS DOUBLE PRECISION) ELSE 0 END`)
+    .reduce((sum, one) => sql`${sum} + ${one}`, sql`CAST(0 AS DOUBLE PRECISION)`)
+
+function orderOf(order: readonly Order[], keyOf: KeyOf): Sql {
+  const keys = order.flatMap(({ field, descends }) => {
+    const key = field === 'score' ? sql`e.score` : sortKeyOf({ field, descends }, keyOf)
+    // Entries without the field come last in either direction.
+    if (!key) return []
+    return [descends ? sql`${key} DESC NULLS LAST` : sql`${key} ASC NULLS LAST`]
+  })
+  return listed([...keys, sql`e.modified DESC`, sql`e.doc DESC`])
+}
+
+/** Of several values the one that comes first in this direction. */
+function sortKeyOf({ field, descends }: Order, keyOf: KeyOf): Sql | undefined {
+  if (field === 'modified') return sql`e.modified`
+  const kind = kindOfField(fieldName(field))
+  if (field === 'lists' || kind === undefined) return undefined
+  const one = descends ? sql`max(value)` : sql`min(value)`
+  const table = kind === 'date' || kind === 'integer' ? sql`search_numbers` : sql`search_strings`
+  return sql`(SELECT ${one} FROM ${table} WHERE field = ${keyOf(field)} AND doc = e.doc)`
+}
+
+/** The facet as it is returned: the values that the request asks for, the most frequent first. */
+function describeFacet(field: string, { limit, matches, ...request }: FacetRequest, [missing, counts]: Counts): Facet {
+  const kind = kindOfField(fieldName(field))
+  const shown: Facet['values'][number][] = []
+  for (const [value, count] of counts) {
+    const text = kind === 'date' ? new Date(value).toISOString() : String(value)
+    if (shown.length === limit) break
+    if (matches?.matches(text) ?? true) shown.push({ value: text, count })
+  }
+  if (request.missing) shown.push({ value: undefined, count: missing })
+  return { name: field, isUri: kind === 'uri', values: shown }
+}
 
 /** Where the search reads its hits, to check each against its access list. `content/` implements it. */
 interface HitSource {
@@ -23,13 +179,8 @@ export interface Hit extends EntryInContext {
   readonly access: Access
 }
 
-export interface Found {
-  /** The number of matching entries that the caller may read. */
-  readonly total: number
+export interface Found extends Omit<Hits, 'page'> {
   readonly hits: readonly Hit[]
-  readonly facets: readonly Facet[]
-  /** False while entries are missing in the index. */
-  readonly isComplete: boolean
 }
 
 /** Finds entries among those whose metadata the caller may read (W3.10). */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 
@@ -119,4 +120,15 @@ export async function* abortable<T>(source: AsyncIterable<T>, signal: AbortSigna
     // Not awaited: behind a blocked `next` it would not settle.
     if (!ended) Promise.resolve(iterator.return?.()).catch(() => {})
   }
+}
+
+/** How many bytes these are, and their digest. */
+export async function measured(bytes: AsyncIterable<Uint8Array>): Promise<StoredBlob> {
+  const hash = createHash('sha256')
+  let size = 0
+  for await (const chunk of bytes) {
+    hash.update(chunk)
+    size += chunk.length
+  }
+  return { size, sha256: hash.digest('hex') }
 }

@@ -47,7 +47,15 @@ export class DatabaseEphemeralStore implements EphemeralStore {
   }
 
   update<T>(key: string, change: (old: T | undefined) => CachedValue<T> | undefined): Promise<T | undefined> {
-    return this.#changing.run(key, () => this.#transaction(tx => this.#change(tx, key, change)))
+    const work = async (tx: Queries): Promise<T | undefined> => {
+      const row = await this.#find(tx, key)
+      const kept = change(parse<T>(row))
+      const expires = kept?.ttl === undefined ? row?.expires : this.#end(kept.ttl)
+      if (kept && expires !== undefined) await this.#put(tx, { key, value: JSON.stringify(kept.value), expires })
+      else if (row) await tx.run(sql`DELETE FROM ephemeral WHERE key = ${key}`)
+      return kept?.value
+    }
+    return this.#changing.run(key, () => this.#transaction(work))
   }
 
   async take<T>(key: string): Promise<T | undefined> {
@@ -86,15 +94,6 @@ export class DatabaseEphemeralStore implements EphemeralStore {
 
   #transaction<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
     return this.#database.transaction(work, { durability: 'relaxed' })
-  }
-
-  async #change<T>(tx: Queries, key: string, change: (old: T | undefined) => CachedValue<T> | undefined) {
-    const row = await this.#find(tx, key)
-    const kept = change(parse<T>(row))
-    const expires = kept?.ttl === undefined ? row?.expires : this.#end(kept.ttl)
-    if (kept && expires !== undefined) await this.#put(tx, { key, value: JSON.stringify(kept.value), expires })
-    else if (row) await tx.run(sql`DELETE FROM ephemeral WHERE key = ${key}`)
-    return kept?.value
   }
 
   #find(queries: Queries, key: string): Promise<Row | undefined> {

@@ -1,5 +1,5 @@
 import type { Bytes } from '../base/units.ts'
-import type { Engine, Sql } from './sql.ts'
+import { type Engine, type Sql, sql } from './sql.ts'
 
 /**
  * Runs statements on the store's tables. Columns are returned as strings, numbers or null; the schema has no integers beyond
@@ -66,10 +66,39 @@ export interface Database extends Queries {
   close(): Promise<void>
 }
 
+/** The same queries without the one that writes. */
+export const readOnly = (at: Queries): Queries => ({
+  engine: at.engine,
+  all: statement => at.all(statement),
+  get: statement => at.get(statement),
+  run: async () => {
+    throw new Error('a snapshot is read-only')
+  },
+})
+
 /** A row with this key already exists. The caller converts it into an error for clients. */
 export class UniqueViolation extends Error {
   constructor(options: { cause?: unknown } = {}) {
     super('a unique constraint refused the row', options)
     this.name = 'UniqueViolation'
+  }
+}
+
+/** A row may have megabytes, or cause others to be deleted. */
+const ROWS_TOGETHER = 200
+
+/**
+ * Deletes all rows that match. SQLite runs a statement on the thread that answers, so it deletes some at a time: other requests run
+ * between two statements.
+ * @param table with row ids
+ * @returns how many there were
+ */
+export async function deleteRows(tx: Queries, table: Sql, condition: Sql): Promise<number> {
+  if (tx.engine === 'postgres') return await tx.run(sql`DELETE FROM ${table} WHERE ${condition}`)
+  for (let deleted = 0; ; ) {
+    const count = await tx.run(sql`DELETE FROM ${table}
+      WHERE rowid IN (SELECT rowid FROM ${table} WHERE ${condition} LIMIT ${ROWS_TOGETHER})`)
+    deleted += count
+    if (count < ROWS_TOGETHER) return deleted
   }
 }

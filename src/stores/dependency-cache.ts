@@ -6,9 +6,6 @@ import { DELETED } from './change-log.ts'
 import type { Database, Queries } from './database.ts'
 import { sql } from './sql.ts'
 
-/** The subject of a value that depends on more than can be named: every change in the log drops it. */
-export const ANYTHING = '(anything)'
-
 /** The memory of a text: V8 takes one byte for each character, or two if a character needs them. */
 export const memoryOf = (text: string): Bytes => (/[\u0100-\uffff]/.test(text) ? 2 : 1) * text.length
 
@@ -117,17 +114,15 @@ export class DependencyCache {
   async #catchUp(revision: number): Promise<void> {
     const time = this.#system.monotonic()
     const confirmed = this.#request.getStore()
-    this.#nextReading ??= this.#readNext()
+    // One at a time: all who ask while the log is being read share the next reading.
+    this.#nextReading ??= (this.#reading ?? Promise.resolve())
+      .catch(() => {})
+      .then(() => {
+        this.#nextReading = undefined
+        return (this.#reading = this.#readLog())
+      })
     await this.#nextReading
     if (confirmed) Object.assign(confirmed, { revision, time })
-  }
-
-  /** One at a time: callers that arrive while the log is being read share the next reading. */
-  async #readNext(): Promise<void> {
-    await this.#reading?.catch(() => {})
-    this.#nextReading = undefined
-    this.#reading = this.#readLog()
-    await this.#reading
   }
 
   async #readLog(): Promise<void> {
@@ -142,7 +137,7 @@ export class DependencyCache {
       this.#values.clear()
       this.#changed.clear()
       this.#clearing = this.#readings
-    } else for (const subject of [...subjects, ANYTHING]) this.#changed.set(subject, this.#readings)
+    } else for (const subject of subjects) this.#changed.set(subject, this.#readings)
   }
 }
 

@@ -202,8 +202,6 @@ const SQLITE_IOERR_FSYNC = 1034
 export function translateDiskError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ServiceError) return error
   if ('errcode' in error) return translateSqlite(error, Number(error.errcode))
-  // Errors during the reading of rows contain only the database's message.
-  if ('code' in error && error.code === 'ERR_SQLITE_ERROR') return translateSqlite(error, codeOfMessage(error.message))
   switch ('code' in error ? error.code : undefined) {
     case 'ENOSPC':
     case 'EDQUOT':
@@ -219,15 +217,6 @@ export function translateDiskError(error: unknown): unknown {
       return error
   }
 }
-
-const messages: ReadonlyArray<readonly [RegExp, number]> = [
-  [/disk image is malformed/, SQLITE_CORRUPT],
-  [/file is not a database/, SQLITE_NOTADB],
-  [/database or disk is full/, SQLITE_FULL],
-  [/attempt to write a readonly database/, SQLITE_READONLY],
-]
-
-const codeOfMessage = (message: string): number => messages.find(([text]) => text.test(message))?.[1] ?? 0
 
 function translateSqlite(cause: Error, code: number): unknown {
   if (code === SQLITE_IOERR_SHMSIZE) return new StorageFull({ cause })

@@ -151,7 +151,8 @@ export class FolderBlobStore implements BlobStore {
   async delete(key: string): Promise<void> {
     const final = this.#final(key)
     await withDiskErrors(this.#remove(final))
-    await withDiskErrors(this.#syncIfPresent(dirname(final)))
+    // No blob has been in a sub-folder that does not exist.
+    await withDiskErrors(unlessAbsent(this.#syncFolder(dirname(final))))
     await withDiskErrors(this.#remove(this.#incoming(key)))
     await withDiskErrors(this.#remove(this.#pieces(key)))
   }
@@ -236,32 +237,16 @@ export class FolderBlobStore implements BlobStore {
     }
   }
 
-  /** No blob has been in a sub-folder that does not exist. */
-  async #syncIfPresent(path: string): Promise<void> {
-    await this.#syncFolder(path).catch((error: unknown) => {
-      if (!isAbsent(error)) throw error
-    })
-  }
-
   async *#listFolder(name: string): AsyncIterable<ListedBlob> {
     for (const key of await this.#files.readdir(join(this.#folder, name))) {
       if (!isBlobKey(key)) continue
-      try {
-        const { size, mtimeMs } = await this.#files.stat(join(this.#folder, name, key))
-        yield { key, size, modified: Math.floor(mtimeMs) }
-      } catch (error) {
-        if (!isAbsent(error)) throw error
-      }
+      const found = await unlessAbsent(this.#files.stat(join(this.#folder, name, key)))
+      if (found) yield { key, size: found.size, modified: Math.floor(found.mtimeMs) }
     }
   }
 
-  /** An absent file is no error. */
   async #remove(path: string): Promise<void> {
-    try {
-      await this.#files.unlink(path)
-    } catch (error) {
-      if (!isAbsent(error)) throw error
-    }
+    await unlessAbsent(this.#files.unlink(path))
   }
 
   #incoming(key: string): string {
@@ -296,6 +281,13 @@ async function openStream(key: string, opening: Promise<FileHandle>, range?: Byt
 }
 
 const isAbsent = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'
+
+/** Settles like `work`, but resolves to `undefined` when the file or folder does not exist. */
+const unlessAbsent = <T>(work: Promise<T>): Promise<T | undefined> =>
+  work.catch((error: unknown) => {
+    if (!isAbsent(error)) throw error
+    return undefined
+  })
 
 /** What the blob store asks of the file system, as values, so that a test can make any single call fail. */
 export interface FileCalls {

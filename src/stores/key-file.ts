@@ -16,13 +16,7 @@ const MAX_KEYS = 5
  */
 export async function readKeyFile(path: string, system: System): Promise<Uint8Array[]> {
   try {
-    return parseKeys(await readPrivate(path), path)
-  } catch (error) {
-    if (error instanceof StartupError) throw error
-    if (errorCode(error) !== 'ENOENT') throw unusable(path, error)
-  }
-  try {
-    await writeNew(path, system)
+    if (await isMissing(path)) await writeNew(path, system)
     return parseKeys(await readPrivate(path), path)
   } catch (error) {
     throw error instanceof StartupError ? error : unusable(path, error)
@@ -70,17 +64,15 @@ export async function readPrivate(path: string): Promise<string> {
 /** The file gets its name only when it is complete. If another process was faster, its file stays. */
 async function writeNew(path: string, system: System): Promise<void> {
   const draft = `${path}.${Buffer.from(system.randomBytes(9)).toString('base64url')}`
-  const file = await open(draft, 'wx', 0o600)
+  const text = `${Buffer.from(system.randomBytes(KEY_BYTES)).toString('base64')}\n`
+  await writeFile(draft, text, { flag: 'wx', mode: 0o600, flush: true })
   try {
-    await file.writeFile(`${Buffer.from(system.randomBytes(KEY_BYTES)).toString('base64')}\n`)
-    await file.sync()
     await link(draft, path).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error
     })
     // What is encrypted with the key is stored next, and would be lost without its name.
     await syncFolder(dirname(path))
   } finally {
-    await file.close()
     await unlink(draft)
   }
 }

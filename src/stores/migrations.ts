@@ -1,4 +1,4 @@
-import { ServiceError, StartupError, StoreUnavailable } from '../base/errors.ts'
+import { ServiceError, StartupError } from '../base/errors.ts'
 import type { Database, Queries } from './database.ts'
 import { type Engine, type Sql, sql } from './sql.ts'
 
@@ -35,7 +35,12 @@ async function applyAll(database: Database, migrations: readonly Migration[]): P
   )
   const missing = migrations.filter(({ id }) => !applied.has(id))
   // A new store waits for the disk once, and is empty after a crash.
-  for (const together of applied.size === 0 ? [missing] : missing.map(one => [one])) await apply(database, together)
+  for (const together of applied.size === 0 ? [missing] : missing.map(one => [one])) {
+    const work = async (tx: Queries): Promise<void> => {
+      for (const migration of together) await applyIn(tx, migration)
+    }
+    await database.transaction(work, { noTimeout: true })
+  }
 }
 
 function requireNotNewer(found: number, known: number): void {
@@ -71,26 +76,6 @@ export async function schemaVersion(database: Queries): Promise<number> {
       return undefined
     })
   return last?.id ?? 0
-}
-
-/** Whether the store has a migration; it may be open for reading only, or have no tables yet. */
-export async function hasStep(database: Queries, id: number): Promise<boolean> {
-  try {
-    return (await database.get(sql`SELECT id FROM schema_migrations WHERE id = ${id}`)) !== undefined
-  } catch (error) {
-    if (error instanceof StoreUnavailable) throw error
-    return false
-  }
-}
-
-/** In one transaction. */
-function apply(database: Database, migrations: readonly Migration[]): Promise<void> {
-  return database.transaction(
-    async tx => {
-      for (const migration of migrations) await applyIn(tx, migration)
-    },
-    { noTimeout: true },
-  )
 }
 
 async function applyIn(tx: Queries, { id, name, statements }: Migration): Promise<void> {

@@ -1,6 +1,35 @@
 import type { Migration } from './migrations.ts'
 import { sql } from './sql.ts'
 
+/** Of an entry, also in the trash. */
+const entryColumns = sql`context TEXT NOT NULL REFERENCES contexts (id),
+        id TEXT NOT NULL,
+        entry_type TEXT NOT NULL,
+        graph_type TEXT NOT NULL,
+        resource_type TEXT NOT NULL,
+        resource_uri TEXT,
+        external_metadata TEXT,
+        created BIGINT NOT NULL,
+        modified BIGINT NOT NULL,
+        creator TEXT,
+        contributors TEXT NOT NULL,
+        acl TEXT NOT NULL,
+        statements TEXT NOT NULL,
+        metadata TEXT NOT NULL,
+        cached_external_metadata TEXT,
+        cached BIGINT,
+        content TEXT,
+        PRIMARY KEY (context, id)`
+
+/** Of a revision, also in the trash. */
+const revisionColumns = sql`context TEXT NOT NULL,
+        entry TEXT NOT NULL,
+        number BIGINT NOT NULL,
+        time BIGINT NOT NULL,
+        author TEXT NOT NULL,
+        metadata TEXT NOT NULL,
+        PRIMARY KEY (context, entry, number)`
+
 /**
  * The tables shared by the modules, as a list of migrations; `assembly/stores.ts` adds those of other modules. A released
  * migration never changes; new ones are appended. The SQL works in SQLite and PostgreSQL unless stated otherwise: booleans
@@ -36,24 +65,7 @@ export const commonSteps: readonly Migration[] = [
         last_number BIGINT NOT NULL DEFAULT 0
       )`,
       sql`CREATE TABLE entries (
-        context TEXT NOT NULL REFERENCES contexts (id),
-        id TEXT NOT NULL,
-        entry_type TEXT NOT NULL,
-        graph_type TEXT NOT NULL,
-        resource_type TEXT NOT NULL,
-        resource_uri TEXT,
-        external_metadata TEXT,
-        created BIGINT NOT NULL,
-        modified BIGINT NOT NULL,
-        creator TEXT,
-        contributors TEXT NOT NULL,
-        acl TEXT NOT NULL,
-        statements TEXT NOT NULL,
-        metadata TEXT NOT NULL,
-        cached_external_metadata TEXT,
-        cached BIGINT,
-        content TEXT,
-        PRIMARY KEY (context, id)
+        ${entryColumns}
       )`,
       // The id of a deleted user, group or context is never reused: rights given to it must not pass to a new one.
       sql`CREATE TABLE retired_ids (
@@ -181,13 +193,7 @@ export const commonSteps: readonly Migration[] = [
     statements: [
       // Every deletion of an entry also deletes its revisions, because its id may be reused.
       sql`CREATE TABLE metadata_revisions (
-        context TEXT NOT NULL,
-        entry TEXT NOT NULL,
-        number BIGINT NOT NULL,
-        time BIGINT NOT NULL,
-        author TEXT NOT NULL,
-        metadata TEXT NOT NULL,
-        PRIMARY KEY (context, entry, number),
+        ${revisionColumns},
         FOREIGN KEY (context, entry) REFERENCES entries (context, id) ON DELETE CASCADE
       )`,
       // The blob of the upload that this one belongs to. That upload holds the reservation and is renewed and ended for
@@ -261,35 +267,12 @@ export const commonSteps: readonly Migration[] = [
         deleted_by TEXT NOT NULL,
         list TEXT,
         position BIGINT,
-        context TEXT NOT NULL REFERENCES contexts (id),
-        id TEXT NOT NULL,
-        entry_type TEXT NOT NULL,
-        graph_type TEXT NOT NULL,
-        resource_type TEXT NOT NULL,
-        resource_uri TEXT,
-        external_metadata TEXT,
-        created BIGINT NOT NULL,
-        modified BIGINT NOT NULL,
-        creator TEXT,
-        contributors TEXT NOT NULL,
-        acl TEXT NOT NULL,
-        statements TEXT NOT NULL,
-        metadata TEXT NOT NULL,
-        cached_external_metadata TEXT,
-        cached BIGINT,
-        content TEXT,
-        PRIMARY KEY (context, id)
+        ${entryColumns}
       )`,
       sql`CREATE INDEX trashed_entries_by_root ON trashed_entries (context, root)`,
       sql`CREATE INDEX trashed_entries_by_age ON trashed_entries (deleted) WHERE id = root`,
       sql`CREATE TABLE trashed_revisions (
-        context TEXT NOT NULL,
-        entry TEXT NOT NULL,
-        number BIGINT NOT NULL,
-        time BIGINT NOT NULL,
-        author TEXT NOT NULL,
-        metadata TEXT NOT NULL,
-        PRIMARY KEY (context, entry, number),
+        ${revisionColumns},
         FOREIGN KEY (context, entry) REFERENCES trashed_entries (context, id) ON DELETE CASCADE
       )`,
     ],

@@ -7,6 +7,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs'
 import { crc32 } from 'node:zlib'
@@ -20,7 +21,6 @@ import { StartupError, StoreUnavailable } from '../base/errors.ts'
  *     hashes  7 bytes each, in ascending order
  */
 const MAGIC = 'hashset2'
-const EARLIER_MAGIC = 'hashset1'
 const HEADER = 24
 const RECORD = 7
 const HASH_BITS = 52
@@ -42,7 +42,6 @@ export class SortedHashes {
   private constructor(path: string, file: number) {
     const header = readAt(file, 0, HEADER, path)
     const magic = header.toString('latin1', 0, MAGIC.length)
-    if (magic === EARLIER_MAGIC) throw unusable(path, 'it has the format of an earlier version')
     if (magic !== MAGIC) throw unusable(path, 'it is not such a file')
     if (header.readUInt32BE(20) !== crc32(header.subarray(0, 20))) throw unusable(path, 'its header is damaged')
     this.#path = path
@@ -55,7 +54,13 @@ export class SortedHashes {
 
   /** Opens the file after a check of header and size. @throws {StartupError} when it is missing, damaged or incomplete */
   static open(path: string): SortedHashes {
-    const file = openFile(path)
+    let file: number
+    try {
+      file = openSync(path, 'r')
+    } catch (cause) {
+      const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
+      throw unusable(path, isMissing ? 'it does not exist' : (cause as Error).message, cause)
+    }
     try {
       return new SortedHashes(path, file)
     } catch (error) {
@@ -113,7 +118,7 @@ export class SortedHashesWriter {
   constructor(path: string) {
     this.#path = path
     this.#file = openSync(`${path}.part`, 'w', 0o644)
-    writeAll(this.#file, Buffer.alloc(HEADER), 0)
+    writeFileSync(this.#file, Buffer.alloc(HEADER))
   }
 
   /** The number of hashes so far. */
@@ -140,7 +145,7 @@ export class SortedHashesWriter {
     header.writeBigUInt64BE(BigInt(this.#count), 8)
     header.writeUInt32BE(this.#checksum, 16)
     header.writeUInt32BE(crc32(header.subarray(0, 20)), 20)
-    writeAll(this.#file, header, 0)
+    writeSync(this.#file, header, 0, HEADER, 0)
     fsyncSync(this.#file)
     closeSync(this.#file)
     renameSync(`${this.#path}.part`, this.#path)
@@ -155,37 +160,17 @@ export class SortedHashesWriter {
 
   #flush(): void {
     const bytes = this.#portion.subarray(0, this.#length)
-    writeAll(this.#file, bytes, HEADER + this.#count * RECORD - this.#length)
+    writeFileSync(this.#file, bytes)
     this.#checksum = crc32(bytes, this.#checksum)
     this.#length = 0
-  }
-}
-
-function openFile(path: string): number {
-  try {
-    return openSync(path, 'r')
-  } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'it does not exist' : (cause as Error).message
-    throw unusable(path, reason, cause)
   }
 }
 
 /** @throws {Error} when the file ends before; {@link StartupError} if a path is given */
 function readAt(file: number, position: number, length: number, path?: string): Buffer {
   const bytes = Buffer.alloc(length)
-  let done = 0
-  while (done < length) {
-    const count = readSync(file, bytes, done, length - done, position + done)
-    if (count === 0) throw path === undefined ? new Error('the file ends early') : unusable(path, 'it ends early')
-    done += count
-  }
-  return bytes
-}
-
-function writeAll(file: number, bytes: Buffer, position: number): void {
-  for (let done = 0; done < bytes.length; ) {
-    done += writeSync(file, bytes, done, bytes.length - done, position + done)
-  }
+  if (readSync(file, bytes, 0, length, position) === length) return bytes
+  throw path === undefined ? new Error('the file ends early') : unusable(path, 'it ends early')
 }
 
 const unusable = (path: string, reason: string, cause?: unknown): StartupError =>

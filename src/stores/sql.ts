@@ -20,8 +20,10 @@ const isSql = (value: SqlValue | Sql): value is Sql => typeof value === 'object'
  * The only way to write a statement: `sql\`SELECT name FROM principals WHERE id = ${id}\``. Values become parameters, never
  * text; another `Sql` is inserted as part of the statement, so that conditions can be composed.
  */
-export function sql(strings: TemplateStringsArray, ...inserted: ReadonlyArray<SqlValue | Sql>): Sql {
-  if (!inserted.some(isSql)) return { parts: strings, values: inserted as readonly SqlValue[] }
+export const sql = (strings: TemplateStringsArray, ...inserted: ReadonlyArray<SqlValue | Sql>): Sql =>
+  inserted.some(isSql) ? composed(strings, inserted) : { parts: strings, values: inserted as readonly SqlValue[] }
+
+function composed(strings: readonly string[], inserted: ReadonlyArray<SqlValue | Sql>): Sql {
   const parts = [strings[0] ?? '']
   const values: SqlValue[] = []
   inserted.forEach((value, index) => {
@@ -61,23 +63,8 @@ export function* portionsOf<T>(items: Iterable<T>, size = PORTION): Generator<re
 }
 
 /** Joins parts of a statement with commas. */
-export function listed(pieces: ReadonlyArray<SqlValue | Sql>): Sql {
-  const parts: string[] = ['']
-  const values: SqlValue[] = []
-  for (const [index, piece] of pieces.entries()) {
-    if (index > 0) parts[parts.length - 1] += ', '
-    if (isSql(piece)) {
-      const [first = '', ...rest] = piece.parts
-      parts[parts.length - 1] += first
-      parts.push(...rest)
-      values.push(...piece.values)
-    } else {
-      parts.push('')
-      values.push(piece)
-    }
-  }
-  return { parts, values }
-}
+export const listed = (pieces: ReadonlyArray<SqlValue | Sql>): Sql =>
+  composed(['', ...pieces.slice(1).map(() => ', '), ''], pieces)
 
 /** Replaces characters that no engine stores: NUL becomes a space, an unpaired surrogate the replacement character. */
 export const storableText = (text: string): string => text.replaceAll('\0', ' ').toWellFormed()

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { MailQueue } from '../../src/accounts/mail-queue.ts'
 import { createLog, type Log } from '../../src/base/log.ts'
-import { type Mail, MailFailure } from '../../src/stores/mailer.ts'
+import { type Mail, MailFailure } from '../../src/stores/smtp-mailer.ts'
 import { until } from '../support/waiting.ts'
 
 const mailTo = (to: string): Mail => ({ to, subject: 's', text: 't', html: 'h' })

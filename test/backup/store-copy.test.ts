@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { rowsOf } from '../../src/backup/rows.ts'
 import { fillStore, requireCompleteStore, type Source, type Target } from '../../src/backup/store-copy.ts'
-import { isLeftOut, tables, tablesAt } from '../../src/backup/tables.ts'
+import { tables, tablesAt } from '../../src/backup/tables.ts'
 import { StartupError } from '../../src/base/errors.ts'
 import { fsck } from '../../src/files/fsck.ts'
 import { type BlobStore, newBlobKey } from '../../src/stores/blob-store.ts'
@@ -58,6 +58,29 @@ const failing = (source: Source, after: number): Source => {
   const blobs = { read } as BlobStore
   return { ...source, blobs }
 }
+
+/**
+ * Tables that are not copied: work in progress, data of a login, and data derived from other tables. A used
+ * link to set a new password must not become valid again.
+ */
+const leftOut: readonly string[] = [
+  'uploads',
+  'resumable_uploads',
+  'discarded_blobs',
+  'blob_holds',
+  'nodes',
+  'password_resets',
+  'ephemeral',
+  'pending_work',
+  'sso_metadata',
+  'sso_entities',
+  'relations',
+  'change_log',
+  'schema_migrations',
+]
+
+/** The search index differs between engines. */
+const isLeftOut = (table: string): boolean => leftOut.includes(table) || table.startsWith('search_')
 
 test('every table of the schema is copied, or is known not to be (D24.7)', async t => {
   const { database } = await openOriginal(t)

@@ -9,7 +9,7 @@ import { schema } from '../../src/assembly/stores.ts'
 import { EntryLoader } from '../../src/content/entry-loader.ts'
 import { EntryViews } from '../../src/content/entry-view.ts'
 import { insertEntryRow } from '../../src/content/entry-rows.ts'
-import { FileKind } from '../../src/content/kinds/file.ts'
+import { fileKind } from '../../src/content/kinds/file.ts'
 import { appendToList, leaveList } from '../../src/content/list-records.ts'
 import { Revisions } from '../../src/content/revisions.ts'
 import { everybody, newEntry } from '../../src/model/entry.ts'
@@ -42,7 +42,7 @@ async function openReads() {
   const { counted, statements } = countStatements(database)
   const cache = new DependencyCache(database, 16 * 2 ** 20, realSystem)
   const loader = new EntryLoader({ database: counted, cache })
-  const file = new FileKind({ database: counted } as ConstructorParameters<typeof FileKind>[0])
+  const file = fileKind({} as Parameters<typeof fileKind>[0])
   const deps = {
     database: counted,
     cache,
@@ -56,7 +56,6 @@ async function openReads() {
   const read = async () => {
     statements.length = 0
     const summary = await loader.summary(KEY, SMALL)
-    assert.equal(await loader.hasManyRelations(KEY), false)
     const { view } = await views.read(guest, KEY, true)
     const relations = typeof view.relations === 'string' ? view.relations : JSON.stringify(view.relations)
     return { summary, resource: view.resource, isInList: relations.includes(list.id), statements: statements.length }
@@ -90,20 +89,8 @@ test('an entry of a known context is read with one statement, with what other ta
   statements.length = 0
   const key = { context: '3', entry: '2' }
   await loader.summary(key, SMALL)
-  await loader.hasManyRelations(key)
   await views.read(guest, key, true)
   assert.equal(statements.length, 1)
-})
-
-test('an entry at which many others point is known as such until they do not', async t => {
-  const { database, loader, close } = await openReads()
-  t.after(close)
-  const columns = sql`target_context, target, source_context, source, part, subject, predicate, object`
-  await database.run(sql`WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 201)
-    INSERT INTO relations (${columns}) SELECT '3', '1', '3', '2', 'info', './3/resource/2', 'urn:' || value, './3/entry/1' FROM n`)
-  assert.equal(await loader.hasManyRelations(KEY), true)
-  await database.run(sql`DELETE FROM relations WHERE predicate = 'urn:1'`)
-  assert.equal(await loader.hasManyRelations(KEY), false)
 })
 
 test('a change of what other tables hold about an entry is seen by the next read', async t => {

@@ -10,13 +10,12 @@ import {
   leaveList,
   listHolding,
   listMembers,
+  membersBelow,
   membershipOf,
   replaceListMembers,
   trustedListMembers,
-  trustedListMembersFrom,
   trustInMembers,
 } from '../../src/content/list-records.ts'
-import { membersBelow } from '../../src/content/descendants.ts'
 import { addRelations, dropRelations, renewRelations } from '../../src/content/entry-rows.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/assembly/stores.ts'
@@ -40,7 +39,7 @@ test('no statement about lists and relations goes through a whole table, so that
   assert.equal(await listHolding(counted, entry), list.id)
   assert.deepEqual(await listMembers(counted, list), [entry.id])
   assert.deepEqual(await trustedListMembers(counted, list), [entry.id])
-  assert.deepEqual(await trustedListMembersFrom(counted, list, { limit: 1, offset: 0 }), [entry.id])
+  assert.deepEqual(await trustedListMembers(counted, list, { limit: 1, offset: 0 }), [entry.id])
   assert.deepEqual(await trustInMembers(counted, list), new Map([[entry.id, true]]))
   assert.deepEqual(await membershipOf(counted, entry), { list: list.id, position: 1, isTrusted: true })
   assert.equal(await countListMembers(counted, list), 1)

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { findFile, isFile, moveFile, putFile, removeFile, removeFilesOf } from '../../src/files/file-records.ts'
 import { Ledger } from '../../src/files/quota-ledger.ts'
-import { MAX_CONTEXTS, StorageUsage } from '../../src/files/storage-usage.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase } from '../support/store.ts'
 import type { QuotaOptions } from '../../src/files/quota-usage.ts'
 import { inContext, quotas, sameFiles, usedBytes } from '../support/quota.ts'
+import { MAX_CONTEXTS, StorageUsage } from '../../src/files/storage-usage.ts'
 
 async function setUp(t: TestContext, options: QuotaOptions = quotas(100)) {
   const database = await newDatabase(t)

@@ -4,10 +4,10 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { createLog } from '../../src/base/log.ts'
-import { verified } from '../../src/files/verified-read.ts'
 import { VirusScan, type VirusScanOptions } from '../../src/files/virus-scan.ts'
 import { ScannerFailure, type ScanResult } from '../../src/stores/clamd.ts'
 import { FakeSystem } from '../support/fake-system.ts'
+import { verified } from '../../src/files/verified-read.ts'
 
 test('the bytes of a file are those that its record names, or the reader gets an error (D20.5)', async () => {
   for (const size of [0, 1, 2 ** 20, 2 ** 20 + 1]) {

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
-import { type TestContext, test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { StoreUnavailable } from '../../src/base/errors.ts'
 import { Files, type FilesOptions, type Incoming, type ReachedThreshold } from '../../src/files/files.ts'
 import { Garbage } from '../../src/files/garbage.ts'
 import { Ledger } from '../../src/files/quota-ledger.ts'
 import { Scrubber } from '../../src/files/scrubber.ts'
-import { writeZip, type ZipFolder, type ZipMember } from '../../src/files/zip-writer.ts'
-import { readZip } from '../../src/files/zip-reader.ts'
+import { readZip, writeZip, type ZipFolder, type ZipMember } from '../../src/files/zip.ts'
 import { BlobMissing, type BlobStore } from '../../src/stores/blob-store.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { sql } from '../../src/stores/sql.ts'
@@ -257,7 +256,7 @@ test('a known record is used once; after that the record is read again, three ti
     return found?.bytes && (await text(found.bytes))
   }
   const known = { blob: 'f'.repeat(40), size: 3, sha256: 'x' }
-  assert.equal(await bytesOf(files.read(place('1'), () => 'all', { known })), 'abc')
+  assert.equal(await bytesOf(files.read(place('1'), () => 'all', known)), 'abc')
   assert.deepEqual(read, [known.blob, blob])
   assert.equal(await bytesOf(files.read(place('1'), () => ({ first: 1, last: 2 }))), 'bc')
   assert.equal(await files.read(place('none'), () => assert.fail('there is no file')), undefined)

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { InvalidInput } from '../../src/base/errors.ts'
-import { type RandomAccess, readZip, type ZipPart } from '../../src/files/zip-reader.ts'
+import { type RandomAccess, readZip, type ZipPart } from '../../src/files/zip.ts'
 import { archiveOf, type Member } from '../support/archives.ts'
 
 /** An archive that counts how often it is read. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Queries } from '../../src/stores/database.ts'
-import { deleteRows } from '../../src/stores/deletion.ts'
+import { deleteRows, type Queries } from '../../src/stores/database.ts'
 import { name, type Sql, sql } from '../../src/stores/sql.ts'
 import { newDatabase } from '../support/store.ts'
 

@@ -7,18 +7,22 @@ import { type Database, type Queries, UniqueViolation } from '../../src/stores/d
 import {
   applicationOf,
   clockAhead,
+  holdsStore,
   joinNodes,
   leaveNodes,
   liveNodes,
   misfitsOf,
   type NodeFacts,
   requireNoOlderNodes,
+  serverVersion,
 } from '../../src/stores/postgres/node-registry.ts'
-import { changesOf, PostgresConnection } from '../../src/stores/postgres/postgres-connection.ts'
-import { SerializationConflict, translated } from '../../src/stores/postgres/postgres-errors.ts'
-import { placeOf } from '../../src/stores/postgres/postgres-pool.ts'
-import { shareStore, takeStore } from '../../src/stores/postgres/postgres-presence.ts'
-import { holdsStore, serverVersion } from '../../src/stores/postgres/postgres-server.ts'
+import {
+  changesOf,
+  PostgresConnection,
+  SerializationConflict,
+  translated,
+} from '../../src/stores/postgres/postgres-connection.ts'
+import { placeOf, shareStore, takeStore } from '../../src/stores/postgres/postgres-pool.ts'
 import { type Sql, sql } from '../../src/stores/sql.ts'
 
 const serverError = (code: string): Error => Object.assign(new Error(`code ${code}`), { severity: 'ERROR', code })

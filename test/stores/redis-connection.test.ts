@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
-import { type TestContext, test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { Overloaded, StartupError, StoreUnavailable } from '../../src/base/errors.ts'
 import { createLog } from '../../src/base/log.ts'
 import { connectRedis, type RedisConnection } from '../../src/stores/redis/redis-connection.ts'
-import { openRedisEphemeralStore } from '../../src/stores/redis/redis-ephemeral-store.ts'
-import { addScript, runScript, swapScript, takeScript } from '../../src/stores/redis/redis-scripts.ts'
+import {
+  addScript,
+  openRedisEphemeralStore,
+  runScript,
+  swapScript,
+  takeScript,
+} from '../../src/stores/redis/redis-ephemeral-store.ts'
 import { keptLog } from '../support/kept-log.ts'
 import { eventually } from '../support/waiting.ts'
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
-import { type TestContext, test } from 'node:test'
-import { MailFailure, type Mail } from '../../src/stores/mailer.ts'
-import { openSmtpMailer, type SmtpOptions } from '../../src/stores/smtp-mailer.ts'
+import { test, type TestContext } from 'node:test'
+import { type Mail, MailFailure, openSmtpMailer, type SmtpOptions } from '../../src/stores/smtp-mailer.ts'
 import { freePort } from '../support/peers/peer-process.ts'
 
 const mail: Mail = { to: 'anna@example.org', subject: 'A subject', text: 'the text', html: '<p>the page</p>' }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
+import type { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { StorageFull, StoreDamaged } from '../../src/base/errors.ts'
 import { UniqueViolation } from '../../src/stores/database.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { SqliteConnection, SqliteTransaction } from '../../src/stores/sqlite/sqlite-connection.ts'
-import type { SqliteHandle, SqliteStatement } from '../../src/stores/sqlite/sqlite-handle.ts'
 
 const engineError = (errcode: number): Error => Object.assign(new Error('of the engine'), { errcode })
 
@@ -18,11 +18,11 @@ function engine() {
   const handle = {
     isTransaction: true,
     location: () => null,
-    prepare(text: string): SqliteStatement {
+    prepare(text: string) {
       told.prepared.push(text)
       return {
-        all: (...values) => act([{ text, values }]),
-        get: (...values) => act({ text, values, data_version: 7 }),
+        all: (...values: unknown[]) => act([{ text, values }]),
+        get: (...values: unknown[]) => act({ text, values, data_version: 7 }),
         run: () => act({ changes: 3n }),
         setReadBigInts: () => {},
       }
@@ -30,7 +30,7 @@ function engine() {
     exec: (text: string) => act(void told.executed.push(text)),
     close: () => void told.closed++,
   }
-  return { told, handle, connection: new SqliteConnection(handle satisfies SqliteHandle, 10) }
+  return { told, handle, connection: new SqliteConnection(handle as unknown as DatabaseSync, 10) }
 }
 
 test('an error of the engine becomes one that says what to do, whatever was asked', () => {

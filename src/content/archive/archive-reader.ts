@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import type { Readable } from 'node:stream'
 import { InvalidInput } from '../../base/errors.ts'
 import type { Bytes } from '../../base/units.ts'
-import { asRefusal, type RandomAccess, readZip, type ZipPart } from '../../files/zip-reader.ts'
+import { asRefusal, type RandomAccess, readZip, type ZipPart } from '../../files/zip.ts'
 import { batchName, fileName, type IriForms, type Manifest, MANIFEST, type PrincipalLine, SUMMARY } from './format.ts'
 import {
   LineReader,

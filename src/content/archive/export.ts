@@ -8,16 +8,18 @@ import type { System } from '../../base/system.ts'
 import type { Bytes } from '../../base/units.ts'
 import type { FileRecord } from '../../files/file-records.ts'
 import type { Files } from '../../files/files.ts'
-import { writeZip, type ZipMember } from '../../files/zip-writer.ts'
+import { writeZip, type ZipMember } from '../../files/zip.ts'
 import { CONTEXTS, PRINCIPALS } from '../../model/addresses.ts'
-import { type Entry, holdsFile } from '../../model/entry.ts'
+import { type Entry, holdsFile, holdsGraph, mapAcl } from '../../model/entry.ts'
 import type { Database } from '../../stores/database.ts'
 import { getContext, lastNumberOf } from '../contexts.ts'
 import { entryFromRow, type ExportRow, findNextRow } from '../entry-records.ts'
-import { membershipFromRow } from '../list-records.ts'
-import { findRevision } from '../revisions.ts'
+import { type Membership, membershipFromRow } from '../list-records.ts'
+import { findRevision, type Revision } from '../revisions.ts'
 import {
   batchName,
+  type EntryLine,
+  type FileLine,
   fileName,
   FORMAT,
   type IriForms,
@@ -25,12 +27,13 @@ import {
   type Manifest,
   MANIFEST,
   type PrincipalLine,
+  type RevisionLine,
   SUMMARY,
   type Summary,
   VERSION,
 } from './format.ts'
-import { describeEntry, describeRevision } from './lines.ts'
 import { principalsIn } from './principals.ts'
+import { parseGraph } from '../../graph/graph.ts'
 
 const PIECE: Bytes = 65_536
 /** A batch ends after this many characters, or after the line that exceeds them. */
@@ -149,7 +152,7 @@ const fileOf = ({ blob, size, sha256 }: ExportRow, entry: Entry): FileRecord | u
   blob === null || !holdsFile(entry) ? undefined : { blob, size, sha256 }
 
 /** Lines of the archive that wait for the next member of the zip. */
-class Batch {
+export class Batch {
   #lines: string[] = []
   #length = 0
   #number = 0
@@ -206,9 +209,9 @@ export function requireOrdinary(context: string): void {
   throw new InvalidInput('invalid-type', 'System contexts are neither exported nor imported.')
 }
 
-const lineOf = (value: unknown): string => `${JSON.stringify(value)}\n`
+export const lineOf = (value: unknown): string => `${JSON.stringify(value)}\n`
 
-const member = (name: string, lines: readonly string[]): ZipMember => ({
+export const member = (name: string, lines: readonly string[]): ZipMember => ({
   name,
   isDeflated: true,
   bytes: Readable.from(pieces(lines), { objectMode: false }),
@@ -231,3 +234,46 @@ function* pieces(lines: readonly string[]): Generator<Uint8Array> {
   }
   if (text !== '') yield Buffer.from(text)
 }
+
+/** What stands beside an entry in its line. */
+interface Beside {
+  readonly list: Membership | undefined
+  readonly file: FileLine | undefined
+}
+
+const isoTime = (time: number): string => new Date(time).toISOString()
+
+/** Describes an entry as a line of the archive. */
+export function describeEntry(entry: Entry, { list, file }: Beside, form: IriForms): EntryLine {
+  const isGraph = holdsGraph(entry)
+  const { statements, metadata, cachedExternalMetadata: cached, content } = entry
+  return {
+    id: entry.id,
+    entryType: entry.entryType,
+    graphType: entry.graphType,
+    resourceType: entry.resourceType,
+    resource: entry.externalResource === undefined ? undefined : form.toAbsolute(entry.externalResource),
+    externalMetadata: entry.externalMetadata === undefined ? undefined : form.toAbsolute(entry.externalMetadata),
+    created: isoTime(entry.created),
+    modified: isoTime(entry.modified),
+    creator: entry.creator,
+    contributors: entry.contributors,
+    acl: mapAcl(entry.acl, principals => principals.map(iri => form.toAbsolute(iri))),
+    cached: entry.cached === undefined ? undefined : isoTime(entry.cached),
+    list: list && { id: list.list, position: list.position, ...(list.isTrusted ? {} : { trusted: false }) },
+    file: file && { size: file.size, sha256: file.sha256 },
+    info: form.absoluteGraph(statements),
+    metadata: form.absoluteGraph(parseGraph(metadata)),
+    cachedExternalMetadata: cached === undefined ? undefined : form.absoluteGraph(parseGraph(cached)),
+    text: isGraph ? undefined : content,
+    graph: isGraph ? form.absoluteGraph(parseGraph(content ?? '{}')) : undefined,
+  }
+}
+
+export const describeRevision = (id: string, revision: Revision, form: IriForms): RevisionLine => ({
+  entry: id,
+  number: revision.number,
+  time: isoTime(revision.time),
+  author: revision.author,
+  metadata: form.absoluteGraph(parseGraph(revision.metadata)),
+})

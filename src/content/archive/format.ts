@@ -1,4 +1,4 @@
-import type { RandomAccess } from '../../files/zip-reader.ts'
+import type { RandomAccess } from '../../files/zip.ts'
 import type { Graph } from '../../graph/graph.ts'
 import type { Acl, EntryType, GraphType, ResourceType } from '../../model/entry.ts'
 

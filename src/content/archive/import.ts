@@ -6,7 +6,7 @@ import type { Incoming } from '../../files/files.ts'
 import type { Bytes } from '../../base/units.ts'
 import { type Queries, UniqueViolation } from '../../stores/database.ts'
 import { GUEST } from '../../accounts/users.ts'
-import { aclSlots, type Entry, isList } from '../../model/entry.ts'
+import { type Entry, isList, mapAcl } from '../../model/entry.ts'
 import type { Changes, EntryWriter } from '../changes.ts'
 import { skipNumbers } from '../contexts.ts'
 import type { EntryLoader } from '../entry-loader.ts'
@@ -16,7 +16,7 @@ import type { AccessCheck } from '../../model/rights.ts'
 import { bytesOf, readArchive, surveyArchive } from './archive-reader.ts'
 import { requireOrdinary } from './export.ts'
 import type { IriForms, TranslateArchive, TranslationHints } from './format.ts'
-import type { RandomAccess } from '../../files/zip-reader.ts'
+import type { RandomAccess } from '../../files/zip.ts'
 import { Principals } from './principals.ts'
 import { wrong } from './read-lines.ts'
 
@@ -195,12 +195,7 @@ const withPrincipals = (entry: Entry, principals: Principals): Entry => ({
   ...entry,
   creator: entry.creator === undefined ? undefined : principals.idOf(entry.creator),
   contributors: entry.contributors.flatMap(id => principals.idOf(id) ?? []),
-  acl: Object.fromEntries(
-    aclSlots.flatMap(slot => {
-      const list = entry.acl[slot]
-      return list ? [[slot, list.map(iri => principals.iriOf(iri))]] : []
-    }),
-  ),
+  acl: mapAcl(entry.acl, list => list.map(iri => principals.iriOf(iri))),
 })
 
 /** Modification times identify versions: an entry that replaces one with the same id must have a later one. */

@@ -33,10 +33,6 @@ export class Principals {
     if (found && found.name === name) this.#known.set(id, found.id)
   }
 
-  get size(): number {
-    return this.#known.size
-  }
-
   /** The local id; `undefined` for an unknown principal. */
   idOf(id: string): string | undefined {
     return Object.hasOwn(systemNames, id) ? id : this.#known.get(id)

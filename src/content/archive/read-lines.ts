@@ -7,13 +7,13 @@ import {
   type Entry,
   entryTypes,
   graphTypes,
+  hasExternalMetadata,
   holdsContent,
   holdsFile,
   isOfSystemContext,
   resourceTypes,
 } from '../../model/entry.ts'
 import { CONTEXTS, type EntryAddress, isId, PRINCIPALS } from '../../model/addresses.ts'
-import { hasExternalMetadata } from '../cached-metadata.ts'
 import type { Membership } from '../list-records.ts'
 import type { Revision } from '../revisions.ts'
 import { isObject } from '../../base/json.ts'

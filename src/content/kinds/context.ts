@@ -20,8 +20,7 @@ import { forgetListsOf } from '../list-records.ts'
 import type { Changes, EntryWriter } from '../changes.ts'
 import type { EntryLoader } from '../entry-loader.ts'
 import type { Entry } from '../../model/entry.ts'
-import { READ_ONLY, readQuotaMember, readQuotaObject, requireOnly } from './quota-request.ts'
-import { type AccessCheck, type EntryInContext, requires, requireRight } from '../../model/rights.ts'
+import { type AccessCheck, type EntryInContext, requireRight, requires } from '../../model/rights.ts'
 import {
   type ContextDescription,
   type CreateResourceInput,
@@ -36,7 +35,7 @@ import {
 import { isObject, jsonTypeOf } from '../../base/json.ts'
 import { type Read, requireText } from '../values.ts'
 
-interface Dependencies {
+export interface ContextDependencies {
   readonly database: Database
   readonly loader: EntryLoader
   readonly ledger: Ledger
@@ -59,10 +58,10 @@ export class ContextKind implements ResourceKind {
       writer.record({ event: 'context-renamed', detail: { context: id, name: present ?? '', newName: next ?? '' } })
     },
   }
-  readonly #deps: Dependencies
+  readonly #deps: ContextDependencies
 
   /** @param options.isCreatable false for the system contexts, which every store has */
-  constructor(deps: Dependencies, { isCreatable = true } = {}) {
+  constructor(deps: ContextDependencies, { isCreatable = true } = {}) {
     this.#deps = deps
     this.isCreatable = isCreatable
   }
@@ -209,3 +208,35 @@ export class ContextKind implements ResourceKind {
 /** As the audit log names a context. */
 const detailOf = (context: string, name: string | undefined): Readonly<Record<string, string>> =>
   name === undefined ? { context } : { context, name }
+
+/** Members of a quota object that clients cannot set. Sent back, they are ignored, whatever their value (I2.6). */
+const READ_ONLY = ['fillLevel', 'hasDefaultQuota'] as const
+
+/** The quota in a quota object, as GET returns it (D7.1). @throws {InvalidInput} `invalid-quota` */
+function readQuotaObject(json: unknown): Bytes {
+  if (!isObject(json))
+    throw new InvalidInput(
+      'invalid-quota',
+      `The body must be a JSON object with \`quota\`, but is ${jsonTypeOf(json)}.`,
+    )
+  requireOnly(json, ['quota', ...READ_ONLY])
+  return requireQuotaValue(json['quota'])
+}
+
+/** The member `quota` of a context: a number, or the whole quota object. @throws {InvalidInput} `invalid-quota` */
+const readQuotaMember = (value: unknown): Bytes => (isObject(value) ? readQuotaObject(value) : requireQuotaValue(value))
+
+function requireQuotaValue(value: unknown): Bytes {
+  const isWhole = typeof value === 'number' && Number.isSafeInteger(value) && !Object.is(value, -0)
+  if (isWhole && value >= UNLIMITED) return value
+  throw new InvalidInput(
+    'invalid-quota',
+    `\`quota\` must be -1 (unlimited) or a whole number of bytes from 0 to 2^53-1, but is ${jsonTypeOf(value)}.`,
+  )
+}
+
+/** Checks that the object contains known members only; any other member is an error (D7.1). */
+function requireOnly(body: Readonly<Record<string, unknown>>, members: readonly string[]): void {
+  const others = Object.keys(body).filter(member => !members.includes(member))
+  if (others.length > 0) throw new InvalidInput('invalid-quota', `These members cannot be set: ${others.join(', ')}.`)
+}

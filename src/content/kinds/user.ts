@@ -3,8 +3,8 @@ import {
   denied,
   isAdmin,
   opensContext,
-  type RequireFresh,
   requireAdmin,
+  type RequireFresh,
   requireNoToken,
 } from '../../accounts/caller.ts'
 import type { AuditEntry } from '../../accounts/audit.ts'
@@ -13,12 +13,12 @@ import type { Login } from '../../accounts/login.ts'
 import type { PasswordRules } from '../../accounts/password-rules.ts'
 import type { Passwords } from '../../accounts/passwords.ts'
 import {
-  GUEST,
   changeUser,
   deletePrincipal,
   findUser,
-  insertUser,
   forgetWrongPasswords,
+  GUEST,
+  insertUser,
   isLinked,
   requireName,
   type User,
@@ -31,26 +31,16 @@ import type { Milliseconds } from '../../base/units.ts'
 import type { Database, Queries } from '../../stores/database.ts'
 import { requireHomeContext } from '../contexts.ts'
 import type { Changes, EntryWriter } from '../changes.ts'
-import type { CreationBody } from '../creation-request.ts'
 import { forgetUserQuota } from '../../files/quota-owners.ts'
-import { type Entry, userAcl } from '../../model/entry.ts'
-import { type EntryAddress, PRINCIPALS } from '../../model/addresses.ts'
-import { type AccessCheck, may, type EntryInContext } from '../../model/rights.ts'
-import type {
-  CreateResourceInput,
-  Naming,
-  ResourceBody,
-  ResourceConditions,
-  ResourceContent,
-  ResourceKind,
-  ResourceView,
-  Written,
-} from '../resource-kind.ts'
+import { userAcl } from '../../model/entry.ts'
+import { PRINCIPALS } from '../../model/addresses.ts'
+import { type AccessCheck, may } from '../../model/rights.ts'
+import type { ResourceKind } from '../resource-kind.ts'
 import { requireMayEnable } from './account-guards.ts'
-import { joinGroup } from './join-group.ts'
-import { readFlag, readLanguage, readProperties } from './user-members.ts'
+import { joinGroup } from './group.ts'
 import { isObject, jsonTypeOf } from '../../base/json.ts'
 import { requirePasswordText, requireText } from '../values.ts'
+import { isLanguageTag } from '../../base/text.ts'
 
 /** The user resource as clients see it (W2.6). */
 interface UserDescription {
@@ -75,7 +65,7 @@ const describeUser = (caller: Caller, user: User, lockedUntil: Milliseconds | un
   customProperties: user.customProperties,
 })
 
-interface Dependencies {
+export interface UserDependencies {
   readonly database: Database
   readonly changes: Changes
   readonly login: Login
@@ -108,145 +98,41 @@ type Wish = Readonly<Partial<Record<(typeof members)[number], unknown>>>
 /**
  * A user: name, password, language, home context, custom properties, and members that only administrators change (W2.6).
  */
-export class UserKind implements ResourceKind {
-  readonly isCreatable = true
-  readonly home = PRINCIPALS
-  readonly initialAcl = userAcl
-  readonly naming: Naming = {
-    isPublic: false,
-    check: caller => requireRenaming(caller),
-    find: async (queries, id) => (await findUser(queries, id))?.name,
-    set: async (writer, id, raw) => {
-      this.#deps.requireFresh(writer.caller)
-      const user = await findUser(writer.tx, id)
-      if (!user) return
-      const { name } = await changeUser(writer.tx, user, { name: requireName(raw) })
-      writer.record({ event: 'user-renamed', userId: user.id, userName: name })
-    },
-  }
-  readonly #deps: Dependencies
-  readonly #options: UserOptions
+export function userKind(deps: UserDependencies, { requireCurrentPassword }: UserOptions): ResourceKind {
+  const { database, changes, login, passwords, passwordRules, sessions, lockout, requireFresh } = deps
 
-  constructor(deps: Dependencies, options: UserOptions) {
-    this.#deps = deps
-    this.#options = options
-  }
-
-  async prepare({ resource }: CreationBody, caller: Caller): Promise<string | undefined> {
-    if (!isObject(resource) || resource['password'] === undefined) return undefined
-    // The same as setting the password of a user.
-    requireNoToken(caller, 'create a user with a password')
-    this.#deps.requireFresh(caller)
-    const password = requirePasswordText(resource['password'], 'password')
-    this.#deps.passwordRules.require(password, [requireOptionalName(resource)])
-    return await this.#deps.passwords.hash(password)
-  }
-
-  async create(writer: EntryWriter, making: CreateResourceInput): Promise<Entry> {
-    const { entry, request, body, hash } = making
-    await insertRequestedUser(writer, entry.id, body.resource, hash)
-    if (request.groupUri !== undefined) await joinGroup(writer, making, request.groupUri, this.#deps.requireFresh)
-    return entry
-  }
-
-  async view(caller: Caller, { entry }: EntryInContext): Promise<ResourceView> {
-    const user = await findUser(this.#deps.database, entry.id)
-    return { form: 'value', value: user ? await this.#describe(caller, user) : {} }
-  }
-
-  /** A lockout changes what is shown without a change of the entry. */
-  async content(caller: Caller, { entry }: EntryInContext): Promise<ResourceContent> {
-    const read = async (): Promise<UserDescription> => await this.#describe(caller, await this.#get(entry.id))
-    return { form: 'json', isVersioned: false, read }
-  }
-
-  async #describe(caller: Caller, user: User): Promise<UserDescription> {
-    return describeUser(caller, user, await this.#deps.lockout.lockedUntil(countedUser(user)))
-  }
+  const describe = async (caller: Caller, user: User): Promise<UserDescription> =>
+    describeUser(caller, user, await lockout.lockedUntil(countedUser(user)))
 
   /** @throws {NotFound} */
-  async #get(id: string, queries: Queries = this.#deps.database): Promise<User> {
+  const get = async (id: string, queries: Queries = database): Promise<User> => {
     const user = await findUser(queries, id)
     if (!user) throw new NotFound('not-found', `There is no user "${id}".`)
     return user
   }
 
-  /**
-   * Applies all of the request or nothing (D5.4). The right is checked before the current password, so that a caller cannot
-   * test another user's password here (D5.3).
-   */
-  async write(
-    caller: Caller,
-    target: EntryInContext,
-    body: ResourceBody,
-    { entry: precondition }: ResourceConditions,
-  ): Promise<Written> {
-    const user = await this.#get(target.entry.id)
-    mayChange(caller, target)
-    const wish = readWish(await body.json())
-    requireAllowed(caller, user, wish)
-    if (!isSelf(caller, user) || members.some(member => isCritical(member) && wish[member] !== undefined)) {
-      this.#deps.requireFresh(caller)
+  const requireCurrent = async ({ user, client }: Caller, current: unknown): Promise<void> => {
+    if (current === undefined || current === '') {
+      throw new Forbidden('current-password-required', 'Send `currentPassword` together with `password`.')
     }
-    const change = { ...(await this.#readChange(user, wish)), ...(await this.#newPassword(caller, user, wish)) }
-    // A user who changes their own password keeps the session in which they do it.
-    const own = isSelf(caller, user) && change.password !== undefined ? caller.session : undefined
-    const conditions = { check: mayChange, precondition }
-    const entry = await this.#deps.changes.change(caller, target, conditions, async (entry, writer) => {
-      const { tx } = writer
-      const now = await this.#get(entry.id, tx)
-      requireAllowed(writer.caller, now, wish)
-      if (now.disabled && change.disabled === false) await requireMayEnable(tx, writer.caller, now.id)
-      if (change.password !== undefined) {
-        // Another password may have been set while this one was hashed, to lock out people who know the old one.
-        if (isSelf(caller, now) && now.epoch !== caller.user.epoch) throw currentPasswordWrong()
-        await forgetDevices(tx, now.id)
-        // An administrator who sets a password wants to give the user access, so earlier wrong passwords must
-        // not lock the user out.
-        if (!isSelf(caller, now)) await forgetWrongPasswords(tx, now.id)
-      }
-      await changeUser(tx, now, change, own?.token)
-      for (const event of eventsOf(now, change)) writer.record(event)
-      return entry
-    })
-    // The new epoch has already ended the other sessions; this deletes them from the store.
-    if (change.password !== undefined || change.disabled) await this.#deps.sessions.clearAway(user.id, own)
-    return { entry }
+    await login.requireCurrentPassword(user, requirePasswordText(current, 'currentPassword'), client)
   }
 
-  async remove(writer: EntryWriter, { id }: EntryAddress): Promise<void> {
-    this.#deps.requireFresh(writer.caller)
-    const user = await findUser(writer.tx, id)
-    await deletePrincipal(writer.tx, id)
-    await forgetUserQuota(writer.tx, id)
-    if (user) writer.record({ event: 'user-deleted', userId: id, userName: user.name })
+  /** Whether users may replace their own password. @throws {Forbidden} */
+  const requireMayReplace = async (caller: Caller, current: unknown): Promise<void> => {
+    const { user } = caller
+    login.requireAdmitted(user)
+    if (requireCurrentPassword) return await requireCurrent(caller, current)
+    // The account would outlive its end at the provider.
+    if (user.password === undefined && (await isLinked(database, user.id)))
+      throw new Forbidden('not-allowed', 'You sign in through an identity provider, so you have no password here.')
   }
 
-  async removed({ id }: EntryAddress): Promise<void> {
-    await this.#deps.sessions.clearAway(id)
-  }
-
-  async #readChange(user: User, wish: Wish): Promise<UserChange> {
-    const { name, disabled, language, homecontext, customProperties } = wish
-    return {
-      ...(name === undefined ? {} : { name: requireName(requireText(name, 'name')) }),
-      ...(disabled === undefined ? {} : { disabled: readFlag(disabled, 'disabled') }),
-      ...(language === undefined ? {} : { language: readLanguage(language) }),
-      ...(homecontext === undefined ? {} : { homeContext: await this.#readHomeContext(homecontext) }),
-      ...(customProperties === undefined ? {} : { customProperties: readProperties(customProperties, user.id) }),
-    }
-  }
-
-  async #readHomeContext(value: unknown): Promise<string | undefined> {
-    const given = requireText(value, 'homecontext')
-    return given === '' ? undefined : await requireHomeContext(this.#deps.database, given)
-  }
-
-  async #newPassword(
+  const newPassword = async (
     caller: Caller,
     user: User,
     wish: Wish,
-  ): Promise<Pick<UserChange, 'password' | 'hasTemporaryPassword'>> {
+  ): Promise<Pick<UserChange, 'password' | 'hasTemporaryPassword'>> => {
     const hasTemporaryPassword = readTemporary(wish)
     if (hasTemporaryPassword && isSelf(caller, user)) {
       throw new InvalidInput('invalid-value', 'Your own password cannot be temporary.')
@@ -254,26 +140,100 @@ export class UserKind implements ResourceKind {
     if (wish.password === undefined) return {}
     if (user.id === GUEST) throw new Forbidden('not-allowed', 'The guest has no password.')
     const password = requirePasswordText(wish.password, 'password')
-    if (isSelf(caller, user)) await this.#requireMayReplace(caller, wish.currentPassword)
-    this.#deps.passwordRules.require(password, [user.name, requireOptionalName(wish)])
-    return { password: await this.#deps.passwords.hash(password), hasTemporaryPassword }
+    if (isSelf(caller, user)) await requireMayReplace(caller, wish.currentPassword)
+    passwordRules.require(password, [user.name, requireOptionalName(wish)])
+    return { password: await passwords.hash(password), hasTemporaryPassword }
   }
 
-  /** Whether users may replace their own password. @throws {Forbidden} */
-  async #requireMayReplace(caller: Caller, current: unknown): Promise<void> {
-    const { user } = caller
-    this.#deps.login.requireAdmitted(user)
-    if (this.#options.requireCurrentPassword) return await this.#requireCurrent(caller, current)
-    // The account would outlive its end at the provider.
-    if (user.password === undefined && (await isLinked(this.#deps.database, user.id)))
-      throw new Forbidden('not-allowed', 'You sign in through an identity provider, so you have no password here.')
-  }
-
-  async #requireCurrent({ user, client }: Caller, current: unknown): Promise<void> {
-    if (current === undefined || current === '') {
-      throw new Forbidden('current-password-required', 'Send `currentPassword` together with `password`.')
-    }
-    await this.#deps.login.requireCurrentPassword(user, requirePasswordText(current, 'currentPassword'), client)
+  return {
+    isCreatable: true,
+    home: PRINCIPALS,
+    initialAcl: userAcl,
+    naming: {
+      isPublic: false,
+      check: requireRenaming,
+      find: async (queries, id) => (await findUser(queries, id))?.name,
+      async set(writer, id, raw) {
+        requireFresh(writer.caller)
+        const user = await findUser(writer.tx, id)
+        if (!user) return
+        const { name } = await changeUser(writer.tx, user, { name: requireName(raw) })
+        writer.record({ event: 'user-renamed', userId: user.id, userName: name })
+      },
+    },
+    async prepare({ resource }, caller) {
+      if (!isObject(resource) || resource['password'] === undefined) return undefined
+      // The same as setting the password of a user.
+      requireNoToken(caller, 'create a user with a password')
+      requireFresh(caller)
+      const password = requirePasswordText(resource['password'], 'password')
+      passwordRules.require(password, [requireOptionalName(resource)])
+      return await passwords.hash(password)
+    },
+    async create(writer, making) {
+      const { entry, request, body, hash } = making
+      await insertRequestedUser(writer, entry.id, body.resource, hash)
+      if (request.groupUri !== undefined) await joinGroup(writer, making, request.groupUri, requireFresh)
+      return entry
+    },
+    async view(caller, { entry }) {
+      const user = await findUser(database, entry.id)
+      return { form: 'value', value: user ? await describe(caller, user) : {} }
+    },
+    /** A lockout changes what is shown without a change of the entry. */
+    async content(caller, { entry }) {
+      return { form: 'json', isVersioned: false, read: async () => await describe(caller, await get(entry.id)) }
+    },
+    /**
+     * Applies all of the request or nothing (D5.4). The right is checked before the current password, so that a caller cannot
+     * test another user's password here (D5.3).
+     */
+    async write(caller, target, body, { entry: precondition }) {
+      const user = await get(target.entry.id)
+      mayChange(caller, target)
+      const wish = readWish(await body.json())
+      requireAllowed(caller, user, wish)
+      if (!isSelf(caller, user) || members.some(member => isCritical(member) && wish[member] !== undefined)) {
+        requireFresh(caller)
+      }
+      const change = {
+        ...(await readChange(database, wish, user.id)),
+        ...(await newPassword(caller, user, wish)),
+      }
+      // A user who changes their own password keeps the session in which they do it.
+      const own = isSelf(caller, user) && change.password !== undefined ? caller.session : undefined
+      const conditions = { check: mayChange, precondition }
+      const entry = await changes.change(caller, target, conditions, async (entry, writer) => {
+        const { tx } = writer
+        const now = await get(entry.id, tx)
+        requireAllowed(writer.caller, now, wish)
+        if (now.disabled && change.disabled === false) await requireMayEnable(tx, writer.caller, now.id)
+        if (change.password !== undefined) {
+          // Another password may have been set while this one was hashed, to lock out people who know the old one.
+          if (isSelf(caller, now) && now.epoch !== caller.user.epoch) throw currentPasswordWrong()
+          await forgetDevices(tx, now.id)
+          // An administrator who sets a password wants to give the user access, so earlier wrong passwords must
+          // not lock the user out.
+          if (!isSelf(caller, now)) await forgetWrongPasswords(tx, now.id)
+        }
+        await changeUser(tx, now, change, own?.token)
+        for (const event of eventsOf(now, change)) writer.record(event)
+        return entry
+      })
+      // The new epoch has already ended the other sessions; this deletes them from the store.
+      if (change.password !== undefined || change.disabled) await sessions.clearAway(user.id, own)
+      return { entry }
+    },
+    async remove(writer, { id }) {
+      requireFresh(writer.caller)
+      const user = await findUser(writer.tx, id)
+      await deletePrincipal(writer.tx, id)
+      await forgetUserQuota(writer.tx, id)
+      if (user) writer.record({ event: 'user-deleted', userId: id, userName: user.name })
+    },
+    async removed({ id }) {
+      await sessions.clearAway(id)
+    },
   }
 }
 
@@ -357,6 +317,22 @@ function requireAllowed(caller: Caller, user: User, wish: Wish): void {
   }
 }
 
+async function readChange(queries: Queries, wish: Wish, userId: string): Promise<UserChange> {
+  const { name, disabled, language, homecontext, customProperties } = wish
+  return {
+    ...(name === undefined ? {} : { name: requireName(requireText(name, 'name')) }),
+    ...(disabled === undefined ? {} : { disabled: readFlag(disabled, 'disabled') }),
+    ...(language === undefined ? {} : { language: readLanguage(language) }),
+    ...(homecontext === undefined ? {} : { homeContext: await readHomeContext(queries, homecontext) }),
+    ...(customProperties === undefined ? {} : { customProperties: readProperties(customProperties, userId) }),
+  }
+}
+
+async function readHomeContext(queries: Queries, value: unknown): Promise<string | undefined> {
+  const given = requireText(value, 'homecontext')
+  return given === '' ? undefined : await requireHomeContext(queries, given)
+}
+
 async function insertRequestedUser(
   writer: EntryWriter,
   id: string,
@@ -370,18 +346,10 @@ async function insertRequestedUser(
   }
   if (!isObject(resource))
     throw new InvalidInput('invalid-value', `\`resource\` of a user must be an object, but is ${jsonTypeOf(resource)}.`)
-  const { name: givenName = '', homecontext, language, customProperties, disabled } = resource
-  const name = requireName(requireText(givenName, 'name'))
-  const homeContext =
-    homecontext === undefined ? undefined : await requireHomeContext(tx, requireText(homecontext, 'homecontext'))
+  const { name = '', homeContext, ...change } = await readChange(tx, { name: '', ...resource }, id)
   const hasTemporaryPassword = readTemporary(resource)
   await insertUser(tx, { id, name, password, hasTemporaryPassword, homeContext })
   const user = await findUser(tx, id)
-  const change: UserChange = {
-    ...(language === undefined ? {} : { language: readLanguage(language) }),
-    ...(customProperties === undefined ? {} : { customProperties: readProperties(customProperties, id) }),
-    ...(disabled === undefined ? {} : { disabled: readFlag(disabled, 'disabled') }),
-  }
   if (user && Object.keys(change).length > 0) await changeUser(tx, user, change)
   writer.record({ event: 'user-created', userId: id, userName: name })
 }
@@ -389,3 +357,42 @@ async function insertRequestedUser(
 /** The name in the same request, if any: no password may contain it. */
 const requireOptionalName = ({ name }: Wish): string | undefined =>
   typeof name === 'string' ? requireName(name) : undefined
+
+/** Parses the members of a user resource, for a creation and for a change (W2.6). */
+
+const MAX_PROPERTIES_BYTES = 65_536
+
+/** Parses a member that is true or false. @throws {InvalidInput} `invalid-value`, like the functions below */
+function readFlag(value: unknown, member: string): boolean {
+  if (value === true || value === 'true') return true
+  if (value === false || value === 'false') return false
+  throw new InvalidInput('invalid-value', `\`${member}\` must be true or false, but is ${jsonTypeOf(value)}.`)
+}
+
+/** Parses a language tag; an empty one clears the language. */
+function readLanguage(value: unknown): string | undefined {
+  const language = requireText(value, 'language').trim()
+  if (language === '') return undefined
+  if (!isLanguageTag(language)) {
+    throw new InvalidInput(
+      'invalid-value',
+      `\`language\` must be a language tag such as en or pt-BR, but is "${language.slice(0, 40)}".`,
+    )
+  }
+  return language
+}
+
+function readProperties(value: unknown, userId: string): Readonly<Record<string, string>> {
+  const what = `\`customProperties\` must be an object of texts, but is ${jsonTypeOf(value)}.`
+  if (!isObject(value)) throw new InvalidInput('invalid-value', what)
+  const entries = Object.entries(value).map(
+    ([key, text]) => [key, requireText(text, `customProperties.${key}`)] as const,
+  )
+  if (Buffer.byteLength(JSON.stringify(entries)) > MAX_PROPERTIES_BYTES) {
+    throw new InvalidInput(
+      'invalid-value',
+      `The custom properties of user ${userId} exceed ${MAX_PROPERTIES_BYTES} bytes.`,
+    )
+  }
+  return Object.fromEntries(entries)
+}

@@ -2,6 +2,7 @@ import type { Milliseconds } from '../../base/units.ts'
 import type { EntryAddress } from '../../model/addresses.ts'
 import type { Queries } from '../../stores/database.ts'
 import { sql } from '../../stores/sql.ts'
+import type { Migration } from '../../stores/migrations.ts'
 
 /** A public link. The store has a digest of its secret, by which it is found, and the sealed secret. */
 export interface PublicLink {
@@ -145,3 +146,38 @@ export async function deleteDeadLinks(queries: Queries, before: Milliseconds): P
     AND NOT EXISTS (SELECT 1 FROM trashed_entries t
       WHERE t.context = public_links.context AND t.id = public_links.entry AND t.created = public_links.entry_created)`)
 }
+
+/** Schema migrations for the table that only this module uses. */
+export const linkSteps: readonly Migration[] = [
+  {
+    id: 25,
+    name: 'public links',
+    statements: [
+      // No reference to the entry: one in the trash keeps its links. `entry_created` tells it from a later entry with its id.
+      sql`CREATE TABLE public_links (
+        id TEXT PRIMARY KEY,
+        digest TEXT NOT NULL UNIQUE,
+        context TEXT NOT NULL REFERENCES contexts (id) ON DELETE CASCADE,
+        entry TEXT NOT NULL,
+        entry_created BIGINT NOT NULL,
+        name TEXT,
+        password TEXT,
+        expires BIGINT,
+        max_downloads BIGINT,
+        downloads BIGINT NOT NULL DEFAULT 0,
+        created_by TEXT NOT NULL REFERENCES principals (id) ON DELETE CASCADE,
+        created BIGINT NOT NULL,
+        last_used BIGINT
+      )`,
+      sql`CREATE INDEX public_links_by_entry ON public_links (context, entry)`,
+      sql`CREATE INDEX public_links_by_creator ON public_links (created_by, created)`,
+      sql`CREATE INDEX public_links_by_age ON public_links (created)`,
+    ],
+  },
+  {
+    id: 50,
+    name: 'sealed secrets of public links',
+    // Absent for earlier links, whose secret nobody can read again.
+    statements: [sql`ALTER TABLE public_links ADD COLUMN sealed TEXT`],
+  },
+]

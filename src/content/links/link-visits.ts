@@ -15,10 +15,10 @@ import type { Database } from '../../stores/database.ts'
 import type { EntryLoader } from '../entry-loader.ts'
 import { findEntry } from '../entry-records.ts'
 import { displayName, fileNameOf, mediaTypeOf } from '../file-description.ts'
-import { membershipOf, trustedListMembersFrom } from '../list-records.ts'
-import { isSecret, keyOf, opensLink, secretOf } from './link-key.ts'
+import { membershipOf, trustedListMembers } from '../list-records.ts'
 import { countDownload, findKeyedLink, type KeyedLink, type PublicLink } from './link-rows.ts'
 import { findCreator, findLinked, isLinkable, limitOf, stateOf } from './link-state.ts'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 
 interface Dependencies {
   readonly database: Database
@@ -132,7 +132,7 @@ export class LinkVisits {
   ): Promise<{ readonly items: readonly LinkedItem[]; readonly next: number | undefined }> {
     const { database, loader } = this.#deps
     const { creator, contextEntry } = visit
-    const ids = isList(folder) ? await trustedListMembersFrom(database, folder, { limit: limit + 1, offset }) : []
+    const ids = isList(folder) ? await trustedListMembers(database, folder, { limit: limit + 1, offset }) : []
     const budget = ResponseBudget.forMany()
     const items: LinkedItem[] = []
     for (const id of ids.slice(0, limit)) {
@@ -223,3 +223,32 @@ function refusalOf(link: PublicLink | undefined, now: number): NotFound {
   if (limit === 'used-up') return new NotFound('link-used-up', 'This link has reached its number of downloads.')
   return gone()
 }
+
+/** 256 bits in base64url, in a secret as in a MAC. */
+const LENGTH = 43
+
+/** Whether a text has the form of a secret; others are not looked up. */
+export const isSecret = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text)
+
+/**
+ * What a visitor shows from the second request on: the secret, and a MAC by it of the stored password. Only a visitor who knew
+ * the password, or has a key of one who did, has the right MAC, because the stored hash is secret. Nothing is stored for it, and it ends
+ * with the link.
+ */
+export const keyOf = (secret: string, password: string | undefined): string => secret + macOf(secret, password)
+
+/** The secret in a key; `undefined` if the text is no key. */
+const secretOf = (key: string): string | undefined =>
+  key.length === 2 * LENGTH && isSecret(key.slice(0, LENGTH)) ? key.slice(0, LENGTH) : undefined
+
+/** @param digest of the secret of the link @param password the stored hash of its password */
+function opensLink(key: string, digest: string, password: string | undefined): boolean {
+  const secret = secretOf(key)
+  return secret !== undefined && isSame(digestOf(secret), digest) && isSame(key, keyOf(secret, password))
+}
+
+const macOf = (secret: string, password = ''): string =>
+  createHmac('sha256', secret).update(password).digest('base64url')
+
+const isSame = (one: string, other: string): boolean =>
+  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))

@@ -10,12 +10,11 @@ import { may, requireRight, requires } from '../../model/rights.ts'
 import type { Database, Queries } from '../../stores/database.ts'
 import type { Changes, EntryWriter, Precondition } from '../changes.ts'
 import { getContext } from '../contexts.ts'
-import { touchHoldingList } from '../deletion.ts'
+import { touchHoldingList } from '../entries.ts'
 import { displayName } from '../file-description.ts'
 import type { EntryLoader } from '../entry-loader.ts'
 import { findEntryHead } from '../entry-records.ts'
-import { appendToList, forgetList, insertMembership, leaveList } from '../list-records.ts'
-import { membersBelow } from '../descendants.ts'
+import { appendToList, forgetList, insertMembership, leaveList, membersBelow } from '../list-records.ts'
 import {
   findTrashed,
   findTrashedEntry,

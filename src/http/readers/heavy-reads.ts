@@ -1,8 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Bytes } from '../../base/units.ts'
-import type { EntrySummary } from '../../content/entry-summary.ts'
-import type { EntryKey } from '../../model/addresses.ts'
-import { holdsContent, isList } from '../../model/entry.ts'
+import { type EntrySummary, holdsContent, isList } from '../../model/entry.ts'
 import type { Services } from '../services.ts'
 import { pathPart } from '../route.ts'
 
@@ -15,16 +13,12 @@ const always: Rule = () => true
 
 /** Decides by the entry that the address names. If the entry does not exist, the request is refused at once. */
 const byEntry =
-  (isHeavy: (entry: EntrySummary, ...asked: Parameters<Rule>) => boolean | Promise<boolean>): Rule =>
+  (isHeavy: (entry: EntrySummary, request: FastifyRequest) => boolean): Rule =>
   async (request, entries) => {
-    const entry = await entries.summary(keyOf(request), MAX_LIGHT)
-    return entry !== undefined && (await isHeavy(entry, request, entries))
+    const key = { context: pathPart(request, 'context'), entry: pathPart(request, 'entry') }
+    const entry = await entries.summary(key, MAX_LIGHT)
+    return entry !== undefined && isHeavy(entry, request)
   }
-
-const keyOf = (request: FastifyRequest): EntryKey => ({
-  context: pathPart(request, 'context'),
-  entry: pathPart(request, 'entry'),
-})
 
 const isLarge = ({ size, graphType }: EntrySummary): boolean => size > MAX_LIGHT && graphType !== 'User'
 const isLargeEntry = byEntry(isLarge)
@@ -44,10 +38,7 @@ export const heavyReads: Readonly<Record<string, Rule>> = {
   '/:context/merged-metadata/:entry': always,
   '/:context/cached-external-metadata/:entry': always,
   '/:context/entry/:entry': byEntry(
-    async (entry, request, entries) =>
-      isLarge(entry) ||
-      (request.parameters.has('includeAll') &&
-        (hasMembers(entry) || (entry.hasManyRelations ?? (await entries.hasManyRelations(keyOf(request)))))),
+    (entry, request) => isLarge(entry) || (request.parameters.has('includeAll') && hasMembers(entry)),
   ),
   '/:context/metadata/:entry': (request, entries) =>
     request.parameters.has('recursive') || request.parameters.has('rev') || isLargeEntry(request, entries),

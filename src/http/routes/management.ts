@@ -2,24 +2,24 @@ import { availableParallelism, loadavg } from 'node:os'
 import { auditEvents, eventOf } from '../../accounts/audit.ts'
 import { isGuest, requireAdmin } from '../../accounts/caller.ts'
 import { findUser, findUserByName, liftLockout, normaliseName } from '../../accounts/users.ts'
-import { parseTime, isoTime } from '../../base/times.ts'
+import { isoTime, parseTime } from '../../base/times.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import { countStore } from '../../content/store-counts.ts'
+import { countStore } from '../../content/context-list.ts'
 import type { OidcProvider } from '../../sso/oidc/provider.ts'
-import type { Federation, SamlProvider } from '../../sso/saml/provider.ts'
+import type { SamlProvider } from '../../sso/saml/provider.ts'
 import { userNamed } from '../caller.ts'
 import {
-  done,
-  json,
-  redirect,
   choice,
   custom,
+  done,
   flagParameter,
   invalid,
+  json,
+  redirect,
   requiredText,
+  route,
   textParameter,
   wholeNumber,
-  route,
 } from '../interface/route.ts'
 import {
   anyOf,
@@ -38,6 +38,7 @@ import { preferenceAmong, prefersHtml } from '../protocol/negotiate.ts'
 import type { Parameters } from '../protocol/body.ts'
 import type { Uses } from '../services.ts'
 import { OIDC_CALLBACK_PATH } from './oidc.ts'
+import type { Federation } from '../../sso/saml/federation.ts'
 
 const chapter = 'Status and administration'
 

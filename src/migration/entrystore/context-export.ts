@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Properties } from 'properties-file/parser'
 import type { Row } from '../../backup/rows.ts'
@@ -7,7 +6,6 @@ import { systemNames } from '../../accounts/users.ts'
 import { InvalidInput } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import {
-  batchName,
   fileName,
   FORMAT,
   type IriForms,
@@ -18,11 +16,11 @@ import {
   type TranslationHints,
   VERSION,
 } from '../../content/archive/format.ts'
+import { Batch, describeEntry, describeRevision, lineOf, member } from '../../content/archive/export.ts'
 import { entryFromRow, type EntryRow } from '../../content/entry-records.ts'
-import { describeEntry, describeRevision } from '../../content/archive/lines.ts'
+import type { Revision } from '../../content/revisions.ts'
 import { bytesOf } from '../../content/archive/archive-reader.ts'
-import { type RandomAccess, readZip, type ZipPart } from '../../files/zip-reader.ts'
-import { writeZip, type ZipMember } from '../../files/zip-writer.ts'
+import { type RandomAccess, readZip, writeZip, type ZipMember, type ZipPart } from '../../files/zip.ts'
 import { mapIris } from '../../graph/graph.ts'
 import { CONTEXTS, isId } from '../../model/addresses.ts'
 import { newBlobKey } from '../../stores/blob-store.ts'
@@ -36,11 +34,12 @@ import { ListMemberships } from './list-memberships.ts'
 import { PrincipalRows } from './principal-rows.ts'
 import { QuadTable, sortable } from './quad-table.ts'
 import { Report } from './report.ts'
-import { RetiredIds } from './retired-ids.ts'
+import { RetiredIds } from './index-graph.ts'
 import type { FilledTable } from './row-sink.ts'
+import { sinkOf } from './source.ts'
 import type { Survey } from './survey.ts'
 import { Terms } from './terms.ts'
-import { ZipFiles } from './zip-files.ts'
+import { ZipFiles } from './old-files.ts'
 
 const GRAPHS = 'triples.rdf'
 const PROPERTIES = 'export.properties'
@@ -123,15 +122,7 @@ function readProperties(text: string): Omit<Origin, 'groups'> {
 }
 
 async function load(part: ZipPart, quads: QuadTable, report: Report): Promise<void> {
-  await readQuads(bytesOf(part.open), {
-    quad(subject, predicate, object, graph) {
-      report.read(1)
-      if (graph === undefined || !graph.isWellFormed() || graph.includes('\0'))
-        report.drop('default-graph-statements', GRAPHS)
-      else quads.add('main', graph, [subject, predicate, object])
-    },
-    problem: (problem, place) => report.note(problem, place),
-  })
+  await readQuads(bytesOf(part.open), sinkOf('main', GRAPHS, { quads, report }))
   quads.flush()
   if (quads.count === 0) throw new Unusable('not-an-export', 'its graphs have lost their names')
 }
@@ -208,7 +199,7 @@ class Translation {
     for (const { name, quads: lost } of quads.unread()) {
       // The entry of the context itself stays as it is here.
       const isOfContext = name.startsWith(`${base}${CONTEXTS}/`)
-      if (isOfContext) report.derived(lost)
+      if (isOfContext) report.add('derived', lost)
       else report.drop('orphan-graph', name.startsWith(base) ? name.slice(base.length) : name, lost)
     }
   }
@@ -226,47 +217,33 @@ class Translation {
       metadataOnly: false,
       lastNumber: this.#last,
     }
-    yield member(MANIFEST, manifest)
+    yield member(MANIFEST, [lineOf(manifest)])
     const summary = { entries: 0, revisions: 0, files: 0, bytes: 0 }
-    let batch = 0
-    let lines: unknown[] = [
-      ...[...origin.users].flatMap(([id, name]) => (name === undefined ? [] : [{ id, kind: 'user', name }])),
-      ...[...origin.groups].map(([id, name]) => ({ id, kind: 'group', name })),
-    ].map(principal => ({ principal }))
-    const flush = function* (): Generator<ZipMember> {
-      if (lines.length > 0) yield member(batchName(++batch), ...lines)
-      lines = []
-    }
+    const batch = new Batch()
+    for (const [id, name] of origin.users) if (name !== undefined) batch.add({ principal: { id, kind: 'user', name } })
+    for (const [id, name] of origin.groups) batch.add({ principal: { id, kind: 'group', name } })
     for (const [id, row] of this.#entries.under('')) {
       const entry = entryFromRow(JSON.parse(row) as EntryRow)
       const place = parsed<{ list: string; position: number }>(this.#lists.get(id))
       const list = place && { ...place, isTrusted: true }
       const file = parsed<{ size: number; sha256: string }>(this.#fileRows.get(id))
       summary.entries++
-      lines.push({ entry: describeEntry(entry, { list, file }, form) })
+      batch.add({ entry: describeEntry(entry, { list, file }, form) })
       if (file) {
         summary.files++
         summary.bytes += file.size
-        yield* flush()
+        yield batch.take()
         yield { name: fileName(id), isDeflated: false, bytes: await this.#files.open(id) }
       }
       for (const [, text] of this.#revisions.under(`${id}/`)) {
-        const { number, time, author, metadata } = JSON.parse(text) as {
-          number: number
-          time: number
-          author: string
-          metadata: string
-        }
         summary.revisions++
-        lines.push({
-          revision: describeRevision(id, { number, time, author, metadata }, form),
-        })
+        batch.add({ revision: describeRevision(id, JSON.parse(text) as Revision, form) })
       }
-      if (lines.length >= 500) yield* flush()
+      if (batch.isFull) yield batch.take()
       if (summary.entries % BATCH === 0) await nextTurn()
     }
-    yield* flush()
-    yield member(SUMMARY, summary)
+    if (!batch.isEmpty) yield batch.take()
+    yield member(SUMMARY, [lineOf(summary)])
   }
 
   async #take(table: FilledTable, row: Row): Promise<void> {
@@ -282,12 +259,6 @@ class Translation {
 
 const parsed = <T>(text: string | undefined): T | undefined =>
   text === undefined ? undefined : (JSON.parse(text) as T)
-
-const member = (name: string, ...values: readonly unknown[]): ZipMember => ({
-  name,
-  isDeflated: true,
-  bytes: Readable.from([Buffer.from(values.map(value => `${JSON.stringify(value)}\n`).join(''))]),
-})
 
 /** IRIs of the old service, absolute again. */
 function formOf(base: string): IriForms {

@@ -1,21 +1,19 @@
 import { ADMIN, ADMINS, GUEST, systemNames, USERS } from '../../accounts/users.ts'
-import type { Milliseconds } from '../../base/units.ts'
-import { UNLIMITED } from '../../base/units.ts'
+import { type Milliseconds, UNLIMITED } from '../../base/units.ts'
+import { rowOf } from '../../content/entry-records.ts'
 import { everybody, newEntry } from '../../model/entry.ts'
 import { CONTEXTS, type EntryAddress, isId, PRINCIPALS } from '../../model/addresses.ts'
 import type { Scratch } from '../../stores/scratch.ts'
 import type { Zone } from './dates.ts'
-import type { DiskFiles } from './disk-files.ts'
-import { entryRow } from './entry-row.ts'
+import type { DiskFiles } from './old-files.ts'
 import { EntryRows } from './entry-rows.ts'
 import type { FindingCode } from './finding-codes.ts'
-import { type ContextIndex, readContextIndex } from './index-graph.ts'
+import { type ContextIndex, readContextIndex, RetiredIds } from './index-graph.ts'
 import { ListMemberships } from './list-memberships.ts'
 import { byAge, namesOfContexts, namesOfPrincipals } from './names.ts'
 import { type PasswordHashing, PrincipalRows } from './principal-rows.ts'
 import type { QuadTable } from './quad-table.ts'
 import type { Report } from './report.ts'
-import { RetiredIds } from './retired-ids.ts'
 import type { RowSink } from './row-sink.ts'
 import type { Survey } from './survey.ts'
 import type { Terms } from './terms.ts'
@@ -131,10 +129,8 @@ async function addMissing(has: (address: EntryAddress) => boolean, conversion: C
     const isThere = graphType === 'SystemContext' ? has({ context, id }) : survey.principals.has(id)
     if (isThere || has({ context, id })) return false
     report.note('system-entry-missing', `${context}/entry/${id}`)
-    await rows.add(
-      'entries',
-      entryRow(newEntry({ context, id, graphType, by: undefined, now, acl: { mread: everybody } })),
-    )
+    const entry = newEntry({ context, id, graphType, by: undefined, now, acl: { mread: everybody } })
+    await rows.add('entries', { ...rowOf(entry) })
     return true
   }
   for (const id of [CONTEXTS, PRINCIPALS]) await missing(CONTEXTS, id, 'SystemContext')

@@ -1,7 +1,15 @@
 import type { Milliseconds } from '../../base/units.ts'
 import { graphOf, type Statement, type Term } from '../../graph/graph.ts'
 import { dct, owl, prov, rdf, store } from '../../graph/vocabulary.ts'
-import { type Acl, type AclSlot, type Entry, entryTypes, graphTypes, resourceTypes } from '../../model/entry.ts'
+import {
+  type Acl,
+  type AclSlot,
+  type Entry,
+  entryTypes,
+  graphTypes,
+  hasExternalMetadata,
+  resourceTypes,
+} from '../../model/entry.ts'
 import {
   addressIn,
   cachedMetadataUri,
@@ -79,12 +87,23 @@ const derivedOnEntry: ReadonlySet<string> = new Set([
   store.term('referredIn'),
 ])
 
+const valuesOnEntry: ReadonlyMap<string, string> = new Map([
+  [store.resource, 'resource'],
+  [store.externalMetadata, 'externalMetadata'],
+  [dct.created, 'created'],
+  [dct.modified, 'modified'],
+  [dct.creator, 'creator'],
+  [dct.contributor, 'contributor'],
+])
+
 class EntryReading {
   readonly #address: EntryAddress
   readonly #resource: string
   readonly #options: EntryGraphOptions
   readonly #values = new Map<string, string[]>()
   readonly #acl = new Map<AclSlot, Set<string>>()
+  /** The access lists of entry, metadata and resource: by the subject and the predicate of their statements. */
+  readonly #slots: ReadonlyMap<string, Readonly<Partial<Record<string, AclSlot>>>>
   readonly #revisions = new Map<number, RevisionNote>()
   readonly #rest: Statement[] = []
 
@@ -92,12 +111,17 @@ class EntryReading {
     this.#address = address
     this.#resource = resource
     this.#options = options
+    this.#slots = new Map([
+      [resource, { [store.read]: 'rread', [store.write]: 'rwrite' } as const],
+      [metadataUri(address), { [store.read]: 'mread', [store.write]: 'mwrite' } as const],
+      [entryUri(address), { [store.write]: 'admin' } as const],
+    ])
   }
 
   take(statement: Statement): void {
     const { subject, predicate } = statement
     const { report } = this.#options
-    if (subject === entryUri(this.#address) && derivedOnEntry.has(predicate)) return report.derived(1)
+    if (subject === entryUri(this.#address) && derivedOnEntry.has(predicate)) return report.add('derived')
     const revision = this.#revisionOf(subject)
     const isTaken =
       this.#takeAccess(statement) ||
@@ -109,7 +133,7 @@ class EntryReading {
       (revision !== undefined && this.#takeOnRevision(revision, statement))
     if (isTaken) return
     this.#rest.push(statement)
-    report.imported(1)
+    report.add('imported')
   }
 
   finish(): ReadEntry {
@@ -126,7 +150,6 @@ class EntryReading {
     if (creator.length > 1) this.#report('several-values', 'dct:creator')
     if (created.length > 1) this.#report('several-values', 'dct:created')
     if (modified.length > 1) this.#report('several-values', 'dct:modified')
-    const hasExternalMetadata = entryType === 'Reference' || entryType === 'LinkReference'
     const externalMetadata = this.#one('externalMetadata')
     const entry: Entry = {
       ...address,
@@ -134,7 +157,7 @@ class EntryReading {
       graphType: this.#type('graphType', graphTypes) ?? 'None',
       resourceType: this.#type('resourceType', resourceTypes) ?? 'InformationResource',
       externalResource: isLocal ? undefined : this.#resource,
-      externalMetadata: hasExternalMetadata ? externalMetadata : undefined,
+      externalMetadata: hasExternalMetadata({ entryType }) ? externalMetadata : undefined,
       created: first ?? fallback,
       modified: Math.max(last ?? fallback, first ?? fallback),
       creator: creator[0],
@@ -150,55 +173,23 @@ class EntryReading {
     return { entry, revisions, homeContextUri: this.#one('homeContext') }
   }
 
-  /** The access lists of entry, metadata and resource; the subject determines which. */
   #takeAccess({ subject, predicate, object }: Statement): boolean {
-    if (predicate !== store.read && predicate !== store.write) return false
-    const isWrite = predicate === store.write
-    const slot: AclSlot | undefined =
-      subject === entryUri(this.#address)
-        ? isWrite
-          ? 'admin'
-          : undefined
-        : subject === metadataUri(this.#address)
-          ? isWrite
-            ? 'mwrite'
-            : 'mread'
-          : subject === this.#resource
-            ? isWrite
-              ? 'rwrite'
-              : 'rread'
-            : undefined
+    const slot = this.#slots.get(subject)?.[predicate]
     if (slot === undefined) return false
     if (object.type !== 'uri') {
       this.#options.report.drop('bad-value', `${placeOf(this.#address)}: a principal that is no IRI`)
       return true
     }
     this.#acl.set(slot, (this.#acl.get(slot) ?? new Set()).add(object.value))
-    this.#options.report.imported(1)
+    this.#options.report.add('imported')
     return true
   }
 
   #takeOnEntry({ predicate, object }: Statement): boolean {
-    switch (predicate) {
-      case store.resource:
-        return this.#note('resource', object)
-      case store.externalMetadata:
-        return this.#note('externalMetadata', object)
-      case dct.created:
-        return this.#note('created', object)
-      case dct.modified:
-        return this.#note('modified', object)
-      case dct.creator:
-        return this.#note('creator', object)
-      case dct.contributor:
-        return this.#note('contributor', object)
-      case rdf.type: {
-        const type = entryTypes.find(type => object.value === store.term(type))
-        return type !== undefined && this.#note('entryType', { type: 'literal', value: type })
-      }
-      default:
-        return false
-    }
+    const what = valuesOnEntry.get(predicate)
+    if (what !== undefined) return this.#note(what, object)
+    const type = predicate === rdf.type ? entryTypes.find(type => object.value === store.term(type)) : undefined
+    return type !== undefined && this.#note('entryType', { type: 'literal', value: type })
   }
 
   #takeOnResource({ predicate, object }: Statement): boolean {
@@ -220,19 +211,19 @@ class EntryReading {
         const read = readDateTime(object.value, zone ?? utc)
         if (!read) report.note('bad-date', `${placeOf(this.#address)}: revision ${number}`)
         note.time = Math.max(note.time ?? 0, read?.time ?? 0)
-        report.imported(1)
+        report.add('imported')
         break
       }
       case prov.wasAttributedTo:
         note.author = principalId(object) ?? note.author
-        report.imported(1)
+        report.add('imported')
         break
       case prov.wasRevisionOf:
-        report.derived(1)
+        report.add('derived')
         break
       case owl.sameAs:
         note.isPresent = object.value === metadataUri(this.#address)
-        report.derived(1)
+        report.add('derived')
         break
       default:
         return false
@@ -250,7 +241,7 @@ class EntryReading {
   /** Counts the statement as imported; its value is checked at the end. */
   #note(what: string, { value }: Term): true {
     this.#values.set(what, [...(this.#values.get(what) ?? []), value])
-    this.#options.report.imported(1)
+    this.#options.report.add('imported')
     return true
   }
 

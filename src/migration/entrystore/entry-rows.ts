@@ -1,22 +1,21 @@
+import { rowOf } from '../../content/entry-records.ts'
 import { withStatement } from '../../content/info.ts'
-import { graphOf, graphText, literal, objectsOf, type Statement } from '../../graph/graph.ts'
+import { type Graph, graphOf, graphText, literal, objectsOf, type Statement } from '../../graph/graph.ts'
 import { dct, rdf, xsd } from '../../graph/vocabulary.ts'
 import { aclSlots, type Entry, holdsFile, resourceOf, payingUser } from '../../model/entry.ts'
 import { CONTEXTS, type EntryAddress, PRINCIPALS, resourceUri } from '../../model/addresses.ts'
 import type { Zone } from './dates.ts'
-import type { FileSource } from './disk-files.ts'
-import { entryRow } from './entry-row.ts'
-import { placeOf, principalId, type ReadEntry, readEntryGraph } from './entry-graph.ts'
+import type { FileSource } from './old-files.ts'
+import { placeOf, principalId, type ReadEntry, readEntryGraph, type RevisionNote } from './entry-graph.ts'
 import type { ListMemberships } from './list-memberships.ts'
-import { readMembers } from './members.ts'
-import type { PrincipalRows } from './principal-rows.ts'
+import { type PrincipalRows, readMembers } from './principal-rows.ts'
 import type { OldGraph, QuadTable } from './quad-table.ts'
 import type { Report } from './report.ts'
-import type { RetiredIds } from './retired-ids.ts'
-import { addRevisions, countOf } from './revision-rows.ts'
+import type { RetiredIds } from './index-graph.ts'
 import type { RowTarget } from './row-sink.ts'
 import type { Survey } from './survey.ts'
 import type { Terms } from './terms.ts'
+import { GUEST } from '../../accounts/users.ts'
 
 interface Dependencies {
   readonly quads: QuadTable
@@ -58,7 +57,7 @@ export class EntryRows {
       entry,
       read.revisions.map(({ author }) => author),
     )
-    await rows.add('entries', entryRow(entry))
+    await rows.add('entries', { ...rowOf(entry) })
     await addRevisions(entry, read.revisions, this.#deps)
     report.count('entries')
     report.count(`entries: ${entry.entryType}${entry.graphType === 'None' ? '' : ` ${entry.graphType}`}`)
@@ -102,7 +101,7 @@ export class EntryRows {
 
   #imported(name: string) {
     const graph = graphOf(this.#named(name))
-    this.#deps.report.imported(countOf(graph))
+    this.#deps.report.add('imported', countOf(graph))
     return graph
   }
 
@@ -147,7 +146,7 @@ export class EntryRows {
       if (isText) texts.push(object.value)
       else report.drop('unknown-statement', `${placeOf(entry)}: ${predicate}`)
     }
-    report.imported(texts.length)
+    report.add('imported', texts.length)
     if (texts.length > 1) report.note('several-values', `${placeOf(entry)}: text`)
     return texts.sort()[0] ?? ''
   }
@@ -176,7 +175,7 @@ export class EntryRows {
   #dropRelations({ context, id }: EntryAddress): void {
     const { quads, terms, report } = this.#deps
     const graph = quads.find('main', `${terms.base}${context}/relations/${id}`)
-    for (const _statement of quads.read(graph)) report.derived(1)
+    for (const _statement of quads.read(graph)) report.add('derived')
   }
 
   /** Keeps the ids of deleted users taken, so that no new user inherits their rights or authorship. */
@@ -195,3 +194,35 @@ export class EntryRows {
     }
   }
 }
+
+/**
+ * Writes the revisions of an entry's metadata. The entry's graph lists them, and the provenance store
+ * contains their content; the content of the current one is the metadata themselves.
+ */
+async function addRevisions(entry: Entry, notes: readonly RevisionNote[], deps: Dependencies): Promise<void> {
+  const { quads, terms, rows, report } = deps
+  if (notes.some(({ number }, index) => number !== index + 1)) report.note('revision-gap', placeOf(entry))
+  for (const [index, note] of notes.entries()) {
+    report.count('revisions')
+    const place = `${entry.context}/metadata/${entry.id}?rev=${note.number}`
+    const found = quads.find('provenance', terms.base + place)
+    const kept = graphOf(terms.graph(quads.read(found), place))
+    if (found) report.add('imported', countOf(kept))
+    const isPresent = note.isPresent && index === notes.length - 1
+    if (!isPresent && !found) report.note('revision-without-graph', place)
+    await rows.add('metadata_revisions', {
+      context: entry.context,
+      entry: entry.id,
+      number: index + 1,
+      time: note.time ?? entry.modified,
+      author: note.author ?? GUEST,
+      metadata: isPresent ? entry.metadata : graphText(kept),
+    })
+  }
+}
+
+export const countOf = (graph: Graph): number =>
+  Object.values(graph).reduce(
+    (sum, predicates) => sum + Object.values(predicates).reduce((count, objects) => count + objects.length, 0),
+    0,
+  )

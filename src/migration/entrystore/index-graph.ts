@@ -1,6 +1,5 @@
 import { UNLIMITED } from '../../base/units.ts'
-import { retiresIds } from './retired-ids.ts'
-import { addressIn, CONTEXTS, type EntryAddress, entryUri } from '../../model/addresses.ts'
+import { addressIn, CONTEXTS, type EntryAddress, entryUri, isId, PRINCIPALS } from '../../model/addresses.ts'
 import { store } from '../../graph/vocabulary.ts'
 import type { QuadTable, RawStatement } from './quad-table.ts'
 import type { Report } from './report.ts'
@@ -61,15 +60,15 @@ function takeStatement(index: ContextIndex, context: string, statement: RawState
     case es.resHasMMd:
     case es.mdHasMMd:
       if (typeof object === 'string') quads.markIndexed(object)
-      return report.derived(1)
+      return report.add('derived')
     case es.hasQuotaFillLevel:
-      return report.derived(1)
+      return report.add('derived')
     case es.counter: {
       if (!isAboutContext) break
       const number = Number(value)
       if (!Number.isSafeInteger(number) || number < 0) return report.drop('bad-value', `${place}: counter`)
       index.lastNumber = Math.max(index.lastNumber, number)
-      return report.imported(1)
+      return report.add('imported')
     }
     case es.hasQuota: {
       if (!isAboutContext) break
@@ -77,18 +76,18 @@ function takeStatement(index: ContextIndex, context: string, statement: RawState
       if (!Number.isSafeInteger(quota) || quota < UNLIMITED) return report.drop('bad-value', `${place}: quota`)
       if (index.quota !== undefined) report.note('several-values', `${place}: quota`)
       index.quota = Math.max(quota, index.quota ?? UNLIMITED)
-      return report.imported(1)
+      return report.add('imported')
     }
     case es.alias:
       if (entry === undefined || value === undefined || !retiresIds(context)) break
       index.names.set(entry.id, [...(index.names.get(entry.id) ?? []), value])
-      return report.imported(1)
+      return report.add('imported')
     case es.deleted:
     case es.deletedBy:
       if (entry === undefined) break
       if (retiresIds(context)) {
         index.deleted.add(entry.id)
-        return report.imported(1)
+        return report.add('imported')
       }
       return report.drop('tombstone-dropped', `${context}/entry/${entry.id}`)
   }
@@ -98,4 +97,21 @@ function takeStatement(index: ContextIndex, context: string, statement: RawState
 function entryIn(context: string, iri: string): EntryAddress | undefined {
   const address = addressIn(iri)
   return address?.context === context && iri === entryUri(address) ? address : undefined
+}
+
+/** Ids of users, groups and contexts are never assigned again. */
+const retiresIds = (context: string): boolean => context === CONTEXTS || context === PRINCIPALS
+
+/** Collects the ids of deleted entries that must stay taken. */
+export class RetiredIds {
+  readonly #ids = new Map<string, { readonly context: string; readonly id: string }>()
+
+  add(context: string, id: string): void {
+    if (isId(id)) this.#ids.set(`${context}/${id}`, { context, id })
+  }
+
+  /** @param isPresent an id in use is not retired */
+  list(isPresent: (context: string, id: string) => boolean): Array<{ readonly context: string; readonly id: string }> {
+    return [...this.#ids.values()].filter(({ context, id }) => !isPresent(context, id))
+  }
 }

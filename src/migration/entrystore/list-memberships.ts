@@ -48,7 +48,7 @@ export class ListMemberships {
       else {
         previous = member
         if (lists.has(member)) holding.set(member, list)
-        this.#report.imported(1)
+        this.#report.add('imported')
         this.#chosen.set(`${context}/${list}/${position}`, member)
       }
     }

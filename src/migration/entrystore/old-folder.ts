@@ -18,42 +18,18 @@ export class OldFolder {
 
   /** The sorted names of its files and folders; empty when it is not a folder. */
   async names(): Promise<string[]> {
-    try {
-      return (await readdir(this.path)).sort()
-    } catch (error) {
-      if (isAbsent(error)) return []
-      throw error
-    }
+    return ((await unlessAbsent(readdir(this.path))) ?? []).sort()
   }
 
   /** The size of a file in bytes; `undefined` when there is no such regular file. */
   async sizeOf(name: string): Promise<number | undefined> {
-    try {
-      const found = await stat(join(this.path, name))
-      return found.isFile() ? found.size : undefined
-    } catch (error) {
-      if (isAbsent(error)) return undefined
-      throw error
-    }
-  }
-
-  async isFolder(): Promise<boolean> {
-    try {
-      return (await stat(this.path)).isDirectory()
-    } catch (error) {
-      if (isAbsent(error)) return false
-      throw error
-    }
+    const found = await unlessAbsent(stat(join(this.path, name)))
+    return found?.isFile() ? found.size : undefined
   }
 
   /** The text of a small file; `undefined` when there is none. */
   async text(name: string): Promise<string | undefined> {
-    try {
-      return await readFile(join(this.path, name), 'utf8')
-    } catch (error) {
-      if (isAbsent(error)) return undefined
-      throw error
-    }
+    return await unlessAbsent(readFile(join(this.path, name), 'utf8'))
   }
 
   stream(name: string): Readable {
@@ -81,8 +57,15 @@ async function* listing(path: string): AsyncGenerator<Dirent> {
   yield* await opendir(path)
 }
 
-const isAbsent = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+async function unlessAbsent<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    throw error
+  }
+}
 
 const BLOCK = 65_536
 const BLOCKS = 256

@@ -45,25 +45,10 @@ export class Report {
   readonly #findings = new Map<FindingCode, OpenFinding>()
   readonly #counts = new Map<string, number>()
   readonly #source = new Map<string, string>()
-  #read = 0
-  #imported = 0
-  #derived = 0
-  #duplicate = 0
+  readonly #quads = { read: 0, imported: 0, derived: 0, duplicate: 0 }
 
-  read(quads: number): void {
-    this.#read += quads
-  }
-
-  imported(quads: number): void {
-    this.#imported += quads
-  }
-
-  derived(quads: number): void {
-    this.#derived += quads
-  }
-
-  duplicate(quads: number): void {
-    this.#duplicate += quads
+  add(result: 'read' | 'imported' | 'derived' | 'duplicate', quads = 1): void {
+    this.#quads[result] += quads
   }
 
   /** A finding that an administrator should check; no quad is lost. */
@@ -94,13 +79,7 @@ export class Report {
 
   get quads(): QuadCounts {
     const reported = [...this.#findings.values()].reduce((sum, { quads }) => sum + quads, 0)
-    return {
-      read: this.#read,
-      imported: this.#imported,
-      derived: this.#derived,
-      duplicate: this.#duplicate,
-      reported,
-    }
+    return { ...this.#quads, reported }
   }
 
   /** @throws {Error} when a quad is not accounted for, which would be an error of this program */

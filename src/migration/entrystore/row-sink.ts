@@ -1,6 +1,5 @@
-import type { ColumnDefaults } from '../../backup/column-defaults.ts'
 import { readRows, RowFileWriter } from '../../backup/row-files.ts'
-import type { Row } from '../../backup/rows.ts'
+import type { ColumnDefaults, Row } from '../../backup/rows.ts'
 
 /** The tables that an import fills; all others stay empty. */
 const filled = [

@@ -2,6 +2,10 @@ import { readNativeStore } from './formats/native-store.ts'
 import { type QuadSink, Unusable } from './formats/quads.ts'
 import { readQuads } from './formats/read-quads.ts'
 import { OldFolder } from './old-folder.ts'
+import type { System } from '../../base/system.ts'
+import type { Progress } from './progress.ts'
+import type { OldStore, QuadTable } from './quad-table.ts'
+import type { Report } from './report.ts'
 
 /** One of the two old stores, ready to be read. */
 export interface QuadSource {
@@ -192,5 +196,78 @@ async function nativeSource(folder: OldFolder, triples: string): Promise<QuadSou
       }
       return 'native store'
     },
+  }
+}
+
+interface Loading {
+  readonly quads: QuadTable
+  readonly report: Report
+  readonly progress: Progress
+  readonly system: System
+  /** Reads a truncated file as far as it goes. */
+  readonly acceptTruncated: boolean
+}
+
+/** The formats whose end shows that nothing is missing. */
+const selfProving = /^(TriX|BinaryRDF|memory store|native store)/
+
+/**
+ * Reads both stores into the table. @returns whether the format proves that the main store is complete
+ * @throws {Unusable}
+ */
+export async function loadQuads(
+  { main, provenance }: Input,
+  loading: Loading,
+): Promise<{ readonly isProved: boolean }> {
+  const format = await loadStore('main', main, loading)
+  if (provenance) await loadStore('provenance', provenance, loading)
+  loading.quads.flush()
+  const { report, quads } = loading
+  report.count('graphs', quads.graphs.main)
+  if (provenance) report.count('graphs of the provenance store', quads.graphs.provenance)
+  return { isProved: format !== undefined && selfProving.test(format) }
+}
+
+/** Adds what a reader finds to the table. @param name of the file, for the report */
+export const sinkOf = (
+  store: OldStore,
+  name: string,
+  { quads, report }: Pick<Loading, 'quads' | 'report'>,
+): QuadSink => ({
+  quad(subject, predicate, object, graph) {
+    report.add('read')
+    // A name that no engine can store is not the name of a graph of EntryStore.
+    if (graph === undefined) report.drop('default-graph-statements', name)
+    else if (!graph.isWellFormed() || graph.includes('\0')) report.drop('bad-iri', `${name}: name of a graph`)
+    else quads.add(store, graph, [subject, predicate, object])
+  },
+  problem: (problem, place) => report.note(problem, place),
+})
+
+async function loadStore(store: OldStore, source: QuadSource, loading: Loading): Promise<string | undefined> {
+  const { quads, report, progress, system } = loading
+  const begun = system.monotonic()
+  const before = quads.count
+  let bytes = 0
+  progress.begin(`Reading ${source.name}`, source.bytes)
+  const onBytes = (count: number): void => {
+    bytes += count
+    const seconds = (system.monotonic() - begun) / 1000
+    progress.at(bytes, `${Math.round((quads.count - before) / Math.max(seconds, 0.001))} quads/s`)
+  }
+  const name = store === 'main' ? 'repository' : 'provenance store'
+  try {
+    const format = await source.read(sinkOf(store, source.name, loading), onBytes)
+    report.from(name, `${source.name} (${format})`)
+    return format
+  } catch (error) {
+    if (!(error instanceof Unusable)) throw error
+    if (error.code === 'truncated' && loading.acceptTruncated) {
+      report.from(name, `${source.name} (cut off: ${error.message})`)
+      return undefined
+    }
+    throw new Unusable(error.code, `${source.name}: ${error.message}`, { cause: error })
+  } finally {
+    progress.end()
   }
 }

@@ -1,4 +1,5 @@
 import { isAbsoluteIri, type Statement, type Term } from '../../graph/graph.ts'
+import { BlankLabels } from '../../graph/text.ts'
 import type { ObjectTerm } from './formats/quads.ts'
 import type { RawStatement } from './quad-table.ts'
 import type { Report } from './report.ts'
@@ -49,15 +50,9 @@ export class Terms {
    * all others by the caller.
    */
   graph(statements: Iterable<RawStatement>, place: string): Statement[] {
-    const labels = new Map<string, string>()
-    const blank = (label: string): string => {
-      const known = labels.get(label)
-      if (known !== undefined) return known
-      const given = `_:b${labels.size}`
-      labels.set(label, given)
-      return given
-    }
-    const resource = (raw: string): string | undefined => (raw.startsWith('_:') ? blank(raw) : this.iri(raw, place))
+    const labels = new BlankLabels()
+    const resource = (raw: string): string | undefined =>
+      raw.startsWith('_:') ? `_:${labels.of(raw)}` : this.iri(raw, place)
     const known = new Set<string>()
     const kept: Statement[] = []
     for (const [s, p, o] of statements) {
@@ -69,7 +64,7 @@ export class Terms {
       }
       const key = JSON.stringify([subject, predicate, object.type, object.value, object.lang, object.datatype])
       if (known.has(key)) {
-        this.#report.duplicate(1)
+        this.#report.add('duplicate')
         continue
       }
       known.add(key)

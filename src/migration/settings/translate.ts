@@ -1,5 +1,3 @@
-import { oldKeys } from './old-keys.ts'
-
 /** The settings of this version. */
 export interface KnownSettings {
   /** True when a key as written names a setting. */
@@ -60,7 +58,7 @@ const withoutByteSign = ({ key, value }: Translated): Translated => ({
 })
 
 const ruleFor = (name: string) =>
-  oldKeys.find(([key]) => key === name || (key.endsWith('.') && name.startsWith(key)))?.[1]
+  oldKeys.find(([key]) => key === name || (key.endsWith('.') && `${name}.`.startsWith(key)))?.[1]
 
 interface OldSetting {
   readonly name: string
@@ -85,3 +83,102 @@ function settingsFor(
   const asList = `${OWN}${bare}.${number ?? '1'}`
   return known.isKnown(asList) ? [{ key: asList, value }] : undefined
 }
+
+/** The handling of a key that does more than change its prefix. */
+type OldKey =
+  | { readonly to: string; readonly why?: string }
+  /** A list in this service, whose values may be on one line in EntryStore. */
+  | { readonly toList: string; readonly why?: string }
+  | { readonly dropped: string }
+
+const store = 'The store is the embedded one, or PostgreSQL at service.repository.store.url.'
+const mailText = 'The text of mails is built in.'
+const saml = 'One provider without a name still works; for several, name them in service.auth.saml.idps.<n>.'
+
+/**
+ * Keys of EntryStore, without `entrystore.`, whose meaning or name differs here. The first match applies: the
+ * key itself or, with a full stop at its end, its beginning. A key that is not listed and is known to this service keeps
+ * its name.
+ */
+const oldKeys: ReadonlyArray<readonly [key: string, what: OldKey]> = [
+  [
+    'data.folder',
+    {
+      dropped:
+        'It means something else: the folder of the new store. Choose an empty folder; the import copies the files.',
+    },
+  ],
+  ['repository.store.url', { dropped: `It means something else: there the address of an RDF4J server. ${store}` }],
+  ['repository.store.init-with-test-data', { dropped: 'An imported store needs no test data.' }],
+  ['repository.store.', { dropped: store }],
+  ['repository.provenance', { to: 'repository.provenance', why: 'Revisions are kept in the one store.' }],
+  ['repository.provenance.', { dropped: 'Revisions are kept in the one store.' }],
+  ['repository.public.', { dropped: 'There is no public SPARQL copy.' }],
+  [
+    'repository.track-deleted-entries.',
+    { dropped: 'There are no tombstones; ids of users, groups and contexts stay taken.' },
+  ],
+  [
+    'repository.rewrite-basereference',
+    { dropped: 'IRIs are stored relative to the base address: a new address needs no rewriting.' },
+  ],
+  ['repository.storejs.', { dropped: 'The pages of the service are built in.' }],
+  ['solr.max-limit', { to: 'solr.max-limit' }],
+  ['solr.', { dropped: 'The search engine is built in.' }],
+  ['backup.', { dropped: 'Run `stowage backup` from a timer of the system (docs/how-to/backup-and-upgrade.md).' }],
+  ['auth.http-basic.enabled', { to: 'auth.http-basic' }],
+  ['auth.saml.enabled', { to: 'auth.saml', why: saml }],
+  ['auth.saml', { to: 'auth.saml', why: saml }],
+  ['auth.saml.redirect-domain-whitelist', { toList: 'auth.saml.redirect-domain-whitelist' }],
+  ['auth.saml.idps', { toList: 'auth.saml.idps' }],
+  ['auth.password.whitelist', { toList: 'auth.password.whitelist' }],
+  ['auth.password.blacklist', { toList: 'auth.password.blacklist' }],
+  [
+    'auth.password.rule.custom',
+    { toList: 'auth.password.rule.custom', why: 'Patterns are RE2: no look-around, no back references.' },
+  ],
+  [
+    'auth.password.require-current-password',
+    { to: 'auth.password.require-current-password', why: 'It is on by default here.' },
+  ],
+  [
+    'auth.cookie.invalid-token-error',
+    { to: 'auth.cookie.invalid-token-error', why: "By default an unknown token makes the request a guest's." },
+  ],
+  ['auth.email.from', { to: 'smtp.from' }],
+  ['smtp.email.from', { to: 'smtp.from' }],
+  ['smtp.email.', { dropped: 'Mails have a sender and one recipient.' }],
+  ['auth.email.', { dropped: 'Mails have a sender and one recipient.' }],
+  ['auth.password-reset.email.', { dropped: mailText }],
+  ['auth.password-change.', { dropped: mailText }],
+  ['auth.signup.', { dropped: 'People cannot register themselves: administrators or a sign-on create users.' }],
+  ['auth.recaptcha.', { dropped: 'There is no CAPTCHA; the lockout limits guessing.' }],
+  [
+    'auth.permitted.redirects',
+    {
+      dropped:
+        'Redirects after a sign-on stay on the own origin and the domains of service.auth.saml.redirect-domain-whitelist.<n>.',
+    },
+  ],
+  [
+    'cors.origins',
+    { toList: 'cors.origins', why: 'Origins of this list may also write; `*` only reads what guests may read.' },
+  ],
+  ['cors.headers', { dropped: 'The headers that clients need are always allowed.' }],
+  ['cors.origins.allow-credentials', { dropped: 'The origins listed may send cookies; `*` never.' }],
+  [
+    'proxy.whitelist.anonymous',
+    { toList: 'proxy.guest-hosts', why: 'Host names, not addresses. Set service.proxy=on.' },
+  ],
+  ['proxy.whitelist.local', { toList: 'proxy.private-hosts', why: 'Host names, not addresses. Set service.proxy=on.' }],
+  ['harvester.', { dropped: 'There is no harvesting.' }],
+  ['rowstore.', { dropped: 'There is no table store.' }],
+  ['traversal.', { dropped: 'Clients name the predicates to follow in the request.' }],
+  ['syndication.', { dropped: 'There are no feeds.' }],
+  [
+    'http.allow-content-disposition-inline',
+    { dropped: 'Types that browsers may show are listed in service.data.inline-types.<n>.' },
+  ],
+  ['http.', { dropped: 'Headers and types of responses are fixed.' }],
+  ['metrics', { dropped: 'Metrics are at /management/metrics, for administrators or with service.metrics.token.' }],
+]

@@ -4,7 +4,6 @@ import type { Milliseconds } from '../../base/units.ts'
 import type { Database, Queries } from '../database.ts'
 import { schemaVersion } from '../migrations.ts'
 import { sql } from '../sql.ts'
-import { holdsStore } from './postgres-server.ts'
 
 /** The values that nodes on one database must agree on, by name; shown when they differ. No secrets. */
 export interface NodeFacts {
@@ -136,4 +135,16 @@ export async function requireNoOlderNodes(database: Database, schema: number): P
     `Node ${older.id} of version ${older.facts.version} uses the database, and this version changes its tables. ` +
       'Stop all nodes of the older version first.',
   )
+}
+
+/** Whether the database contains a store with at least one applied migration. */
+export async function holdsStore(queries: Queries): Promise<boolean> {
+  const row = await queries.get<{ found: string | null }>(sql`SELECT to_regclass('schema_migrations') AS found`)
+  return typeof row?.found === 'string'
+}
+
+/** The version of the server, such as `15.8`. */
+export async function serverVersion(queries: Queries): Promise<string> {
+  const row = await queries.get<{ version: string }>(sql`SELECT current_setting('server_version') AS version`)
+  return row?.version.split(' ')[0] ?? ''
 }

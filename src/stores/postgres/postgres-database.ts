@@ -4,11 +4,9 @@ import { Overloaded, StartupError, StoreUnavailable } from '../../base/errors.ts
 import { Mutex } from '../../base/semaphore.ts'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import type { Database, Queries, TransactionOptions } from '../database.ts'
-import { changesOf, PostgresConnection } from './postgres-connection.ts'
-import { SerializationConflict, translated } from './postgres-errors.ts'
-import { openPool, placeOf } from './postgres-pool.ts'
-import { takeStore } from './postgres-presence.ts'
+import { type Database, type Queries, readOnly, type TransactionOptions } from '../database.ts'
+import { changesOf, PostgresConnection, SerializationConflict, translated } from './postgres-connection.ts'
+import { openPool, placeOf, takeStore } from './postgres-pool.ts'
 import { type Sql, sql } from '../sql.ts'
 
 export interface PostgresOptions {
@@ -128,14 +126,7 @@ class PostgresDatabase implements Database {
           SELECT 1`,
       )
       try {
-        return await work({
-          engine: 'postgres',
-          all: statement => at.all(statement),
-          get: statement => at.get(statement),
-          run: async () => {
-            throw new Error('a snapshot is read-only')
-          },
-        })
+        return await work(readOnly(at))
       } finally {
         await at.rollback()
       }
@@ -201,7 +192,11 @@ class PostgresDatabase implements Database {
     return await this.#use(
       async connection => {
         const transaction = new PostgresTransaction(connection)
-        await connection.execute(beginning(options))
+        // A relaxed one is as durable as any other: the server may crash without us, and an upload whose reservation is lost leaves
+        // bytes that no record refers to.
+        await connection.execute(
+          `BEGIN ISOLATION LEVEL SERIALIZABLE${options.noTimeout ? '; SET LOCAL statement_timeout = 0' : ''}`,
+        )
         try {
           const result = await work(transaction)
           await transaction.commit().finally(() => this.#commits++)
@@ -235,19 +230,8 @@ class PostgresDatabase implements Database {
   }
 }
 
-/**
- * A relaxed transaction is as durable as any other: it outlives our process either way, but the server may crash without us,
- * and an upload whose reservation is lost leaves bytes that no record refers to.
- */
-function beginning({ noTimeout }: TransactionOptions): string {
-  return ['BEGIN ISOLATION LEVEL SERIALIZABLE', ...(noTimeout ? ['SET LOCAL statement_timeout = 0'] : [])].join('; ')
-}
-
-const crowded = (cause?: unknown): Overloaded => {
-  const refusal = new Overloaded('Conflicting writes to the database. Try again in 1 second.')
-  refusal.cause = cause
-  return refusal
-}
+const crowded = (cause?: unknown): Overloaded =>
+  Object.assign(new Overloaded('Conflicting writes to the database. Try again in 1 second.'), { cause })
 
 class PostgresTransaction implements Queries {
   readonly engine = 'postgres'
@@ -255,15 +239,11 @@ class PostgresTransaction implements Queries {
   /** The connection runs one statement at a time. */
   readonly #mutex = new Mutex()
   #ended = false
-  #conflict: SerializationConflict | undefined
+  /** The conflict that the transaction failed with, if any. */
+  conflict: SerializationConflict | undefined
 
   constructor(connection: PostgresConnection) {
     this.#connection = connection
-  }
-
-  /** The conflict that the transaction failed with, if any. */
-  get conflict(): SerializationConflict | undefined {
-    return this.#conflict
   }
 
   async all<Row>(statement: Sql): Promise<Row[]> {
@@ -300,7 +280,7 @@ class PostgresTransaction implements Queries {
       try {
         return await work()
       } catch (error) {
-        if (error instanceof SerializationConflict) this.#conflict = error
+        if (error instanceof SerializationConflict) this.conflict = error
         throw error
       }
     })

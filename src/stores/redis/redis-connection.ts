@@ -71,17 +71,11 @@ export async function connectRedis(
 
 /** @throws {StartupError} which names the file */
 async function readCertificate({ certificateFile, keyFile }: ClientCertificate) {
-  const read = async (path: string, reading: Promise<string>): Promise<string> => {
-    try {
-      return await reading
-    } catch (error) {
-      if (error instanceof StartupError) throw error
-      throw new StartupError(`${path} cannot be read: ${reasonOf(error)}.`)
-    }
-  }
-  return {
-    cert: await read(certificateFile, readFile(certificateFile, 'utf8')),
-    key: await read(keyFile, readPrivate(keyFile)),
+  try {
+    return { cert: await readFile(certificateFile, 'utf8'), key: await readPrivate(keyFile) }
+  } catch (error) {
+    if (error instanceof StartupError) throw error
+    throw new StartupError(`The certificate for Redis cannot be read: ${reasonOf(error)}.`)
   }
 }
 

@@ -14,9 +14,22 @@ import {
   requireRange,
   type StoredBlob,
 } from '../blob-store.ts'
-import { createS3Client, isAbsentObject, TIMEOUT, type S3Options, s3Call } from './s3-client.ts'
-import { objectsIn, sizeOfUnfinished, unfinishedIn } from './s3-listing.ts'
-import { abortMultipart, beginMultipart, PART, partSize, type S3Multipart, type S3Object } from './s3-multipart.ts'
+import {
+  abortMultipart,
+  beginMultipart,
+  createS3Client,
+  isAbsentObject,
+  objectsIn,
+  PART,
+  partSize,
+  s3Call,
+  type S3Multipart,
+  type S3Object,
+  type S3Options,
+  sizeOfUnfinished,
+  TIMEOUT,
+  unfinishedIn,
+} from './s3-client.ts'
 import { readObject } from './s3-reader.ts'
 
 /**

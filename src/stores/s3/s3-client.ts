@@ -1,6 +1,22 @@
-import { S3Client, S3ServiceException } from '@aws-sdk/client-s3'
-import { StoreUnavailable } from '../../base/errors.ts'
-import type { Milliseconds } from '../../base/units.ts'
+import {
+  type _Object,
+  AbortMultipartUploadCommand,
+  type CompletedPart,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  ListMultipartUploadsCommand,
+  type ListMultipartUploadsCommandOutput,
+  ListObjectsV2Command,
+  type ListObjectsV2CommandOutput,
+  ListPartsCommand,
+  type ListPartsCommandOutput,
+  type MultipartUpload,
+  S3Client,
+  S3ServiceException,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3'
+import { StoreUnavailable, TooLarge } from '../../base/errors.ts'
+import type { Bytes, Milliseconds } from '../../base/units.ts'
 
 export interface S3Options {
   /** Address of a server other than Amazon's; buckets are then part of the path, not of the host name. */
@@ -62,3 +78,111 @@ export const filesUnavailable = (cause: unknown): StoreUnavailable =>
 /** True if the object or unfinished upload does not exist; false if the bucket does not exist. */
 export const isAbsentObject = (error: unknown): boolean =>
   error instanceof S3ServiceException && ['NoSuchKey', 'NoSuchUpload'].includes(error.name)
+
+/** Smaller blobs are one request. All parts except the last need at least 5 MiB. */
+export const PART: Bytes = 8 * 2 ** 20
+/** For the parts after {@link SMALL_PARTS}, because there are at most 10 000 parts. */
+const LARGE_PART: Bytes = 64 * 2 ** 20
+const SMALL_PARTS = 1000
+const MAX_PARTS = 10_000
+/** Maximum size of an object: 570 GiB. */
+const MAX_OBJECT: Bytes = SMALL_PARTS * PART + (MAX_PARTS - SMALL_PARTS) * LARGE_PART
+
+/** Size of the part with this number, counted from 1. @throws {TooLarge} when the number exceeds the maximum. */
+export function partSize(number: number): Bytes {
+  if (number <= MAX_PARTS) return number <= SMALL_PARTS ? PART : LARGE_PART
+  const detail = `A file may have at most ${MAX_OBJECT} bytes.`
+  throw new TooLarge('file-too-large', detail, { extra: { limit: MAX_OBJECT } })
+}
+
+/** An object's place in a bucket. */
+export interface S3Object {
+  readonly Bucket: string
+  readonly Key: string
+}
+
+/** A multipart upload. The object exists once the parts have been completed. */
+export interface S3Multipart {
+  /** Must be called for one part after the other. */
+  add(bytes: Uint8Array): Promise<void>
+  complete(): Promise<void>
+}
+
+export async function beginMultipart(client: S3Client, object: S3Object, signal: AbortSignal): Promise<S3Multipart> {
+  const options = { abortSignal: signal }
+  const { UploadId } = await s3Call(client.send(new CreateMultipartUploadCommand(object), options), signal)
+  const parts: CompletedPart[] = []
+  return {
+    async add(bytes) {
+      const PartNumber = parts.length + 1
+      const command = new UploadPartCommand({ ...object, UploadId, PartNumber, Body: bytes })
+      const { ETag } = await s3Call(client.send(command, options), signal)
+      parts.push({ PartNumber, ETag })
+    },
+    async complete() {
+      const command = new CompleteMultipartUploadCommand({ ...object, UploadId, MultipartUpload: { Parts: parts } })
+      await s3Call(client.send(command, options), signal)
+    },
+  }
+}
+
+/** Aborting an upload that was already completed or aborted is not an error. */
+export async function abortMultipart(client: S3Client, object: S3Object, uploadId: string): Promise<void> {
+  try {
+    await s3Call(client.send(new AbortMultipartUploadCommand({ ...object, UploadId: uploadId })))
+  } catch (error) {
+    if (!isAbsentObject(error)) throw error
+  }
+}
+
+/** Selects the names in the bucket that begin with the prefix. */
+interface S3Place {
+  readonly Bucket: string
+  readonly Prefix: string
+}
+
+export async function* objectsIn(client: S3Client, place: S3Place): AsyncGenerator<_Object> {
+  for await (const { Contents = [] } of pages((last?: ListObjectsV2CommandOutput) =>
+    s3Call(client.send(new ListObjectsV2Command({ ...place, ContinuationToken: last?.NextContinuationToken }))),
+  )) {
+    yield* Contents
+  }
+}
+
+/** Multipart uploads that were neither completed nor aborted. */
+export async function* unfinishedIn(client: S3Client, place: S3Place): AsyncGenerator<MultipartUpload> {
+  for await (const { Uploads = [] } of pages((last?: ListMultipartUploadsCommandOutput) => {
+    const after = { KeyMarker: last?.NextKeyMarker, UploadIdMarker: last?.NextUploadIdMarker }
+    return s3Call(client.send(new ListMultipartUploadsCommand({ ...place, ...after })))
+  })) {
+    yield* Uploads
+  }
+}
+
+/** The number of received bytes; 0 when the upload has ended meanwhile. */
+export async function sizeOfUnfinished(client: S3Client, bucket: string, upload: MultipartUpload): Promise<Bytes> {
+  const object = { Bucket: bucket, Key: upload.Key, UploadId: upload.UploadId }
+  let size = 0
+  try {
+    for await (const { Parts = [] } of pages((last?: ListPartsCommandOutput) =>
+      s3Call(client.send(new ListPartsCommand({ ...object, PartNumberMarker: last?.NextPartNumberMarker }))),
+    )) {
+      for (const { Size = 0 } of Parts) size += Size
+    }
+  } catch (error) {
+    if (!isAbsentObject(error)) throw error
+    return 0
+  }
+  return size
+}
+
+/** The client's own paging uses the marker, which Ceph sends on the last page too, and would never end. */
+async function* pages<Page extends { IsTruncated?: boolean | undefined }>(
+  ask: (last: Page | undefined) => Promise<Page>,
+): AsyncGenerator<Page> {
+  let page: Page | undefined
+  do {
+    page = await ask(page)
+    yield page
+  } while (page.IsTruncated === true)
+}

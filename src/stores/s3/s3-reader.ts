@@ -5,8 +5,7 @@ import { StoreUnavailable } from '../../base/errors.ts'
 import { realSystem } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { ByteRange } from '../blob-store.ts'
-import { filesUnavailable, s3Call } from './s3-client.ts'
-import type { S3Object } from './s3-multipart.ts'
+import { filesUnavailable, s3Call, type S3Object } from './s3-client.ts'
 
 /** How often in a row a connection may break without a byte in between. */
 const ATTEMPTS = 3

@@ -2,7 +2,6 @@ import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StartupError } from '../../base/errors.ts'
-import type { SqliteHandle } from './sqlite-handle.ts'
 
 interface FolderLock {
   /** Releases the folder. Calling it again is not an error. */
@@ -10,7 +9,7 @@ interface FolderLock {
 }
 
 /** Keeps a reference: the garbage collector would close an unreferenced handle, and the lock would be lost. */
-const held = new Set<SqliteHandle>()
+const held = new Set<DatabaseSync>()
 
 /**
  * Locks `folder`, which is created when absent, for this process until `release` or the end of the process. Node has no file
@@ -20,7 +19,7 @@ const held = new Set<SqliteHandle>()
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
   const pidFile = join(folder, 'stowage.pid')
-  let handle: SqliteHandle | undefined
+  let handle: DatabaseSync | undefined
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     handle = new DatabaseSync(join(folder, 'lock'), { timeout: 0 })

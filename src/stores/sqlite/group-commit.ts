@@ -34,7 +34,7 @@ export class GroupCommit {
   /** Why nothing is written any more. */
   #broken: unknown
   /** Why the last transaction could not be stored, if the disk is the reason. */
-  #failure: unknown
+  failure: unknown
 
   /**
    * @param mutex keeps all other work off the connection
@@ -46,42 +46,36 @@ export class GroupCommit {
     this.#isLogInPlace = isLogInPlace
   }
 
-  get failure(): unknown {
-    return this.#failure
-  }
-
   run<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let end = (): void => {}
       const keep = (result: T): void => void (end = () => resolve(result))
       this.#waiting.push({ options, work: async tx => keep(await work(tx)), resolve: () => end(), reject })
-      this.#mutex.run(() => this.#runWaiting()).catch(reject)
+      this.#mutex.run(() => this.#runTogether()).catch(reject)
     })
   }
 
-  /** Called once per transaction. Most calls find their transaction done and need no turn. */
-  async #runWaiting(): Promise<void> {
-    if (this.#waiting.length > 0) await this.#runTogether()
-  }
-
+  /** Called once per transaction. Most calls find their transaction done. */
   async #runTogether(): Promise<void> {
     const relaxed = this.#waiting.slice(0, MAX_TOGETHER).every(isRelaxed)
     let next = this.#waiting.shift()
+    if (!next) return
     const ends: End[] = []
     try {
       this.#begin(relaxed)
     } catch (error) {
       this.#note(error)
-      return next?.reject(error)
+      return next.reject(error)
     }
     try {
       for (; next; next = this.#join(next, ends.length, relaxed)) {
-        ends.push(ends.length === 0 ? await this.#endOfFirst(next) : await this.#endOf(next))
+        // The first has no savepoint: inside one, full-text tables are written to the disk with every statement.
+        ends.push(ends.length === 0 ? await this.#work(next) : await this.#workAlone(next))
         // Statements block the process, so requests that have arrived meanwhile only get this far now.
         if (this.#waiting.length === 0) await setImmediate()
       }
       this.#connection.execute('COMMIT')
-      this.#failure = undefined
+      this.failure = undefined
     } catch (error) {
       this.#note(error)
       if (this.#connection.inTransaction) this.#connection.execute('ROLLBACK')
@@ -109,7 +103,7 @@ export class GroupCommit {
     // The system may have dropped relaxed commits that it could not write, and every later commit would be lost with them.
     if (isSyncFailure(error)) this.#broken = error
     if (error instanceof StoreUnavailable || error instanceof StorageReadOnly || error instanceof StoreDamaged)
-      this.#failure = error
+      this.failure = error
   }
 
   /** Adds the next transaction to the shared commit. */
@@ -120,21 +114,13 @@ export class GroupCommit {
   }
 
   /**
-   * Without a savepoint: inside one, full-text tables are written to the disk with every statement, which slows down large
-   * changes.
-   * @throws the error of the work: no other transaction is affected yet
+   * Behind a savepoint, so that it can fail alone.
+   * @throws when the engine has rolled back everything, as it does by itself when the disk is full
    */
-  async #endOfFirst(one: Waiting): Promise<End> {
-    await this.#work(one)
-    return { one }
-  }
-
-  /** @throws when SQLite has rolled back everything, as it does by itself when the disk is full */
-  async #endOf(one: Waiting): Promise<End> {
+  async #workAlone(one: Waiting): Promise<End> {
     this.#connection.execute('SAVEPOINT one')
     try {
-      await this.#work(one)
-      return { one }
+      return await this.#work(one)
     } catch (error) {
       if (!this.#connection.inTransaction) throw error
       this.#connection.execute('ROLLBACK TO one')
@@ -144,12 +130,14 @@ export class GroupCommit {
     }
   }
 
-  async #work({ work }: Waiting): Promise<void> {
+  /** @throws the error of the work */
+  async #work(one: Waiting): Promise<End> {
     const transaction = new SqliteTransaction(this.#connection)
     try {
-      await work(transaction)
+      await one.work(transaction)
       // Work that ignores an error may have ignored one after which SQLite rolled back everything.
       if (!this.#connection.inTransaction) throw new Error('the engine has ended the transaction')
+      return { one }
     } finally {
       transaction.end()
     }

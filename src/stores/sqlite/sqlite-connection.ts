@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { StoreDamaged, StoreUnavailable } from '../../base/errors.ts'
@@ -8,29 +9,24 @@ import type { Milliseconds } from '../../base/units.ts'
 import { type Queries, UniqueViolation } from '../database.ts'
 import { translateDiskError } from '../disk.ts'
 import { bindable, type Sql } from '../sql.ts'
-import type { SqliteHandle, SqliteStatement } from './sqlite-handle.ts'
 
 interface Prepared {
-  readonly statement: SqliteStatement
+  readonly statement: StatementSync
   readonly writes: boolean
 }
 
 /** A connection: prepares statements once, checks values before they are bound, and converts errors of SQLite. */
 export class SqliteConnection {
-  readonly #handle: SqliteHandle
+  readonly #handle: DatabaseSync
   readonly #cache: LRUCache<string, Prepared>
-  #statements = 0
-  #revisionStatement: SqliteStatement | undefined
+  /** How many statements have been executed. */
+  statements = 0
+  #revisionStatement: StatementSync | undefined
 
   /** Keeps at most `statements` prepared statements. */
-  constructor(handle: SqliteHandle, statements: number) {
+  constructor(handle: DatabaseSync, statements: number) {
     this.#handle = handle
     this.#cache = new LRUCache({ max: statements, memoMethod: text => prepare(handle, text) })
-  }
-
-  /** How many statements have been executed. */
-  get statements(): number {
-    return this.#statements
   }
 
   get inTransaction(): boolean {
@@ -39,7 +35,7 @@ export class SqliteConnection {
 
   /** Differs from an earlier one if another connection has committed since. Almost every request asks, so its statement is at hand. */
   get revision(): number {
-    this.#statements++
+    this.statements++
     try {
       this.#revisionStatement ??= this.#handle.prepare('PRAGMA data_version')
       return (this.#revisionStatement.get() as { readonly data_version: number }).data_version
@@ -73,7 +69,7 @@ export class SqliteConnection {
 
   /** For statements that must not be cached, such as pragmas: some take effect only when they are prepared. */
   execute(text: string): void {
-    this.#statements++
+    this.statements++
     try {
       this.#handle.exec(text)
     } catch (error) {
@@ -95,7 +91,7 @@ export class SqliteConnection {
   }
 
   #execute<T>(statement: Sql, use: (prepared: Prepared, values: ReturnType<typeof bindable>[]) => T): T {
-    this.#statements++
+    this.statements++
     const values = statement.values.map(bindable)
     try {
       // A damaged database fails here too: SQLite reads the schema.
@@ -146,7 +142,7 @@ function statementText(statement: Sql): string {
   return text
 }
 
-function prepare(handle: SqliteHandle, text: string): Prepared {
+function prepare(handle: DatabaseSync, text: string): Prepared {
   // SQLite would prepare the first statement and silently ignore the others.
   const outline = text.replace(/'[^']*'/g, '')
   if (/;\s*\S/.test(outline) && !/^\s*create\s+trigger\b/i.test(outline)) {

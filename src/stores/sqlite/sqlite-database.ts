@@ -4,12 +4,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { StartupError, StoreDamaged } from '../../base/errors.ts'
 import { Mutex } from '../../base/semaphore.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
-import type { Database, Queries, TransactionOptions } from '../database.ts'
+import { type Database, type Queries, readOnly, type TransactionOptions } from '../database.ts'
 import { translateDiskError } from '../disk.ts'
 import { type Sql, sql } from '../sql.ts'
 import { GroupCommit } from './group-commit.ts'
 import { SqliteConnection, SqliteTransaction, writesRows } from './sqlite-connection.ts'
-import type { SqliteHandle } from './sqlite-handle.ts'
 
 export interface SqliteOptions {
   /** Memory for pages that have been read; 64 MiB by default. */
@@ -29,7 +28,7 @@ const SECOND_STATEMENTS = 200
  */
 export async function openSqliteDatabase(path: string, options: SqliteOptions = {}): Promise<Database> {
   const { readCache = 64 * 2 ** 20, statements = 500 } = options
-  const connect = (readOnly: boolean): SqliteHandle =>
+  const connect = (readOnly: boolean): DatabaseSync =>
     // Only another program, such as an operator's shell, can hold a lock; waiting for it blocks the whole process.
     new DatabaseSync(path, { readOnly, enableForeignKeyConstraints: true, timeout: LOCK_TIMEOUT })
 
@@ -70,7 +69,7 @@ function watchedLog(path: string): () => boolean {
   return () => inode() === first
 }
 
-function prepareToWrite(handle: SqliteHandle, path: string): void {
+function prepareToWrite(handle: DatabaseSync, path: string): void {
   const { journal_mode: mode } = handle.prepare('PRAGMA journal_mode = WAL').get() as { journal_mode: string }
   if (mode !== 'wal' && path !== IN_MEMORY) {
     throw new StartupError(`The database ${path} cannot use a write-ahead log here (mode ${mode}); use a local disk.`)
@@ -88,7 +87,7 @@ function prepareToWrite(handle: SqliteHandle, path: string): void {
  * No memory map: a page that cannot be read would raise SIGBUS and end the process, instead of an error of one statement.
  * The page cache does the same for pages in use.
  */
-function prepareToRead(handle: SqliteHandle, cache: Bytes): SqliteHandle {
+function prepareToRead(handle: DatabaseSync, cache: Bytes): DatabaseSync {
   handle.exec(`PRAGMA temp_store = MEMORY; PRAGMA cache_size = -${Math.ceil(cache / 1024)}; PRAGMA mmap_size = 0`)
   return handle
 }
@@ -190,19 +189,16 @@ class SqliteDatabase implements Database {
   async findDamage({ maxBytes = Number.POSITIVE_INFINITY }: { readonly maxBytes?: Bytes } = {}): Promise<string[]> {
     this.#requireOpen()
     try {
-      const size = this.#pragma('page_count') * this.#pragma('page_size')
-      if (size > maxBytes) return []
+      const size = this.#reader.get(
+        sql`SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()`,
+      ) as { readonly bytes: Bytes }
+      if (size.bytes > maxBytes) return []
       const rows = this.#reader.all(sql`PRAGMA quick_check(20)`) as Array<Record<string, string>>
       return rows.flatMap(row => Object.values(row)).filter(line => line !== 'ok')
     } catch (error) {
       if (!(error instanceof StoreDamaged)) throw error
       return [error.cause instanceof Error ? error.cause.message : error.message]
     }
-  }
-
-  #pragma(name: 'page_count' | 'page_size'): number {
-    const row = this.#reader.get(name === 'page_count' ? sql`PRAGMA page_count` : sql`PRAGMA page_size`)
-    return Number(Object.values(row as Record<string, number>)[0])
   }
 
   /** SQLite copies the log into the database when its last connection is closed. */
@@ -231,14 +227,7 @@ async function readAt<T>(connection: SqliteConnection, work: (at: Queries) => Pr
   try {
     // SQLite takes its snapshot with the first read.
     connection.execute('SELECT 1 FROM sqlite_schema')
-    return await work({
-      engine: 'sqlite',
-      all: statement => at.all(statement),
-      get: statement => at.get(statement),
-      run: async () => {
-        throw new Error('a snapshot is read-only')
-      },
-    })
+    return await work(readOnly(at))
   } finally {
     at.end()
     connection.execute('ROLLBACK')

@@ -1,18 +1,18 @@
 import {
+  constants,
   createHmac,
   createPublicKey,
   generateKeyPairSync,
   type KeyObject,
   sign as signBytes,
-  constants,
 } from 'node:crypto'
 import { createLog } from '../../../src/base/log.ts'
 import { requireValues } from '../../../src/sso/attributes.ts'
 import type { FetchedResponse } from '../../../src/sso/fetch.ts'
 import type { LoginFlow, VerifiedIdentity } from '../../../src/sso/identity-provider.ts'
 import { MetadataSource } from '../../../src/sso/metadata-source.ts'
-import { OidcProvider, type OidcProviderOptions, type OidcServer } from '../../../src/sso/oidc/provider.ts'
-import { readKeys } from '../../../src/sso/oidc/server.ts'
+import { OidcProvider, type OidcProviderOptions } from '../../../src/sso/oidc/provider.ts'
+import { type OidcServer, readKeys } from '../../../src/sso/oidc/server.ts'
 import { type FailedCheck, SsoRefused } from '../../../src/sso/refusal.ts'
 import { FakeSystem } from '../../support/fake-system.ts'
 

@@ -1,5 +1,5 @@
 import { type ByteReader, readRecords } from './byte-reader.ts'
-import { literalOf, type ObjectTerm, type QuadSink, truncated, Unusable } from './quads.ts'
+import { emit, literalOf, type ObjectTerm, type QuadSink, Unusable } from './quads.ts'
 
 /**
  * Reads RDF4J's BinaryRDF, versions 1 and 2.
@@ -7,15 +7,8 @@ import { literalOf, type ObjectTerm, type QuadSink, truncated, Unusable } from '
  */
 export async function readBinaryRdf(chunks: AsyncIterable<Uint8Array>, sink: QuadSink): Promise<void> {
   const reader = new BinaryRdfReader(sink)
-  let ended
-  try {
-    ended = await readRecords(chunks, bytes => reader.record(bytes))
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    throw new Unusable('damaged-file', `a record of it cannot be read: ${error.message}`, { cause: error })
-  }
-  if (ended.outcome === 'cut') throw truncated('it ends before its end record')
-  if (ended.rest > 0) throw new Unusable('damaged-file', `${ended.rest} bytes follow its end record`)
+  const rest = await readRecords(chunks, bytes => reader.record(bytes))
+  if (rest > 0) throw new Unusable('damaged-file', `${rest} bytes follow its end record`)
 }
 
 const END = 127
@@ -50,7 +43,7 @@ class BinaryRdfReader {
         this.#text(bytes)
         return false
       case 1:
-        this.#statement(bytes)
+        emit(this.#sink, [this.#value(bytes), this.#value(bytes), this.#value(bytes), this.#value(bytes)])
         return false
       case 2:
         this.#text(bytes)
@@ -68,19 +61,6 @@ class BinaryRdfReader {
     }
   }
 
-  #statement(bytes: ByteReader): void {
-    const [subject, predicate, object, graph] = [
-      this.#value(bytes),
-      this.#value(bytes),
-      this.#value(bytes),
-      this.#value(bytes),
-    ]
-    const isNamed = graph === undefined || typeof graph === 'string'
-    if (typeof subject !== 'string' || typeof predicate !== 'string' || object === undefined || !isNamed) {
-      this.#sink.problem('unreadable-statement', typeof graph === 'string' ? `graph ${graph}` : 'default graph')
-    } else this.#sink.quad(subject, predicate, object, graph)
-  }
-
   #value(bytes: ByteReader): ObjectTerm | undefined {
     const kind = bytes.byte()
     switch (kind) {
@@ -92,14 +72,10 @@ class BinaryRdfReader {
         return `_:${this.#text(bytes)}`
       case 3:
         return [this.#text(bytes)]
-      case 4: {
-        const value = this.#text(bytes)
-        return literalOf(value, this.#text(bytes), undefined)
-      }
-      case 5: {
-        const value = this.#text(bytes)
-        return literalOf(value, undefined, this.#text(bytes))
-      }
+      case 4:
+        return literalOf(this.#text(bytes), this.#text(bytes), undefined)
+      case 5:
+        return literalOf(this.#text(bytes), undefined, this.#text(bytes))
       case 6: {
         const id = this.#number(bytes)
         const value = this.#declared.get(id)

@@ -1,3 +1,5 @@
+import { truncated, Unusable } from './quads.ts'
+
 /** Thrown inside {@link readRecords} when a record is incomplete so far. */
 class NeedMore extends Error {}
 
@@ -72,14 +74,13 @@ export class ByteReader {
 
 /**
  * Calls `read` for one record after another until it returns true. A record that is split between chunks is
- * read again when the next bytes have arrived.
- * @returns `ended` when a record marked the end, with the number of bytes after it; `cut` when the stream
- * ended before
+ * read again when the next bytes have arrived. Resolves to the number of bytes after the end.
+ * @throws {Unusable} `truncated` when the stream ends before a record that marks the end, `damaged-file`
  */
 export async function readRecords(
   chunks: AsyncIterable<Uint8Array>,
   read: (reader: ByteReader) => boolean,
-): Promise<{ readonly outcome: 'ended' | 'cut'; readonly rest: number }> {
+): Promise<number> {
   const reader = new ByteReader()
   let pending: Uint8Array[] = []
   let size = 0
@@ -105,10 +106,13 @@ export async function readRecords(
       }
       rest = reader.available - reader.position
     } catch (error) {
+      if (error instanceof RangeError)
+        throw new Unusable('damaged-file', `a record of it cannot be read: ${error.message}`, { cause: error })
       if (error !== needMore) throw error
       // Counts from the beginning of the record, because the whole record is read again.
       reader.wanted -= begin
     }
   }
-  return { outcome: isEnded ? 'ended' : 'cut', rest }
+  if (!isEnded) throw truncated('it ends before its end record')
+  return rest
 }

@@ -1,7 +1,6 @@
-import { createGunzip } from 'node:zlib'
 import { type ByteReader, readRecords } from './byte-reader.ts'
-import { gunzipped } from './gunzip.ts'
-import { literalOf, type ObjectTerm, type QuadSink, truncated, Unusable } from './quads.ts'
+import { gunzipped, peek } from './chunks.ts'
+import { emit, literalOf, type ObjectTerm, type QuadSink, truncated, Unusable } from './quads.ts'
 
 /** `memorystore.data` begins with these letters and a version. */
 const HEADER_BYTES = 5
@@ -12,37 +11,22 @@ const END = 127
  * @throws {Unusable} `truncated`, `damaged-file`, `rdf-star`
  */
 export async function readMemoryStore(chunks: AsyncIterable<Uint8Array>, sink: QuadSink): Promise<void> {
-  const { header, rest } = await splitHeader(chunks)
-  const version = header[4] ?? 0
+  const { head, all } = await peek(chunks, HEADER_BYTES)
+  const version = head[4]
+  if (version === undefined) throw truncated('it is shorter than its header')
   if (version < 1 || version > 3)
     throw new Unusable('damaged-file', `it is a memory store of the unknown version ${version}`)
   const reader = new MemoryStoreReader(version, sink)
-  try {
-    const { outcome } = await readRecords(gunzipped(rest, createGunzip()), bytes => reader.record(bytes))
-    if (outcome === 'cut') throw truncated('it ends before its end record')
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    throw new Unusable('damaged-file', `a record of it cannot be read: ${error.message}`, { cause: error })
-  }
+  await readRecords(gunzipped(after(HEADER_BYTES, all)), bytes => reader.record(bytes))
 }
 
-async function splitHeader(chunks: AsyncIterable<Uint8Array>) {
-  const iterator = chunks[Symbol.asyncIterator]()
-  let header = Buffer.alloc(0)
-  while (header.length < HEADER_BYTES) {
-    const { done, value } = await iterator.next()
-    if (done === true) throw truncated('it is shorter than its header')
-    header = Buffer.concat([header, value])
+/** The bytes after the first ones. */
+async function* after(count: number, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let left = count
+  for await (const chunk of chunks) {
+    yield chunk.subarray(left)
+    left = Math.max(0, left - chunk.length)
   }
-  async function* rest(): AsyncGenerator<Uint8Array> {
-    yield header.subarray(HEADER_BYTES)
-    for (;;) {
-      const { done, value } = await iterator.next()
-      if (done === true) return
-      yield value
-    }
-  }
-  return { header, rest: rest() }
 }
 
 class MemoryStoreReader {
@@ -69,12 +53,8 @@ class MemoryStoreReader {
       case 5: {
         const [subject, predicate, object] = [this.#value(bytes), this.#value(bytes), this.#value(bytes)]
         const graph = kind === 3 || kind === 5 ? this.#value(bytes) : undefined
-        const isInferred = kind > 3
-        if (isInferred) return false
-        const isNamed = graph === undefined || typeof graph === 'string'
-        if (typeof subject !== 'string' || typeof predicate !== 'string' || !isNamed) {
-          this.#sink.problem('unreadable-statement', typeof graph === 'string' ? `graph ${graph}` : 'default graph')
-        } else this.#sink.quad(subject, predicate, object, graph)
+        // The others are inferred.
+        if (kind <= 3) emit(this.#sink, [subject, predicate, object, graph])
         return false
       }
       case END:
@@ -93,10 +73,8 @@ class MemoryStoreReader {
         return `_:${this.#text(bytes)}`
       case 8:
         return [this.#text(bytes)]
-      case 9: {
-        const value = this.#text(bytes)
-        return literalOf(value, this.#text(bytes), undefined)
-      }
+      case 9:
+        return literalOf(this.#text(bytes), this.#text(bytes), undefined)
       case 10: {
         const value = this.#text(bytes)
         const datatype = this.#value(bytes)

@@ -1,4 +1,4 @@
-import { literalOf, type ObjectTerm, type QuadSink, Unusable } from './quads.ts'
+import { emit, literalOf, type ObjectTerm, type QuadSink, Unusable } from './quads.ts'
 
 /** A file with random access. */
 export interface RandomAccessFile {
@@ -45,7 +45,7 @@ export async function readNativeStore(
   const values = new Values(files)
   let count = 0
   for (const statement of statementsBelow({ file: files.triples, blockSize }, root, 0)) {
-    emit(statement, values, sink)
+    emitStatement(statement, values, sink)
     if (++count % TURN === 0) await turn()
   }
 }
@@ -72,19 +72,14 @@ function* statementsBelow(tree: Tree, node: number, depth: number): Generator<Bu
   yield* statementsBelow(tree, childAt(end), depth + 1)
 }
 
-function emit(statement: Buffer, values: Values, sink: QuadSink): void {
+function emitStatement(statement: Buffer, values: Values, sink: QuadSink): void {
   const flags = statement[16] ?? 0
   if ((flags & ADDED) !== 0 || (flags & REMOVED) !== 0) {
     throw new Unusable('running', 'a change of it was under way and was neither finished nor undone')
   }
   if ((flags & EXPLICIT) === 0) return
   const [s, p, o, c] = [0, 4, 8, 12].map(at => statement.readInt32BE(at)) as [number, number, number, number]
-  const graph = c === 0 ? undefined : values.get(c)
-  const [subject, predicate, object] = [values.get(s), values.get(p), values.get(o)]
-  const isNamed = graph === undefined || typeof graph === 'string'
-  if (typeof subject !== 'string' || typeof predicate !== 'string' || !isNamed) {
-    sink.problem('unreadable-statement', typeof graph === 'string' ? `graph ${graph}` : 'default graph')
-  } else sink.quad(subject, predicate, object, graph)
+  emit(sink, [values.get(s), values.get(p), values.get(o), c === 0 ? undefined : values.get(c)])
 }
 
 class Values {

@@ -38,3 +38,12 @@ export function literalOf(value: string, lang: string | null | undefined, dataty
     return [value]
   return [value, null, datatype]
 }
+
+/** Passes a statement on whose terms are in places where they may be, and reports any other. */
+export function emit(sink: QuadSink, terms: ReadonlyArray<ObjectTerm | undefined>): void {
+  const [subject, predicate, object, graph] = terms
+  const isNamed = graph === undefined || typeof graph === 'string'
+  if (typeof subject === 'string' && typeof predicate === 'string' && object !== undefined && isNamed) {
+    sink.quad(subject, predicate, object, graph)
+  } else sink.problem('unreadable-statement', typeof graph === 'string' ? `graph ${graph}` : 'default graph')
+}

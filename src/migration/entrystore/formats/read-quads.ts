@@ -1,8 +1,7 @@
 import { readBinaryRdf } from './binary-rdf.ts'
-import { gunzipped } from './gunzip.ts'
+import { decodedText, gunzipped, peek } from './chunks.ts'
 import { readMemoryStore } from './memory-store.ts'
-import { readNQuads } from './n-quads.ts'
-import { type QuadSink, Unusable } from './quads.ts'
+import { literalOf, type ObjectTerm, type QuadSink, truncated, Unusable } from './quads.ts'
 import { readTrig } from './trig.ts'
 import { readTrix } from './trix.ts'
 
@@ -24,9 +23,9 @@ const HEAD_BYTES = 4096
  * @throws {Unusable} `truncated`, `damaged-file`, `format-not-quads`, `rdf-star`
  */
 export async function readQuads(chunks: AsyncIterable<Uint8Array>, sink: QuadSink): Promise<string> {
-  const outer = await peek(chunks)
+  const outer = await peek(chunks, HEAD_BYTES)
   const isGzip = outer.head[0] === 0x1f && outer.head[1] === 0x8b
-  const { head, all } = isGzip ? await peek(gunzipped(outer.all)) : outer
+  const { head, all } = isGzip ? await peek(gunzipped(outer.all), HEAD_BYTES) : outer
   const format = formatOf(head)
   await readers[format](all, sink)
   return isGzip ? `${format}, gzip` : format
@@ -48,28 +47,52 @@ function formatOf(head: Uint8Array): Format {
   return 'N-Quads'
 }
 
-/** The first bytes of a stream, and the whole stream. */
-async function peek(chunks: AsyncIterable<Uint8Array>): Promise<{ head: Uint8Array; all: AsyncIterable<Uint8Array> }> {
-  const iterator = chunks[Symbol.asyncIterator]()
-  const begun: Uint8Array[] = []
-  let size = 0
-  while (size < HEAD_BYTES) {
-    const { done, value } = await iterator.next()
-    if (done === true) break
-    begun.push(value)
-    size += value.length
+const STATEMENT =
+  /^\s*(?:<([^>]*)>|(_:[^\s<>"]+))\s*<([^>]*)>\s*(?:<([^>]*)>|(_:[^\s<>"]+)|"([^"\\]*(?:\\.[^"\\]*)*)"(?:@([^\s<]+)|\^\^<([^>]*)>)?)\s*(?:<([^>]*)>|(_:[^\s<>"]+))?\s*\.\s*(?:#.*)?$/s
+
+/**
+ * Reads N-Quads line by line, so that a bad line affects one statement only.
+ * @throws {Unusable} `truncated` when the last line is cut off, because the format has no other end
+ */
+async function readNQuads(chunks: AsyncIterable<Uint8Array>, sink: QuadSink): Promise<void> {
+  let begun = ''
+  let number = 0
+  for await (const text of decodedText(chunks)) {
+    const lines = (begun + text).split(/\r\n|[\n\r]/)
+    begun = lines.pop() ?? ''
+    for (const line of lines) readLine(line, ++number, sink)
   }
-  async function* all(): AsyncGenerator<Uint8Array> {
-    try {
-      yield* begun
-      for (;;) {
-        const { done, value } = await iterator.next()
-        if (done === true) return
-        yield value
-      }
-    } finally {
-      await iterator.return?.()
-    }
+  if (begun.trim() === '') return
+  if (!STATEMENT.test(begun) && !begun.trim().startsWith('#'))
+    throw truncated(`the last line (${number + 1}) is cut off`)
+  readLine(begun, number + 1, sink)
+}
+
+function readLine(line: string, number: number, sink: QuadSink): void {
+  const found = STATEMENT.exec(line)
+  if (!found) {
+    if (line.trim() !== '' && !line.trim().startsWith('#')) sink.problem('unreadable-statement', `line ${number}`)
+    return
   }
-  return { head: Buffer.concat(begun).subarray(0, HEAD_BYTES), all: all() }
+  const [, subject, subjectLabel, predicate = '', iri, label, value, lang, datatype, graph, graphLabel] = found
+  const object: ObjectTerm =
+    value === undefined
+      ? resource(iri, label)
+      : literalOf(unescaped(value), lang, datatype === undefined ? undefined : unescaped(datatype))
+  const name = graph === undefined && graphLabel === undefined ? undefined : resource(graph, graphLabel)
+  sink.quad(resource(subject, subjectLabel), unescaped(predicate), object, name)
+}
+
+const resource = (iri: string | undefined, label: string | undefined): string =>
+  iri === undefined ? (label ?? '') : unescaped(iri)
+
+const escapes: Readonly<Record<string, string>> = { t: '\t', b: '\b', n: '\n', r: '\r', f: '\f' }
+
+function unescaped(text: string): string {
+  if (!text.includes('\\')) return text
+  return text.replaceAll(/\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))/gs, (_found, four, eight, one: string) => {
+    const code = Number.parseInt((four ?? eight ?? '') as string, 16)
+    if (Number.isNaN(code)) return escapes[one] ?? one
+    return code > 0x10ffff ? '\ufffd' : String.fromCodePoint(code)
+  })
 }

@@ -1,6 +1,6 @@
+import { decodedText } from './chunks.ts'
 import { SaxesParser } from 'saxes'
 import { literalOf, type ObjectTerm, type QuadSink, truncated, Unusable } from './quads.ts'
-import { decodedText } from './text-chunks.ts'
 
 /**
  * Reads TriX as a stream. EntryStore writes control characters that XML forbids; these are kept and reported,
@@ -13,12 +13,10 @@ export async function readTrix(chunks: AsyncIterable<Uint8Array>, sink: QuadSink
   reader.end()
 }
 
-type Element = 'uri' | 'id' | 'plainLiteral' | 'typedLiteral'
-const isTerm = (name: string): name is Element =>
-  name === 'uri' || name === 'id' || name === 'plainLiteral' || name === 'typedLiteral'
+const elements = ['uri', 'id', 'plainLiteral', 'typedLiteral']
 
 interface OpenTerm {
-  readonly name: Element
+  readonly name: string
   readonly lang: string
   readonly datatype: string
 }
@@ -65,24 +63,21 @@ class TrixReader {
     } else if (name === 'triple') {
       this.#terms = []
       this.#errors = []
-    } else if (isTerm(name)) {
+    } else if (elements.includes(name)) {
       this.#element = { name, lang: attributes['xml:lang'] ?? '', datatype: attributes['datatype'] ?? '' }
     }
     this.#text = ''
   }
 
   #close(name: string): void {
-    if (name === 'TriX') this.#finish()
-    else if (name === 'graph') this.#graph = undefined
+    if (name === 'TriX') {
+      this.#isWhole = true
+      // Later errors concern the text after the end.
+      this.#errors = []
+    } else if (name === 'graph') this.#graph = undefined
     else if (name === 'triple') this.#finishTriple()
     else if (this.#element?.name === name) this.#finishTerm(this.#element)
     this.#text = ''
-  }
-
-  /** Later errors concern the text after the end. */
-  #finish(): void {
-    this.#isWhole = true
-    this.#errors = []
   }
 
   #finishTerm({ name, lang, datatype }: OpenTerm): void {

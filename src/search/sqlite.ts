@@ -1,15 +1,23 @@
+import { listed, name, type Sql, sql } from '../stores/sql.ts'
+import { type Dialect, type FieldTables, within } from './engine.ts'
+import {
+  headFields,
+  type IndexFields,
+  type IndexPart,
+  MAX_CHARACTER,
+  MAX_FIELDS_UNDER,
+  sortKey,
+} from './index-fields.ts'
+import { ANY, ONE, type TermPart } from './query.ts'
 import type { Queries } from '../stores/database.ts'
-import { type Sql, sql } from '../stores/sql.ts'
-import type { FieldTables } from './engine.ts'
-import { headFields, type IndexFields, type IndexPart, sortKey } from './index-fields.ts'
-import { comparable, wordsOf } from './text.ts'
+import { comparable, wordsOf } from './fields.ts'
 
 /** The fields of documents in SQLite. Fields have numbers, because their names are long. */
 
 /** A row id in the full-text tables is the number of the field times this, plus the number of the document: a search reads one field. */
 const DOCS_OF_FIELD = 2 ** 32
 
-export const firstRow = (field: Sql): Sql => sql`${field} * ${DOCS_OF_FIELD}`
+const firstRow = (field: Sql): Sql => sql`${field} * ${DOCS_OF_FIELD}`
 
 /** What one statement writes or deletes, which takes some milliseconds. */
 const MAX_CHARACTERS = 65_536
@@ -89,17 +97,17 @@ async function insertRows(tx: Queries, doc: number, { strings, numbers, ngrams, 
   }
   await tx.run(sql`INSERT INTO search_numbers (field, value, doc) SELECT value ->> 0, value ->> 1, ${doc}
     FROM json_each(${JSON.stringify(numbers)})`)
-  for (const rows of portionsOf(ngrams)) {
-    await tx.run(sql`INSERT OR REPLACE INTO search_ngrams (rowid, value) ${textRows(rows, doc)}`)
-  }
-  for (const rows of portionsOf(texts)) {
-    await tx.run(sql`INSERT OR REPLACE INTO search_texts (rowid, value) ${textRows(rows, doc)}`)
+  for (const [table, all] of [
+    ['search_ngrams', ngrams],
+    ['search_texts', texts],
+  ] as const) {
+    for (const rows of portionsOf(all)) {
+      // By row id: at each step back FTS5 begins another part of its index.
+      await tx.run(sql`INSERT OR REPLACE INTO ${name(table)} (rowid, value)
+        SELECT ${firstRow(sql`(value ->> 0)`)} + ${doc}, value ->> 1 FROM json_each(${JSON.stringify(rows)}) ORDER BY 1`)
+    }
   }
 }
-
-/** By row id: at each step back FTS5 begins another part of its index. */
-const textRows = (rows: ReadonlyArray<Row<string>>, doc: number): Sql => sql`
-  SELECT ${firstRow(sql`(value ->> 0)`)} + ${doc}, value ->> 1 FROM json_each(${JSON.stringify(rows)}) ORDER BY 1`
 
 const pairs = (rows: ReadonlyArray<Row<string>>): Sql =>
   sql`SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(rows)})`
@@ -134,3 +142,46 @@ async function clearStrings(tx: Queries, doc: number, isOf: Sql): Promise<void> 
       SELECT field, value, doc FROM search_strings WHERE doc = ${doc} AND ${isOf} LIMIT ${MAX_DELETED})`)
   }
 }
+
+/** The SQL of SQLite, with FTS5. */
+export const sqliteDialect: Dialect = {
+  fieldKey: name => sql`(SELECT number FROM search_fields WHERE name = ${name})`,
+  fieldsUnder: start => sql`SELECT name FROM search_fields
+    WHERE name >= ${start} AND name < ${start + MAX_CHARACTER} ORDER BY name LIMIT ${MAX_FIELDS_UNDER}`,
+  isOneOf(values) {
+    const [only] = values
+    if (only !== undefined && values.length === 1) return sql`value = ${only}`
+    return sql`value IN (SELECT value FROM json_each(${JSON.stringify(values)}))`
+  },
+  between: within,
+  like(parts) {
+    const start = typeof parts[0] === 'string' ? parts[0] : ''
+    return sql`value >= ${start} AND value < ${start + MAX_CHARACTER} AND value GLOB ${parts.map(globOf).join('')}`
+  },
+  contains(field, texts) {
+    const match = texts.map(matchOfPart).reduce((all, one) => sql`${all} || ' AND ' || ${one}`)
+    return sql`SELECT rowid - ${firstRow(field)} AS doc FROM search_ngrams WHERE search_ngrams MATCH ${match}
+      AND ${isOf(field)}`
+  },
+  matchesWords(field, phrases, isPrefix) {
+    const match = phrases.map(quoted).join(' AND ') + (isPrefix ? ' *' : '')
+    return sql`SELECT rowid - ${firstRow(field)} AS doc FROM search_texts WHERE search_texts MATCH ${match} AND ${isOf(field)}`
+  },
+  jsonArray: items => sql`json_array(${listed(items.map(item => sql`json(${item})`))})`,
+  jsonRows: (columns, from) => sql`(SELECT json_group_array(json_array(${listed(columns)})) FROM ${from})`,
+}
+
+const globOf = (part: TermPart): string =>
+  part === ANY ? '*' : part === ONE ? '?' : part.replace(/[[*?]/g, character => `[${character}]`)
+
+/** A text of fewer than three characters is the beginning of some trigrams, which the vocabulary lists. */
+function matchOfPart(text: string): Sql {
+  if ([...text].length >= 3) return sql`${quoted(text)}`
+  return sql`(SELECT '(' || coalesce(group_concat('"' || replace(term, '"', '""') || '"', ' OR '), '""') || ')'
+    FROM search_ngram_terms WHERE term >= ${text} AND term < ${text + MAX_CHARACTER})`
+}
+
+const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
+
+/** The rows of a field lie together. */
+const isOf = (field: Sql): Sql => sql`rowid BETWEEN ${firstRow(field)} AND ${firstRow(sql`(${field} + 1)`)} - 1`

@@ -1,8 +1,11 @@
 import { Readable } from 'node:stream'
+import { callbackify } from 'node:util'
 import yauzl from 'yauzl'
 import { InvalidInput } from '../base/errors.ts'
 import type { Bytes } from '../base/units.ts'
 import type { ByteRange } from '../stores/blob-store.ts'
+import { finished } from 'node:stream/promises'
+import yazl from 'yazl'
 
 /** A source of bytes that allows reading any range. */
 export interface RandomAccess {
@@ -84,24 +87,10 @@ class BlobReader extends yauzl.RandomAccessReader {
     position: Bytes,
     callback: (error: Error | null) => void,
   ): void {
-    void this.#fill(buffer, offset, length, position, callback)
-  }
-
-  async #fill(
-    buffer: Buffer,
-    offset: number,
-    length: Bytes,
-    position: Bytes,
-    callback: (error: Error | null) => void,
-  ): Promise<void> {
-    let failure: Error | null = null
-    try {
-      const bytes = await this.#bytes(position, length)
-      bytes.copy(buffer, offset)
-    } catch (error) {
-      failure = error instanceof Error ? error : new Error(String(error))
-    }
-    callback(failure)
+    callbackify(() => this.#bytes(position, length))((error, bytes) => {
+      if (!error) bytes.copy(buffer, offset)
+      callback(error)
+    })
   }
 
   async *#stream(start: Bytes, end: Bytes): AsyncGenerator<Buffer> {
@@ -123,4 +112,67 @@ class BlobReader extends yauzl.RandomAccessReader {
     this.#windows.length = Math.min(this.#windows.length, WINDOWS)
     return bytes.subarray(0, length)
   }
+}
+
+/** One file of a zip. */
+export interface ZipMember {
+  readonly name: string
+  /** True to compress the member. An uncompressed one can be read without extracting it. */
+  readonly isDeflated: boolean
+  /** When the file was last changed; absent for the time of the zip. */
+  readonly modified?: Date
+  readonly bytes: Readable
+}
+
+/** A folder, which may have nothing in it. */
+export interface ZipFolder {
+  /** The path with a slash at its end. */
+  readonly folder: string
+}
+
+/**
+ * Returns a zip of these members as a stream: the next member is requested when the previous one has been written.
+ * Destroying the stream stops it. If a member fails, the stream fails, and its output is not a valid zip.
+ */
+export function writeZip(members: AsyncIterable<ZipMember | ZipFolder>, time: Date): Readable {
+  const zip = new yazl.ZipFile()
+  const output = zip.outputStream as Readable
+  const fail = (error: unknown): void => {
+    output.destroy(error instanceof Error ? error : new Error(String(error)))
+  }
+  // The first member may fail before the stream has a reader, who then gets the error. Without a listener it would end the process (D35.34).
+  output.on('error', () => {})
+  zip.on('error', fail)
+  fill(zip, output, members, time).catch(fail)
+  return output
+}
+
+async function fill(
+  zip: yazl.ZipFile,
+  output: Readable,
+  members: AsyncIterable<ZipMember | ZipFolder>,
+  mtime: Date,
+): Promise<void> {
+  const left = new AbortController()
+  output.once('close', () => left.abort())
+  for await (const member of members) {
+    if ('folder' in member) {
+      zip.addEmptyDirectory(member.folder, { mtime })
+      continue
+    }
+    const { name, isDeflated, modified = mtime, bytes } = member
+    try {
+      // The list of members lives as long as the zip is written, so it must not keep references to their streams.
+      let source: Readable | undefined = bytes
+      zip.addReadStreamLazy(name, { compress: isDeflated, mtime: modified }, pass => {
+        const taken = source
+        source = undefined
+        if (taken) pass(undefined, taken)
+      })
+      await finished(bytes, { signal: left.signal, writable: false })
+    } finally {
+      bytes.destroy()
+    }
+  }
+  zip.end()
 }

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { isId } from '../../model/addresses.ts'
-import { BlobMissing } from '../../stores/blob-store.ts'
+import { BlobMissing, measured } from '../../stores/blob-store.ts'
 import type { Scratch, ScratchMap } from '../../stores/scratch.ts'
 import type { OldFolder } from './old-folder.ts'
 import type { Report } from './report.ts'
+import { bytesOf } from '../../content/archive/archive-reader.ts'
+import type { ZipPart } from '../../files/zip.ts'
 
 export interface ImportedFile {
   /** The key of its bytes in the new store. */
@@ -62,7 +64,7 @@ export class DiskFiles implements FileSource {
     // `stat` treats a link to another place as a file, but the link is not listed as one.
     const isFile = this.#found.get(place) !== undefined && (await folder?.sizeOf(id)) !== undefined
     if (!isFile || folder === undefined) return undefined
-    const { size, sha256 } = await digestOf(folder.stream(id))
+    const { size, sha256 } = await measured(folder.stream(id))
     const digest = (await folder.text(id + DIGEST))?.trim().toLowerCase()
     if (digest !== undefined && digest !== sha256) this.#report.note('digest-differs', place)
     // The same file always gets the same key, so that a continued import finds what it has copied.
@@ -87,12 +89,34 @@ export class DiskFiles implements FileSource {
   }
 }
 
-async function digestOf(bytes: AsyncIterable<unknown>): Promise<{ size: number; sha256: string }> {
-  const hash = createHash('sha256')
-  let size = 0
-  for await (const chunk of bytes) {
-    hash.update(chunk as Buffer)
-    size += (chunk as Buffer).length
+/** The files of a context export: members `resources/<entry>`. */
+export class ZipFiles implements FileSource {
+  readonly #parts: ReadonlyMap<string, ZipPart>
+
+  readonly #taken = new Set<string>()
+
+  constructor(parts: ReadonlyMap<string, ZipPart>) {
+    this.#parts = parts
   }
-  return { size, sha256: hash.digest('hex') }
+
+  async take(_context: string, id: string): Promise<ImportedFile | undefined> {
+    const part = this.#parts.get(`resources/${id}`)
+    if (!part) return undefined
+    this.#taken.add(id)
+    return { blob: '', ...(await measured(bytesOf(part.open))) }
+  }
+
+  /** Names of the files that belong to no entry that can have one. */
+  *rest(): Generator<string> {
+    for (const name of this.#parts.keys()) {
+      const id = /^resources\/(.+?)(\.sha256)?$/.exec(name)?.[1]
+      if (id !== undefined && !this.#taken.has(id)) yield name
+    }
+  }
+
+  /** The bytes of a file that an entry uses. */
+  async open(id: string): Promise<Readable> {
+    const part = this.#parts.get(`resources/${id}`)
+    return part ? await part.open() : Readable.from([])
+  }
 }
