@@ -7,8 +7,7 @@ import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { type Database, type Queries, readOnly, type TransactionOptions } from '../database.ts'
 import { translateDiskError } from '../disk.ts'
 import { type Sql, sql } from '../sql.ts'
-import { GroupCommit } from './group-commit.ts'
-import { SqliteConnection, SqliteTransaction, writesRows } from './sqlite-connection.ts'
+import { GroupCommit, SqliteConnection, SqliteTransaction, writesRows } from './sqlite-connection.ts'
 
 export interface SqliteOptions {
   /** Memory for pages that have been read; 64 MiB by default. */
