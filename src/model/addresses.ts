@@ -69,6 +69,8 @@ const reservedSegments = new Set([
   'message',
   'management',
   'favicon.ico',
+  'healthz',
+  'readyz',
   'openapi.json',
   'store',
   'ui',

@@ -10,24 +10,27 @@ import { isoTime } from '../../base/times.ts'
 
 const Readiness = named('Readiness', object({ ready: flag, checks: mapOf(oneOf('up', 'down')) }))
 
-/** For monitoring programs: health, readiness and metrics. */
-export const monitoringRoutes = [
+const chapter = 'Status and administration'
+
+/** The process answers. The stores are not checked, because a restart would not repair them. */
+const health = (id: string, url: '/management/health' | '/healthz') =>
   route({
-    id: 'readHealth',
+    id,
     method: 'GET',
-    url: '/management/health',
-    chapter: 'Status and administration',
+    url,
+    chapter,
     summary: 'Check that the process answers.',
-    // The stores are not checked, because a restart would not repair them.
     answers: { 200: json('It does.', object({ status: oneOf('up') })) },
     skipAuth: true,
     handle: async () => ({ status: 'up' }),
-  }),
+  })
+
+const readiness = (id: string, url: '/management/ready' | '/readyz') =>
   route({
-    id: 'readReadiness',
+    id,
     method: 'GET',
-    url: '/management/ready',
-    chapter: 'Status and administration',
+    url,
+    chapter,
     summary: 'Check whether this process should get requests.',
     answers: {
       200: json('It should.', Readiness),
@@ -38,7 +41,14 @@ export const monitoringRoutes = [
       const { isReady, checks } = await readiness.check()
       return await reply.status(isReady ? 200 : 503).send({ ready: isReady, checks })
     },
-  }),
+  })
+
+/** For monitoring programs: health and readiness, also under the names that orchestrators use, and metrics. */
+export const monitoringRoutes = [
+  health('readHealth', '/management/health'),
+  health('readHealthz', '/healthz'),
+  readiness('readReadiness', '/management/ready'),
+  readiness('readReadyz', '/readyz'),
   route({
     id: 'readMetrics',
     method: 'GET',
@@ -62,8 +72,6 @@ function hasToken({ headers }: FastifyRequest, token: string | undefined): boole
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
-
-const chapter = 'Status and administration'
 
 const Settings = named(
   'Settings',
