@@ -62,7 +62,7 @@ export async function fsck(
   const findings = [...(await checkBooks(stores)), ...(await checkMissingBooks(stores)), ...orphans.findings]
   const files = await checkFiles(stores, findings, onFile)
   const isDoubtful = !force && isLossLikely(orphans.unknown, files.files)
-  if (repair && !isDoubtful) await mend(stores)
+  if (repair && !isDoubtful) await repairStores(stores)
   return { ...files, findings, isDoubtful }
 }
 
@@ -190,7 +190,7 @@ export const digestOf = async (blobs: Pick<BlobStore, 'read'>, key: string): Pro
   await measured(await blobs.read(key))
 
 /** Repairs what can be repaired without loss: quota usage, and bytes that belong to nothing. */
-async function mend(stores: FsckStores): Promise<void> {
+async function repairStores(stores: FsckStores): Promise<void> {
   const { database, blobs, isExclusive } = stores
   for await (const { key } of blobs.list()) {
     if (await isWanted(stores, key)) continue

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { place } from '../support/backups.ts'
 import { signedIn } from '../support/client.ts'
 import { stowage } from '../support/cli.ts'
@@ -182,7 +182,7 @@ test('killed at any point, an import leaves a store that is empty or complete, a
       stdio: 'ignore',
     })
     const ended = once(child, 'exit') as Promise<[number | null, string | null]>
-    while (child.exitCode === null && !isReached()) await nextTurn()
+    while (child.exitCode === null && !isReached()) await nextIteration()
     child.kill('SIGKILL')
     const [status] = await ended
     if (status !== null) continue

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { schema } from '../../src/assembly/stores.ts'
 import { realSystem } from '../../src/base/system.ts'
 import { pruneChangeLog } from '../../src/stores/change-log.ts'
@@ -61,10 +61,10 @@ test('a value is kept until what it was made of changes, and others stay', async
 test('a change by another connection counts from the next turn of the event loop on', async () => {
   const { get, loads } = namesIn(new DependencyCache(one, 100_000, realSystem), one)
   await insertUser(other, 'c')
-  await nextTurn()
+  await nextIteration()
   assert.deepEqual([await get('c'), await get('c'), loads()], ['c', 'c', 1])
   await rename(other, 'c', 'carl')
-  await nextTurn()
+  await nextIteration()
   assert.deepEqual([await get('c'), loads()], ['carl', 2])
 })
 

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { type Caller, presentCaller } from '../../accounts/caller.ts'
 import { InvalidInput, NotFound, TooLarge } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
@@ -88,7 +88,7 @@ export class FileZips {
   ): AsyncGenerator<ZipMember | ZipFolder> {
     for (const { path, file: address } of plan) {
       // Entries without a file yield nothing that the reader would wait for.
-      await nextTurn()
+      await nextIteration()
       // The zip may take hours: session, account and right are checked again for each file.
       const caller = await present()
       if (!caller) throw new NotFound('not-found', 'Your access to these files was revoked during the download.')
@@ -179,7 +179,7 @@ class Plan {
   /** Reads entries in portions, without their metadata; `undefined` for one that does not exist. */
   async *#read(ids: readonly string[]): AsyncGenerator<readonly [string, HeadWithInfo | undefined]> {
     for (const some of portionsOf(ids, PORTION)) {
-      await nextTurn()
+      await nextIteration()
       const found = await findSmallInfos(this.#database, this.#context, some)
       for (const id of some) yield [id, found.get(id)]
     }
@@ -188,7 +188,7 @@ class Plan {
   /** The name of an entry, which is read as a whole where the name may be in what has not been read. */
   async #nameOf(entry: HeadWithInfo, isComplete: boolean, name: (entry: Entry) => string): Promise<string> {
     if (isComplete) return name(entry)
-    await nextTurn()
+    await nextIteration()
     const whole = await findEntry(this.#database, entry)
     return whole ? name(whole) : entry.id
   }

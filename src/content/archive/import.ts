@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { type Caller, requireSuperUser } from '../../accounts/caller.ts'
 import type { StagedImport, StagedImports } from '../../files/staged-import.ts'
 import { type FileRecord, putFile } from '../../files/file-records.ts'
@@ -44,7 +44,7 @@ interface ImportOptions extends TranslationHints {
 type Stored = ReadonlyMap<string, FileRecord>
 
 /** After this many entries, other requests run. */
-const TURN = 50
+const BATCH = 50
 
 /** Replaces everything in a context with the content of an archive (W3.16). */
 export class ContextImport {
@@ -158,7 +158,7 @@ async function insertItems(
         await insertOnce(writer, entry)
         if (item.list) await insertMembership(tx, entry, item.list)
         lists.note(entry, item.list)
-        if (++imported.entries % TURN === 0) await nextTurn()
+        if (++imported.entries % BATCH === 0) await nextIteration()
         break
       }
       case 'file': {

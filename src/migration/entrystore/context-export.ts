@@ -190,7 +190,7 @@ class Translation {
       if (!isId(id)) continue
       if (await entries.add({ context, id }, graph)) ids.set(id, '')
       if (/^\d{1,12}$/.test(id)) this.#last = Math.max(this.#last, Number(id))
-      if (++count % BATCH === 0) await nextTurn()
+      if (++count % BATCH === 0) await nextIteration()
     }
     if (count === 0)
       throw new Unusable('not-an-export', 'it holds no entries: an export of metadata only cannot be imported')

@@ -196,10 +196,10 @@ export class SqliteTransaction implements Queries {
 
   /** Before each statement and after it, so that a long statement and what its caller computes do not add up. */
   #pause(): Promise<void> | undefined {
-    return realSystem.monotonic() - this.#begun < MAX_STRETCH ? undefined : this.#nextTurn()
+    return realSystem.monotonic() - this.#begun < MAX_STRETCH ? undefined : this.#nextIteration()
   }
 
-  async #nextTurn(): Promise<void> {
+  async #nextIteration(): Promise<void> {
     await setImmediate()
     this.#begun = realSystem.monotonic()
   }

@@ -20,7 +20,7 @@ const MAX_DEPTH = 64
 /** The number of values and namespaces in memory. */
 const MAX_CACHED = 50_000
 /** Other requests run after this number of statements. */
-const TURN = 5_000
+const BATCH = 5_000
 
 /** The bits of a statement's flags. */
 const EXPLICIT = 1
