@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Properties } from 'properties-file/parser'
 import type { Row } from '../../backup/rows.ts'
 import { systemNames } from '../../accounts/users.ts'
@@ -240,7 +240,7 @@ class Translation {
         batch.add({ revision: describeRevision(id, JSON.parse(text) as Revision, form) })
       }
       if (batch.isFull) yield batch.take()
-      if (summary.entries % BATCH === 0) await nextTurn()
+      if (summary.entries % BATCH === 0) await nextIteration()
     }
     if (!batch.isEmpty) yield batch.take()
     yield member(SUMMARY, [lineOf(summary)])

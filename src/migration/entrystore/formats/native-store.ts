@@ -46,7 +46,7 @@ export async function readNativeStore(
   let count = 0
   for (const statement of statementsBelow({ file: files.triples, blockSize }, root, 0)) {
     emitStatement(statement, values, sink)
-    if (++count % TURN === 0) await turn()
+    if (++count % BATCH === 0) await turn()
   }
 }
 
