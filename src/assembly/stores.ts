@@ -6,7 +6,6 @@ import { changeLogSteps } from '../stores/change-log.ts'
 import { commonSteps } from '../stores/schema.ts'
 import { migrate, type Migration } from '../stores/migrations.ts'
 import { accessSync, constants } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { StartupError } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
@@ -20,7 +19,7 @@ import { lockFolder } from '../stores/sqlite/folder-lock.ts'
 import { applicationOf, holdsStore, requireNoOlderNodes, serverVersion } from '../stores/postgres/node-registry.ts'
 import { placeOf } from '../stores/postgres/postgres-pool.ts'
 import { openSqliteDatabase, openSqliteReader } from '../stores/sqlite/sqlite-database.ts'
-import { syncFolder } from '../stores/sync-folder.ts'
+import { makeFolder } from '../stores/sync-folder.ts'
 import type { DiskSpace } from '../stores/disk.ts'
 import { linkSteps } from '../content/links/link-rows.ts'
 
@@ -184,13 +183,6 @@ export async function openStores(settings: Settings, system: System, opening: Op
     await closeDatabase()
     throw error
   }
-}
-
-/** Its name survives a power failure, and so do the names of folders above it that are made with it. */
-async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true, mode: 0o700 })
-  if (first === undefined) return
-  for (let path = folder; path.length >= first.length; path = dirname(path)) await syncFolder(dirname(path))
 }
 
 /** Opens the store of uploaded files. @throws {StartupError} when it is unusable */

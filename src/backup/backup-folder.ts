@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import { StartupError } from '../base/errors.ts'
 import { FolderBlobStore } from '../stores/folder-blob-store.ts'
-import { syncFolder } from '../stores/sync-folder.ts'
+import { makeFolder, syncFolder } from '../stores/sync-folder.ts'
 import type { RowFile } from './row-files.ts'
 
 /** The contents of `manifest.json`, which describes a backup and is written last. */
@@ -34,7 +34,7 @@ const ours = /^(manifest\.json(\.new)?|files|rows-[0-9a-f]+|lock(-journal)?|stow
 
 /** @throws {StartupError} when the folder contains anything but a complete or incomplete backup */
 export async function requireBackupFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o700 })
+  await makeFolder(path)
   const strange = (await readdir(path)).find(name => !ours.test(name))
   if (strange === undefined) return
   throw new StartupError(`The folder ${path} contains something other than a backup (${strange}).`)

@@ -1,4 +1,5 @@
-import { open } from 'node:fs/promises'
+import { mkdir, open } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 
 /** Makes the names in the folder survive a power failure. */
 export async function syncFolder(path: string): Promise<void> {
@@ -8,4 +9,12 @@ export async function syncFolder(path: string): Promise<void> {
   } finally {
     await handle.close()
   }
+}
+
+/** Its name survives a power failure, and so do the names of folders above it that are made with it. */
+export async function makeFolder(path: string): Promise<void> {
+  const folder = resolve(path)
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 })
+  if (first === undefined) return
+  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))
 }

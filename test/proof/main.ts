@@ -7,16 +7,19 @@ import { requireCluster, startCluster } from '../support/cluster.ts'
 import { proveCluster } from './cluster.ts'
 import { proveCrash } from './crash.ts'
 import { proveFuzz } from './fuzz.ts'
+import { strace } from '../support/peers/strace.ts'
 import { startInProcess } from '../support/service.ts'
 import { httpModelSettings, proveHttp } from './http-model.ts'
 import { proveLedger } from './ledger-model.ts'
 import { proveLockout } from './lockout-model.ts'
+import { provePower, recordLife } from './power.ts'
 import { proveSessions } from './session-model.ts'
 import { quotas } from '../support/quota.ts'
 
 // `npm run prove:…`: the proofs that the tests run too, for as long as one has patience, repeatable by their seed.
 
 const usage = `Usage: npm run prove:crash -- [--rounds N] [--seed S]
+       npm run prove:power -- [--states N] [--seed S]
        npm run prove:cluster -- [--rounds N] [--seed S]
        npm run prove:model -- [--operations N] [--seed S]
        npm run prove:http -- [--operations N] [--seed S]
@@ -31,11 +34,13 @@ const { positionals, values } = parseArgs({
     rounds: { type: 'string', default: '50' },
     operations: { type: 'string', default: '100000' },
     cases: { type: 'string', default: '1000' },
+    states: { type: 'string', default: '12000' },
     seed: { type: 'string', default: String(randomInt(1_000_000)) },
   },
 })
 const proofs = new Map<string, () => Promise<object>>([
   ['crash', () => crash(whole(values.rounds), whole(values.seed))],
+  ['power', () => power(whole(values.states), whole(values.seed))],
   ['cluster', () => cluster(whole(values.rounds), whole(values.seed))],
   ['model', () => model(whole(values.operations), whole(values.seed))],
   ['fuzz', () => fuzz(whole(values.cases), whole(values.seed))],
@@ -59,6 +64,20 @@ async function crash(rounds: number, seed: number) {
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** Needs strace. */
+async function power(states: number, seed: number) {
+  if (!strace.available()) fail('strace is not installed, or may not trace processes here.\n')
+  const recording = await recordLife()
+  const onState = (count: number): void => {
+    if (count % 1000 === 0) process.stderr.write(`${count} states\n`)
+  }
+  const { calls, steps } = recording
+  const report = await provePower(recording, { states, seed, onState })
+  const opened = Object.values(report.states).reduce((sum, count) => sum + count, 0)
+  if (report.findings.length > 0) process.exitCode = 1
+  return { seed, calls: calls.length, steps: steps.length, opened, ...report }
 }
 
 /** Needs the servers that `.ci/install-peers` installs. */

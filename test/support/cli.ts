@@ -16,9 +16,10 @@ export async function stowage(
   cwd: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  user: { readonly uid?: number; readonly gid?: number } = {},
+  { tracer = [], ...user }: { readonly uid?: number; readonly gid?: number; readonly tracer?: readonly string[] } = {},
 ): Promise<Run> {
-  const child = spawn(process.execPath, [program, ...args], {
+  const [command = '', ...words] = [...tracer, process.execPath, program, ...args]
+  const child = spawn(command, words, {
     cwd,
     env: { PATH: process.env['PATH'], ...storeEnvironment, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
