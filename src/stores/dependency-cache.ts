@@ -114,7 +114,7 @@ export class DependencyCache {
   async #catchUp(revision: number): Promise<void> {
     const time = this.#system.monotonic()
     const confirmed = this.#request.getStore()
-    // One at a time: all who ask while the log is being read share the next reading.
+    // One at a time: callers that arrive while the log is being read share the next reading.
     this.#nextReading ??= (this.#reading ?? Promise.resolve())
       .catch(() => {})
       .then(() => {

@@ -321,7 +321,7 @@ export class GroupCommit {
 
   /**
    * Behind a savepoint, so that it can fail alone.
-   * @throws when the engine has rolled back everything, as it does by itself when the disk is full
+   * @throws when SQLite has rolled back everything, as it does by itself when the disk is full
    */
   async #workAlone(one: Waiting): Promise<End> {
     this.#connection.execute('SAVEPOINT one')
