@@ -11,7 +11,7 @@ import { type Run, stowage } from '../support/cli.ts'
 import { BUCKET, startFakeS3 } from '../support/fake-s3.ts'
 import { requirePeer } from '../support/peers/peer.ts'
 import { sqlite3 } from '../support/peers/sqlite3.ts'
-import { repository, startProcess } from '../support/service.ts'
+import { program, repository, startProcess } from '../support/service.ts'
 import { onPostgres } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -34,10 +34,9 @@ async function run(root: string, commands: string): Promise<Run> {
   const text = `${blocksOf(page)[0]}\n${commands}`
     .replaceAll('sudo -u stowage env', 'env')
     .replaceAll('/etc/stowage', root)
-    .replaceAll('/opt/stowage', repository)
+    .replaceAll('/opt/stowage/stowage', `${process.execPath} ${program}`)
     .replaceAll('/var/lib/stowage', `${root}/lib/stowage`)
     .replaceAll('/backup/', `${root}/backup/`)
-    .replaceAll(' node ', ` ${process.execPath} `)
     .replaceAll('install -d -o stowage -g stowage', 'install -d')
     .replaceAll('systemctl start stowage', 'true')
     .replaceAll('chown stowage:', 'test -f')
