@@ -105,6 +105,8 @@ inBrowser(
     const other = await newPerson(b, { refusals: [403] })
     await enter(other.page, service.base, ben.name, GOOD_PASSWORD, 'ui/shared')
     await other.page.getByRole('link', { name: 'Harbour' }).click()
+    await row(other.page, 'inside.txt').waitFor()
+    assert.deepEqual(await other.page.locator('.crumbs li').allInnerTexts(), ['Shared with me', 'Harbour'])
     await other.page.getByRole('link', { name: 'inside.txt', exact: true }).click()
     await other.page.locator('pre.preview').filter({ hasText: 'in the folder' }).waitFor()
     assert.deepEqual([complaints, other.complaints], [[], []])

@@ -26,7 +26,9 @@ export function Breadcrumbs({ context, folders, heading, onMoved }: BreadcrumbsP
   const { contextId, canWrite } = context
   const root = `contexts/${part(contextId)}/files`
   const place = { context: contextId, contextUri: me.baseUri + contextId }
-  const above = [{ id: undefined, name: contextTitle(context) }, ...folders].slice(0, -1)
+  // A folder may be shared by itself, in a context that has no name for the person.
+  const isOpen = context.rights === undefined || context.rights.length > 0
+  const above = [...(isOpen ? [{ id: undefined, name: contextTitle(context) }] : []), ...folders].slice(0, -1)
   return (
     <nav class="crumbs" aria-label={t('breadcrumbs')}>
       <ol>

@@ -104,7 +104,8 @@ export function useRowKeys({ list, results, height, at, selection, onAction }: R
 function reveal(list: HTMLElement | null, top: number, height: number): void {
   if (!list) return
   const at = list.getBoundingClientRect().top + top
-  const upper = document.querySelector('.files thead')?.getBoundingClientRect().bottom ?? 0
+  // The cells of the head stay in the window; the head itself does not.
+  const upper = document.querySelector('.files thead th')?.getBoundingClientRect().bottom ?? 0
   const lower = document.querySelector('.tray')?.getBoundingClientRect().top ?? innerHeight
   if (at < upper) scrollBy(0, at - upper)
   else if (at + height > lower) scrollBy(0, at + height - lower)
