@@ -72,8 +72,9 @@ export class DiskFile {
     return content
   }
 
-  write(offset: number, bytes: Buffer, at: number): void {
+  write(position: number | 'end', bytes: Buffer, at: number): void {
     this.#settled = undefined
+    const offset = position === 'end' ? this.size.last : position
     for (let from = offset; from < offset + bytes.length; from = (Math.floor(from / BLOCK) + 1) * BLOCK) {
       const start = from - (from % BLOCK)
       const part = bytes.subarray(from - offset, Math.min(bytes.length, start + BLOCK - offset))

@@ -142,6 +142,42 @@ export const recordings: Readonly<Record<string, (life: Life) => Promise<void>>>
     )
   },
 
+  async 'resumable upload'(life) {
+    const { recorder } = life
+    const { admin } = recorder
+    const [path = ''] = life.files.keys()
+    const [one, two] = [text('first part ', 60_000), text('second part ', 25_000)]
+    const tus = { 'tus-resumable': '1.0.0' }
+    let place = ''
+    const begin = async (): Promise<void> => {
+      const headers = { ...tus, 'upload-length': one.length + two.length }
+      const created = await admin.ask(path.replace('/resource/', '/uploads/'), { method: 'POST', headers })
+      succeeded(created)
+      place = String(created.headers['location']).slice(admin.base.length)
+    }
+    const send = async (part: string, offset: number): Promise<void> => {
+      const headers = { ...tus, 'content-type': 'application/offset+octet-stream', 'upload-offset': offset }
+      succeeded(await admin.ask(place, { method: 'PATCH', body: part, headers }))
+    }
+    const isAt =
+      (offset: number): Check =>
+      async service => {
+        const found = await (await service.admin()).ask(place, { method: 'HEAD', headers: tus })
+        assert.equal(found.headers['upload-offset'], String(offset))
+      }
+    await recorder.step('a resumable upload', begin, () => ({ data: { upload: isAt(0) } }))
+    await recorder.step(
+      'its first part',
+      () => send(one, 0),
+      () => ({ data: { upload: isAt(one.length) } }),
+    )
+    const finish = async (): Promise<void> => {
+      await send(two, one.length)
+      life.files.set(path, one + two)
+    }
+    await recorder.step('its last part', finish, () => ({ data: { files: life.holdsFiles, upload: async () => {} } }))
+  },
+
   async 'SIGTERM and start'({ recorder }) {
     await recorder.stop('SIGTERM')
     await recorder.step('a start after a stop', () => recorder.start())

@@ -5,7 +5,7 @@ export type Call =
   | { readonly kind: 'open'; readonly path: string; readonly truncates: boolean }
   | { readonly kind: 'mkdir' | 'remove'; readonly path: string }
   | { readonly kind: 'rename' | 'link'; readonly path: string; readonly to: string }
-  | { readonly kind: 'write'; readonly path: string; readonly offset: number; readonly bytes: Buffer }
+  | { readonly kind: 'write'; readonly path: string; readonly offset: number | 'end'; readonly bytes: Buffer }
   | { readonly kind: 'truncate'; readonly path: string; readonly size: number }
   /** Covers the calls that had returned when it began: those before this number. */
   | { readonly kind: 'sync'; readonly path: string; readonly covers: number }
@@ -71,7 +71,7 @@ function linesOf(text: string, trace: number): Line[] {
 class CallReader {
   readonly #root: string
   /** Where the next write of a descriptor goes, by recording and number. */
-  readonly #positions = new Map<string, number>()
+  readonly #positions = new Map<string, number | 'end'>()
 
   constructor(root: string) {
     this.#root = root
@@ -88,7 +88,7 @@ class CallReader {
       case 'open':
       case 'openat':
       case 'creat': {
-        this.#positions.set(`${trace}:${result}`, 0)
+        this.#positions.set(`${trace}:${result}`, args.includes('O_APPEND') ? 'end' : 0)
         const made = /O_CREAT|O_TRUNC/.test(args) ? this.#pathOf(opened) : undefined
         return made === undefined ? undefined : { kind: 'open', path: made, truncates: args.includes('O_TRUNC') }
       }
@@ -135,7 +135,7 @@ class CallReader {
 
   #write(path: string, descriptor: string, bytes: Buffer): Call {
     const offset = this.#positions.get(descriptor) ?? 0
-    this.#positions.set(descriptor, offset + bytes.length)
+    if (offset !== 'end') this.#positions.set(descriptor, offset + bytes.length)
     return { kind: 'write', path, offset, bytes }
   }
 
