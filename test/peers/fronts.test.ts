@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { request } from 'node:https'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { blobsOf } from '../support/blobs.ts'
@@ -80,6 +81,33 @@ for (const front of fronts) {
         assert.equal((await answer).status, 201)
         assert.ok((await admin.get(path)).bytes.equals(bytes))
       }
+    })
+
+    await t.test('of a resumable upload that breaks off, what has come through the proxy is kept', async () => {
+      const tus = { 'tus-resumable': '1.0.0', 'content-type': 'application/offset+octet-stream' }
+      const entry = await newEntry(admin, context)
+      const bytes = randomBytes(2 * MIB)
+      const created = await admin.ask(`${context}/uploads/${entry}`, {
+        method: 'POST',
+        headers: { ...tus, 'upload-length': String(bytes.length) },
+      })
+      const path = String(created.headers.location).slice(base.length)
+      const broken = request(base + path, {
+        ...admin.connection,
+        method: 'PATCH',
+        headers: { ...tus, cookie: `auth_token=${admin.cookie}`, 'upload-offset': '0', 'content-length': bytes.length },
+      })
+      broken.on('error', () => {})
+      broken.write(bytes.subarray(0, MIB))
+      await eventually('the first half arrives', async () => (await blobsOf(service)).incoming.length === 1)
+      broken.destroy()
+      const offset = async (): Promise<number> =>
+        Number((await admin.ask(path, { method: 'HEAD', headers: tus })).headers['upload-offset'])
+      await eventually('it is recorded', async () => (await offset()) > 0)
+      const from = await offset()
+      const rest = { method: 'PATCH', body: bytes.subarray(from), headers: { ...tus, 'upload-offset': String(from) } }
+      assert.equal((await admin.ask(path, rest)).status, 204)
+      assert.ok((await admin.get(`${context}/resource/${entry}`)).bytes.equals(bytes))
     })
 
     await t.test('a large file is uploaded and downloaded, whole and in part, with its validators', async () => {
