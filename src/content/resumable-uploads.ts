@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Caller, isGuest, requireSignedIn } from '../accounts/caller.ts'
+import { type Caller, isGuest, opensContext, requireSignedIn } from '../accounts/caller.ts'
 import { ChecksumMismatch, Gone, InvalidInput, NotFound } from '../base/errors.ts'
 import type { Bytes } from '../base/units.ts'
 import { findFile, type FileRecord } from '../files/file-records.ts'
@@ -80,7 +80,7 @@ export class ResumableUploads {
     const { entry } = await this.#target(caller, key)
     const upload = await this.#deps.resumableFiles.find(id)
     const isTheirs = upload.uploader === caller.user.id && upload.context === entry.context && upload.entry === entry.id
-    if (!isTheirs) throw new NotFound('not-found', 'There is no such upload.')
+    if (!isTheirs) throw unknownUpload()
     if (upload.isExpired === 1)
       throw new Gone('upload-expired', 'Nothing was received for too long. Create a new upload.')
     return upload
@@ -112,9 +112,11 @@ export class ResumableUploads {
     }
   }
 
-  /** Gives the upload up, and its storage back. */
-  async remove(caller: Caller, key: EntryKey, id: string): Promise<void> {
-    const upload = await this.find(caller, key, id)
+  /** Gives the upload up, and its storage back, also when its entry is gone or the right to write it. */
+  async remove(caller: Caller, id: string): Promise<void> {
+    requireSignedIn(caller, 'give up an upload')
+    const upload = await this.#deps.resumableFiles.find(id)
+    if (upload.uploader !== caller.user.id || !opensContext(caller, upload.context)) throw unknownUpload()
     this.#receiving.get(id)?.stop()
     await this.#receiving.get(id)?.ended
     await this.#deps.resumableFiles.cancel(upload)
@@ -210,6 +212,8 @@ export class ResumableUploads {
     return target
   }
 }
+
+const unknownUpload = (): NotFound => new NotFound('not-found', 'There is no such upload.')
 
 /** Ends without an error when the signal aborts, so that what has come is kept. */
 async function* until(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {

@@ -229,6 +229,21 @@ test('an upload belongs to its user, and needs the right to write at each step (
   assert.equal((await admin.get(`${context}/resource/${entry}`)).status, 204, 'no file')
 })
 
+test('an upload whose entry is gone can still be given up by its user, and by nobody else (D42.2)', async () => {
+  const own = await newContext(admin, [user.id])
+  const entry = await newEntry(user.visitor, own)
+  const answer = await user.visitor.ask(`${own}/uploads/${entry}`, {
+    method: 'POST',
+    headers: { ...TUS, 'upload-length': '10' },
+  })
+  const path = String(answer.headers['location']).slice(service.base.length)
+  assert.equal((await user.visitor.delete(`${own}/entry/${entry}`)).status, 204)
+  assertRefused(await send(path, 0, Buffer.alloc(10)), 404, 'not-found')
+  assertRefused(await admin.ask(path, { method: 'DELETE', headers: TUS }), 404, 'not-found')
+  assert.equal((await user.visitor.ask(path, { method: 'DELETE', headers: TUS })).status, 204)
+  assert.deepEqual((await user.visitor.get('auth/uploads')).json<{ items: unknown[] }>().items, [])
+})
+
 test('OPTIONS tells what the server can do (D42.1)', async () => {
   const answer = await service.visitor().ask(`${context}/uploads/1`, { method: 'OPTIONS' })
   assert.equal(answer.status, 204)

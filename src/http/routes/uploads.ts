@@ -161,7 +161,7 @@ export const uploadRoutes = [
     refusals,
     handle: async ({ resumableUploads }: Services, { request, reply, caller, params }) => {
       requireVersion(request, reply)
-      await resumableUploads.remove(caller, params, params.upload)
+      await resumableUploads.remove(caller, params.upload)
       return reply.status(204).send()
     },
   }),
