@@ -241,7 +241,7 @@ test('an upload whose entry is gone can still be given up by its user, and by no
   assertRefused(await send(path, 0, Buffer.alloc(10)), 404, 'not-found')
   assertRefused(await admin.ask(path, { method: 'DELETE', headers: TUS }), 404, 'not-found')
   assert.equal((await user.visitor.ask(path, { method: 'DELETE', headers: TUS })).status, 204)
-  assert.deepEqual((await user.visitor.get('auth/uploads')).json<{ items: unknown[] }>().items, [])
+  assert.ok(!(await user.visitor.get('auth/uploads')).text.includes(path))
 })
 
 test('OPTIONS tells what the server can do (D42.1)', async () => {
