@@ -1,5 +1,5 @@
 import { AccessTokens } from '../accounts/access-tokens.ts'
-import { Audit } from '../accounts/audit.ts'
+import type { Audit } from '../accounts/audit.ts'
 import { BasicCredentials } from '../accounts/basic-credentials.ts'
 import { BreachedPasswords } from '../accounts/breached-passwords.ts'
 import { loadCommonPasswords, NIST_MIN_LENGTH, PasswordRules } from '../accounts/password-rules.ts'
@@ -35,16 +35,16 @@ export type Accounts = Awaited<ReturnType<typeof createAccounts>>
 interface AccountsDependencies extends EphemeralStores {
   readonly database: Database
   readonly cache: DependencyCache
+  readonly audit: Audit
 }
 
 /** Part of `assembly/server.ts`: accounts and sign-in. */
 export async function createAccounts(
   settings: Settings,
   machine: RuntimeEnvironment,
-  { database, cache, ephemeral, ofProcess, tokens, tokenKeys }: AccountsDependencies,
+  { database, cache, audit, ephemeral, ofProcess, tokens, tokenKeys }: AccountsDependencies,
 ) {
   const { system, log } = machine
-  const audit = new Audit(database, { system, log }, settings['service.audit.retention'])
   const passwords = await createPasswords(settings, machine)
   const breachedPasswords = openBreachedPasswords(settings)
   const passwordRules = await createPasswordRules(settings, breachedPasswords)

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
+import { Audit } from '../accounts/audit.ts'
 import { hashFirstAdminPassword, setFirstAdminPassword } from '../accounts/passwords.ts'
 import { ADMIN, findUser } from '../accounts/users.ts'
 import { requireCompleteStore } from '../backup/store-copy.ts'
@@ -10,9 +11,6 @@ import { hashTestPasswords, initialise } from '../content/setup/initialise.ts'
 import { Revisions } from '../content/revisions.ts'
 import { CatchUp } from '../search/catch-up.ts'
 import { Scrubber } from '../files/scrubber.ts'
-import { ResumableFiles } from '../files/resumable-files.ts'
-import { StagedImports } from '../files/staged-import.ts'
-import { Files, type FilesOptions } from '../files/files.ts'
 import { Garbage } from '../files/garbage.ts'
 import { Ledger } from '../files/quota-ledger.ts'
 import { GraphReader } from '../graph/graph-reader.ts'
@@ -32,10 +30,10 @@ import { joinAsNode, type Node } from './node.ts'
 import { createSso } from './sso.ts'
 import { dataPlace, makeRoomForStart, openDisk } from './disk.ts'
 import { createContent } from './content.ts'
+import { createFiles } from './files.ts'
 import { openStores, requireHealthy, requireIntact, type Stores } from './stores.ts'
-import { quotaOptions, thresholdDetail } from './quota.ts'
+import { quotaOptions } from './quota.ts'
 import { createReaders } from './readers.ts'
-import { createVirusScan } from './virus-scan.ts'
 import { loadUi } from './ui.ts'
 import { pruneChangeLog } from '../stores/change-log.ts'
 import { DependencyCache } from '../stores/dependency-cache.ts'
@@ -100,15 +98,19 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
   const ledger = new Ledger(database, system, quotaOptions(settings))
   const garbage = new Garbage(database, blobs, ledger, system)
   const cache = new DependencyCache(database, CACHE_BYTES, system)
-  const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database, cache })
-  const { virusScan, files, resumableFiles, stagedImports } = createFiles(settings, machine, opened, {
-    ...accounts,
+  const audit = new Audit(database, { system, log }, settings['service.audit.retention'])
+  const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database, cache, audit })
+  const { virusScan, files, resumableFiles, stagedImports } = createFiles(settings, machine, {
+    database,
+    blobs,
+    disk,
+    audit,
     ledger,
     garbage,
   })
   const catchUp = new CatchUp(database, findEntry, log)
   const revisions = new Revisions(settings['service.repository.provenance'])
-  const { audit, stepUp } = accounts
+  const { stepUp } = accounts
   const changes = new Changes({
     database,
     system,
@@ -202,33 +204,6 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
     readiness,
     history,
     adminHasPassword,
-  }
-}
-
-function createFiles(
-  settings: Settings,
-  machine: RuntimeEnvironment,
-  { stores: { database, blobs }, disk }: Opened,
-  { audit, ledger, garbage }: Pick<Accounts, 'audit'> & { readonly ledger: Ledger; readonly garbage: Garbage },
-) {
-  const virusScan = createVirusScan(settings, machine, { audit, blobs })
-  const options: FilesOptions = {
-    maxFileSize: settings['service.data.max-file-size'],
-    verifyOnRead: settings['service.data.verify-on-read'],
-    // Files in a bucket take no space on the disk.
-    requireSpace: settings['service.data.store'] === 'folder' ? disk?.requireSpace.bind(disk) : undefined,
-    virusScan,
-    onThreshold: reached => audit.record({ event: 'quota-threshold', detail: thresholdDetail(reached) }),
-  }
-  const files = new Files({ database, blobs }, { ledger, garbage }, machine, options)
-  return {
-    virusScan,
-    files,
-    resumableFiles: new ResumableFiles(
-      { ...machine, database, blobs, ledger },
-      { ttl: settings['service.upload.expires'] },
-    ),
-    stagedImports: new StagedImports({ ...machine, database, blobs, ledger, garbage }, options),
   }
 }
 

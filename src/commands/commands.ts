@@ -34,6 +34,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['import', async () => (await import('./import.ts')).importCommand],
   ['unlock', async () => (await import('./unlock.ts')).unlock],
   ['remove-factors', async () => (await import('./remove-factors.ts')).removeFactors],
+  ['user', async () => (await import('./user.ts')).user],
   ['breached-passwords', async () => (await import('./breached-passwords.ts')).breachedPasswords],
   ['version', async () => version],
   ['help', async () => help],

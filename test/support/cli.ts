@@ -16,18 +16,29 @@ export async function stowage(
   cwd: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  { tracer = [], ...user }: { readonly uid?: number; readonly gid?: number; readonly tracer?: readonly string[] } = {},
+  {
+    tracer = [],
+    input,
+    ...user
+  }: {
+    readonly uid?: number
+    readonly gid?: number
+    readonly tracer?: readonly string[]
+    /** What the command reads from standard input. */
+    readonly input?: string
+  } = {},
 ): Promise<Run> {
   const [command = '', ...words] = [...tracer, process.execPath, program, ...args]
   const child = spawn(command, words, {
     cwd,
     env: { PATH: process.env['PATH'], ...storeEnvironment, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     ...user,
   })
   let [stdout, stderr] = ['', '']
-  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  child.stdin?.end(input)
+  child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
   const [status] = (await once(child, 'close')) as [number | null]
   return { status, stdout, stderr }
 }

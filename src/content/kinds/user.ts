@@ -280,7 +280,9 @@ function readWish(body: unknown): Wish {
   return body
 }
 
-const isSelf = (caller: Caller, { id }: { readonly id: string }): boolean => id === caller.user.id && id !== GUEST
+/** The operator is not the user admin, whose rights they have. */
+const isSelf = (caller: Caller, { id }: { readonly id: string }): boolean =>
+  id === caller.user.id && id !== GUEST && !caller.isOperator
 
 /**
  * A reset by e-mail goes to the address that is the name, so it is not enough to administer the entry of the user.
