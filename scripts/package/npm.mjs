@@ -82,7 +82,10 @@ function shrinkwrap(source) {
     version,
     lockfileVersion,
     requires: true,
-    packages: { '': own, ...Object.fromEntries([...needed].sort().map(path => [path, packages[path]])) },
+    packages: {
+      '': own,
+      ...Object.fromEntries([...needed].sort((a, b) => (a < b ? -1 : 1)).map(path => [path, packages[path]])),
+    },
   }
 }
 

@@ -75,8 +75,7 @@ const schemaSection = ([name, schema]) =>
     .filter(part => part !== undefined)
     .join('\n\n')
 
-const shapeBlock = schema =>
-  schema.$ref === undefined ? `\`\`\`ts\n${shapeOf(schema, '')}\n\`\`\`` : `${linkTo(schema)}`
+const shapeBlock = schema => (schema.$ref === undefined ? `\`\`\`ts\n${shapeOf(schema, '')}\n\`\`\`` : linkTo(schema))
 
 const nameOf = ({ $ref }) => $ref.slice($ref.lastIndexOf('/') + 1)
 const linkTo = schema => `[${nameOf(schema)}](#${nameOf(schema).toLowerCase()})`

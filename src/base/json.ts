@@ -112,5 +112,5 @@ export function jsonTypeOf(value: unknown): string {
   if (value === undefined) return 'missing'
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object' && value !== null) return 'an object'
-  return typeof value === 'string' ? 'a text' : String(value)
+  return typeof value === 'string' ? 'a text' : JSON.stringify(value)
 }

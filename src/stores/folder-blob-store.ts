@@ -129,7 +129,11 @@ export class FolderBlobStore implements BlobStore {
     for await (const chunk of isRenamed ? await this.read(key) : await this.readPieces(key, size)) hash.update(chunk)
     if (!isRenamed) {
       const handle = await this.#openPieces(key, size)
-      await this.#files.sync(handle).finally(() => this.#files.close(handle))
+      try {
+        await this.#files.sync(handle)
+      } finally {
+        await this.#files.close(handle)
+      }
       await this.#ensureSubfolder(dirname(final))
       await this.#files.rename(pieces, final)
     }

@@ -87,7 +87,7 @@ test('two builds of a commit in different folders are equal byte for byte, and e
 
 test('the npm package contains the bundle and exact versions, no source maps and no dead links', async () => {
   const folder = join(await unpacked(await fileIn(release, '.tgz')), 'package')
-  const files = (readdirSync(folder, { recursive: true, encoding: 'utf8' }) as string[]).sort()
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
   assert.deepEqual(
     files.filter(file => /\.map$|^(?:src|test|scripts|node_modules)(?:\/|$)/.test(file)),
     [],
@@ -120,9 +120,10 @@ test('npx runs the npm package in an empty folder without a warning', async t =>
     npm_config_cache: await temporaryFolder(),
   }
   const npx = ['--yes', `--package=${archive}`, 'stowage', 'serve', '--set', 'service.log.level=warn']
-  const { admin, errors, stop } = await startPackage(t, { command: 'npx', args: npx, env })
+  const started = await startPackage(t, { command: 'npx', args: npx, env })
+  const { admin, errors } = started
   await useIt(admin)
-  await stop()
+  await started.stop()
   // Of the service there is the audit log only.
   const warnings = errors()
     .split('\n')
@@ -135,9 +136,10 @@ test('the archive runs without any other Node.js, through a link, and knows its 
   const link = join(folder, 'stowage-link')
   symlinkSync('stowage/stowage', link)
   const env = { PATH: PLAIN_PATH }
-  const { admin, stop } = await startPackage(t, { command: link, args: ['serve'], env })
+  const started = await startPackage(t, { command: link, args: ['serve'], env })
+  const { admin } = started
   await useIt(admin)
-  assert.equal(await stop(), 0)
+  assert.equal(await started.stop(), 0)
   const { version, gitHead } = JSON.parse(readFileSync(join(folder, 'stowage/package.json'), 'utf8')) as Record<
     string,
     string
