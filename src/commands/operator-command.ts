@@ -23,11 +23,10 @@ export interface Call {
   readonly option: (name: string) => string | undefined
 }
 
-/** The result for programs, and its lines for people. */
-export interface Answer {
-  readonly json: unknown
-  readonly lines: readonly string[]
-}
+/** The result for programs, and its lines for people; or many results, of which each is printed as one line. */
+export type Answer =
+  | { readonly json: unknown; readonly lines: readonly string[] }
+  | { readonly each: AsyncIterable<{ readonly json: unknown; readonly line: string }> }
 
 /** A command whose first word says what to do. */
 export function family(name: string, summary: string, verbs: Readonly<Record<string, Verb>>): Command {
@@ -64,15 +63,22 @@ const usageOf = ({ words = [], further = [], flags = [], options = [] }: Verb): 
 async function runVerb(name: string, verb: Verb, args: readonly string[]): Promise<number> {
   const { call, isJson, settings } = readCall(verb, args)
   try {
-    const { json, lines } = await withStore(settings, store => verb.run(store, call))
-    if (isJson) print(JSON.stringify(json))
-    else for (const line of lines) print(line)
+    await withStore(settings, async store => await printAnswer(await verb.run(store, call), isJson))
     return 0
   } catch (error) {
     if (!(error instanceof ServiceError) || error instanceof StoreUnavailable) throw error
     printError(`stowage ${name}: ${error.message}`)
     return error instanceof InvalidInput ? 2 : 1
   }
+}
+
+async function printAnswer(answer: Answer, isJson: boolean): Promise<void> {
+  if ('each' in answer) {
+    for await (const { json, line } of answer.each) print(isJson ? JSON.stringify(json) : line)
+    return
+  }
+  if (isJson) return print(JSON.stringify(answer.json))
+  for (const line of answer.lines) print(line)
 }
 
 function readCall({ words = [], further = [], flags = [], options = [] }: Verb, args: readonly string[]) {

@@ -25,6 +25,15 @@ export async function userNamed({ database }: OperatorStore, name = ''): Promise
   return user
 }
 
+/** All users, by name. */
+export async function* everybody({ database }: OperatorStore): AsyncIterable<User> {
+  for (let offset = 0; ; offset += PAGE) {
+    const { items } = await listUsers(database, { query: undefined, limit: PAGE, offset })
+    yield* items
+    if (items.length < PAGE) return
+  }
+}
+
 const described = ({ id, name, disabled, password, hasTemporaryPassword, hasSecondFactor, homeContext }: User) => ({
   id,
   name: name ?? null,
@@ -35,13 +44,9 @@ const described = ({ id, name, disabled, password, hasTemporaryPassword, hasSeco
   homeContext: homeContext ?? null,
 })
 
-async function list({ database }: OperatorStore): Promise<Answer> {
+async function list(store: OperatorStore): Promise<Answer> {
   const users: User[] = []
-  for (;;) {
-    const { items } = await listUsers(database, { query: undefined, limit: PAGE, offset: users.length })
-    users.push(...items)
-    if (items.length < PAGE) break
-  }
+  for await (const user of everybody(store)) users.push(user)
   const state = (user: User): string => (user.disabled ? 'disabled' : user.password === undefined ? 'no password' : '')
   const rows = users.map(user => [user.id, user.name ?? '', state(user)])
   return { json: users.map(described), lines: table([['ID', 'NAME', 'STATE'], ...rows]) }
@@ -50,18 +55,8 @@ async function list({ database }: OperatorStore): Promise<Answer> {
 async function add(store: OperatorStore, { words: [name = ''], has }: Call): Promise<Answer> {
   const isSet = has('password') || has('temporary')
   const secret = isSet ? { password: await readPassword(), temporaryPassword: has('temporary') } : {}
-  const { id } = await store.creation.create(store.caller, PRINCIPALS, {
-    id: undefined,
-    resource: undefined,
-    externalMetadata: undefined,
-    entryType: 'Local',
-    graphType: 'User',
-    namedResource: false,
-    groupUri: undefined,
-    listUri: undefined,
-    templateUri: undefined,
-    body: async () => () => ({ resource: { name, ...secret } }),
-  })
+  const request = store.localEntry('User', { name, ...secret })
+  const { id } = await store.creation.create(store.caller, PRINCIPALS, request)
   return await changed(store, name, `is created with the id ${id}.`)
 }
 

@@ -1,0 +1,44 @@
+import type { OperatorStore } from '../assembly/operator.ts'
+import { listContexts } from '../content/context-list.ts'
+import { CONTEXTS } from '../model/addresses.ts'
+import { type Answer, type Call, family, table } from './operator-command.ts'
+import { applyLimit, columns, describeQuota, titles } from './quota-limits.ts'
+
+const PAGE = 1000
+
+export const context = family(
+  'context',
+  'Lists and makes contexts, and sets their quotas, also while the service runs.',
+  {
+    list: { run: list },
+    add: { words: ['NAME'], run: add },
+    quota: {
+      words: ['NAME'],
+      further: ['LIMIT'],
+      options: ['max-files'],
+      run: async (store, call) => {
+        const id = await store.entries.contextId(call.words[0] ?? '')
+        return await applyLimit(store, { kind: 'context', id }, call.words[1], call)
+      },
+    },
+  },
+)
+
+async function list(store: OperatorStore): Promise<Answer> {
+  const ids: string[] = []
+  for (;;) {
+    const page = { query: undefined, limit: PAGE, offset: ids.length, sort: 'name' } as const
+    const { items } = await listContexts(store.database, store.ledger, page)
+    ids.push(...items.map(({ entry }) => entry.id))
+    if (items.length < PAGE) break
+  }
+  const described = []
+  for (const id of ids)
+    described.push(await describeQuota(store, await store.quotas.read(store.caller, { kind: 'context', id })))
+  return { json: described, lines: table([titles, ...described.map(columns)]) }
+}
+
+async function add(store: OperatorStore, { words: [name = ''] }: Call): Promise<Answer> {
+  const { id } = await store.creation.create(store.caller, CONTEXTS, store.localEntry('Context', { name }))
+  return { json: { id, name }, lines: [`${name} is created with the id ${id}. Administrators give others access.`] }
+}

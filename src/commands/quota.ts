@@ -1,0 +1,46 @@
+import type { OperatorStore } from '../assembly/operator.ts'
+import { type QuotaOwner, STORE } from '../files/quota-usage.ts'
+import { type Answer, family, table } from './operator-command.ts'
+import { applyLimit, columns, describeQuota, requireQuota, titles } from './quota-limits.ts'
+import { userNamed } from './user.ts'
+
+const PAGE = 1000
+
+export const quota = family('quota', 'Shows and sets the quotas of users, groups of contexts and the store.', {
+  list: { run: list },
+  user: {
+    words: ['NAME'],
+    further: ['LIMIT'],
+    options: ['max-files'],
+    run: async (store, call) => {
+      const { id } = await userNamed(store, call.words[0])
+      return await applyLimit(store, { kind: 'user', id }, call.words[1], call)
+    },
+  },
+  group: {
+    words: ['NAME'],
+    further: ['LIMIT'],
+    options: ['max-files', 'contexts'],
+    run: async (store, call) =>
+      await applyLimit(store, { kind: 'group', id: call.words[0] ?? '' }, call.words[1], call),
+  },
+  store: {
+    further: ['LIMIT'],
+    options: ['max-files'],
+    run: async (store, call) => await applyLimit(store, STORE, call.words[0], call),
+  },
+})
+
+async function list(store: OperatorStore): Promise<Answer> {
+  requireQuota(store)
+  const { quotas, caller } = store
+  const all = [await quotas.read(caller, STORE)]
+  for (const kind of ['group', 'user'] satisfies Array<QuotaOwner['kind']>)
+    for (let offset = 0; ; offset += PAGE) {
+      const { usages } = await quotas.list(caller, kind, { limit: PAGE, offset })
+      all.push(...usages)
+      if (usages.length < PAGE) break
+    }
+  const described = await Promise.all(all.map(state => describeQuota(store, state)))
+  return { json: described, lines: table([titles, ...described.map(columns)]) }
+}
