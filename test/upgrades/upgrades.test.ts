@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+import { gunzipSync } from 'node:zlib'
+import { fsckIsClean, restore, succeeded } from '../support/backups.ts'
+import { startProcess } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { askAll, Caller, type Expected, passwords } from './questions.ts'
+
+const fixtures = join(import.meta.dirname, 'fixtures')
+const archives = readdirSync(fixtures).filter(file => file.endsWith('.tar.gz'))
+
+/** Lists where `actual` lacks or changes something of `expected`; new members of objects are no difference. */
+function differences(expected: unknown, actual: unknown, path = ''): string[] {
+  const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+  if (!isObject(expected) || !isObject(actual)) {
+    return Object.is(expected, actual) ? [] : [`${path}: ${JSON.stringify(expected)} became ${JSON.stringify(actual)}`]
+  }
+  if (Array.isArray(expected) && Array.isArray(actual) && expected.length !== actual.length) {
+    return [`${path}: ${JSON.stringify(expected)} became ${JSON.stringify(actual)}`]
+  }
+  const values = actual as Record<string, unknown>
+  return Object.entries(expected).flatMap(([key, value]) => differences(value, values[key], `${path} > ${key}`))
+}
+
+/** What a build did not have it answered with 404, and `?rev` with the present metadata. Of others' entries, later builds show less than the first ones. */
+const comparable = (replies: Expected['replies']): unknown =>
+  Object.fromEntries(
+    Object.entries(replies).map(([who, own]) => [
+      who,
+      Object.fromEntries(
+        Object.entries(own).filter(
+          ([path, reply]) =>
+            reply.status !== 404 &&
+            !(path.includes('?rev=') && isDeepStrictEqual(reply, own['photos/metadata/one'])) &&
+            (who === 'admin' || who === 'anna' || path.includes('/resource/')),
+        ),
+      ),
+    ]),
+  )
+
+for (const archive of archives) {
+  test(`the present program keeps what the build of ${archive} stored`, async t => {
+    const kept = await temporaryFolder()
+    execFileSync('tar', ['-xzf', join(fixtures, archive), '-C', kept])
+    const isBackup = archive.includes('-backup')
+    const folder = isBackup ? await temporaryFolder() : kept
+    if (isBackup) succeeded(await restore(kept, folder))
+    const name = archive.replace(/(?:-backup)?\.tar\.gz$/, '.json.gz')
+    const expected = JSON.parse(gunzipSync(readFileSync(join(fixtures, name))).toString()) as Expected
+    const settings = { 'service.data.quota': 'on', 'service.repository.provenance': 'on' }
+    const service = await startProcess(t, { folder, settings })
+    const { audit, ...found } = await askAll(service.base, expected.accessToken?.token)
+    const { audit: earlier, ...rest } = expected
+    assert.deepEqual(differences({ ...rest, replies: comparable(rest.replies) }, found), [])
+    const events = (trail: unknown): readonly unknown[] => (trail as { events: readonly unknown[] }).events
+    assert.deepEqual(differences(events(earlier), events(audit).slice(-events(earlier).length)), [])
+
+    const admin = new Caller(service.base)
+    assert.equal(await admin.signIn('admin', passwords.admin), 200)
+    for (const [owner, bytes, files] of [
+      ['users/anna', 19, 2],
+      ['users/bert', 13, 1],
+      ['contexts/photos', 19, 2],
+      ['contexts/open', 13, 1],
+    ] as const) {
+      const { json } = await admin.send('GET', `quota/${owner}`)
+      assert.deepEqual(differences({ fillLevel: bytes, files }, json, owner), [])
+    }
+    assert.equal(await service.stop(), 0)
+    await fsckIsClean(folder)
+  })
+}
