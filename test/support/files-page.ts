@@ -51,14 +51,14 @@ export async function drag(page: Page, from: Locator, to: Locator): Promise<void
 
 export const UNLIMITED = -1
 
-/** Limits how fast the page uploads, in bytes per second; returns a function that changes the limit. */
+/** Limits how fast the page uploads, in bytes per second; returns a function that changes the limit, or cuts the connection. */
 export async function limitUploads(
   page: Page,
   bytesPerSecond: number,
-): Promise<(bytesPerSecond: number) => Promise<void>> {
+): Promise<(bytesPerSecond: number, offline?: boolean) => Promise<void>> {
   const network = await page.context().newCDPSession(page)
-  const limit = async (uploadThroughput: number): Promise<void> => {
-    const conditions = { offline: false, latency: 0, downloadThroughput: UNLIMITED, uploadThroughput }
+  const limit = async (uploadThroughput: number, offline = false): Promise<void> => {
+    const conditions = { offline, latency: 0, downloadThroughput: UNLIMITED, uploadThroughput }
     await network.send('Network.emulateNetworkConditions', conditions)
   }
   await limit(bytesPerSecond)

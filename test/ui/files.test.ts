@@ -147,7 +147,7 @@ inBrowser('a cancelled upload leaves nothing behind and can be retried', async b
   const { page, complaints, close } = await newPerson(b)
   const context = await atFiles(page)
   const limit = await limitUploads(page, MEGA)
-  await page.setInputFiles('input[type=file]', await fileOf('slow.bin', 20 * MEGA))
+  await page.setInputFiles('input[type=file]', await fileOf('slow.bin', 8 * MEGA))
   await openTray(page)
   await page.getByRole('progressbar', { name: 'Upload of slow.bin' }).waitFor()
   assert.deepEqual(await entriesOf(context), [], 'there is no entry before its bytes')
@@ -156,8 +156,8 @@ inBrowser('a cancelled upload leaves nothing behind and can be retried', async b
   await limit(UNLIMITED)
   await page.getByRole('button', { name: 'Try again: slow.bin' }).click()
   await openTray(page)
-  await page.waitForSelector('text=Uploaded, 20 MiB')
-  assert.equal(await levelOf(context), 20 * MEGA)
+  await page.waitForSelector('text=Uploaded, 8 MiB')
+  assert.equal(await levelOf(context), 8 * MEGA)
   assert.equal((await entriesOf(context)).length, 1, 'the first try has left nothing')
   assert.deepEqual(complaints, [])
   await close()
@@ -167,7 +167,7 @@ inBrowser('closing the tab during an upload leaves no entry without a file', asy
   const { page, close } = await newPerson(b)
   const context = await atFiles(page)
   await limitUploads(page, MEGA)
-  await page.setInputFiles('input[type=file]', await fileOf('closed.bin', 20 * MEGA))
+  await page.setInputFiles('input[type=file]', await fileOf('closed.bin', 8 * MEGA))
   await openTray(page)
   await page.getByRole('progressbar', { name: 'Upload of closed.bin' }).waitFor()
   await close()
@@ -551,7 +551,7 @@ inBrowser('paused uploads start when they are resumed, and a failed one is retri
   const names = ['1.bin', '2.bin', '3.bin', '4.bin']
   await page.setInputFiles(
     'input[type=file]',
-    await Promise.all(names.map(name => fileOf(name, name === '4.bin' ? 10 : 10 * MEGA))),
+    await Promise.all(names.map(name => fileOf(name, name === '4.bin' ? 10 : 7 * MEGA))),
   )
   await openTray(page)
   // Three at once: the others begin before the pause.

@@ -283,6 +283,17 @@ export async function createFolder(place: Place, name: string): Promise<string> 
   return (await ask<{ readonly entryId: string }>(path, { method: 'POST', json: { metadata } })).entryId
 }
 
+/** Creates an entry whose file follows, and returns its id. @throws {Problem} */
+export async function createForFile(place: Place, name: string): Promise<string> {
+  const info = { [`${place.contextUri}/resource/_newId`]: { [LABEL]: [{ type: 'literal', value: name }] } }
+  const path = `${part(place.context)}?${new URLSearchParams(inFolder(place)).toString()}`
+  return (await ask<{ readonly entryId: string }>(path, { method: 'POST', json: { info } })).entryId
+}
+
+/** Deletes an entry permanently. @throws {Problem} */
+export const deleteEntry = (context: string, entry: string): Promise<undefined> =>
+  ask(`${part(context)}/entry/${part(entry)}`, { method: 'DELETE' })
+
 const HAS_MEMBER = 'http://entrystore.org/terms/hasListMember'
 
 /** Id of the folder that an item is in; `undefined` for none. @throws {Problem} */

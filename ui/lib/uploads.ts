@@ -1,7 +1,8 @@
-import { Problem } from './api.ts'
+import { onSignIn, Problem } from './api.ts'
 import { part } from './base.ts'
 import { freeBytes, loadQuota, type Quota } from './contexts.ts'
-import { inFolder, resourcePath } from './files.ts'
+import { createForFile, deleteEntry, inFolder, resourcePath } from './files.ts'
+import { beginUpload, giveUp, isInPieces, loadUnfinished, sendPieces, type Unfinished } from './resumable-uploads.ts'
 import { sendFile } from './send-file.ts'
 
 /** The target of uploads: a context, and a folder in it. */
@@ -18,6 +19,8 @@ export interface NewUpload {
   readonly name: string
   /** Id of the entry whose file is replaced. */
   readonly replaces?: string | undefined
+  /** The upload that this one goes on with. */
+  readonly resumes?: Unfinished | undefined
 }
 
 export interface Upload extends NewUpload {
@@ -25,7 +28,7 @@ export interface Upload extends NewUpload {
   readonly state: 'waiting' | 'sending' | 'done' | 'refused' | 'cancelled'
   /** Bytes sent so far. */
   readonly sent: number
-  /** The error, if the upload was refused. */
+  /** The error, if the upload was refused, or waits for the connection. */
   readonly problem?: unknown
 }
 
@@ -38,6 +41,7 @@ const aborts = new Map<number, AbortController>()
 /** The last known quota of each context, and the bytes uploaded to it since. */
 const rooms = new Map<string, { readonly quota: Quota; added: number }>()
 let all: readonly Upload[] = []
+let unfinished: readonly Unfinished[] = []
 let count = 0
 let isPaused = false
 let isDrawing = false
@@ -45,6 +49,22 @@ let isDrawing = false
 /** All uploads. They continue while another page of the application is shown. */
 export const uploads = (): readonly Upload[] => all
 export const uploadsArePaused = (): boolean => isPaused
+
+/** Uploads that have begun earlier or elsewhere, and need their file again. */
+export const unfinishedUploads = (): readonly Unfinished[] =>
+  unfinished.filter(({ uri }) => !all.some(({ resumes }) => resumes?.uri === uri))
+
+/** Asks the service for unfinished uploads. They are no reason to disturb anyone, so a failure shows none. */
+export async function findUnfinished(): Promise<void> {
+  unfinished = await loadUnfinished().catch(() => [])
+  set(all)
+}
+
+/** Gives an unfinished upload up. @throws {Problem} */
+export async function discardUpload(upload: Unfinished): Promise<void> {
+  await giveUp(upload)
+  await findUnfinished()
+}
 
 export function onUploads(listener: () => void): () => void {
   changed.addEventListener(CHANGE, listener)
@@ -55,13 +75,20 @@ export const isActive = ({ state }: Upload): boolean => state === 'waiting' || s
 
 export function addUploads(added: readonly NewUpload[]): void {
   for (const { target } of added) rooms.delete(target.context)
+  unfinished = unfinished.filter(({ uri }) => !added.some(({ resumes }) => resumes?.uri === uri))
   set([...all, ...added.map((upload): Upload => ({ ...upload, id: ++count, state: 'waiting', sent: 0 }))])
   void startNext()
 }
 
+/** Why a request is aborted; a paused upload keeps what the service has. */
+const PAUSED = 'paused'
+
 export function cancelUpload(id: number): void {
-  change(id, { state: 'cancelled' })
-  aborts.get(id)?.abort()
+  const resumes = all.find(upload => upload.id === id)?.resumes
+  const sending = aborts.get(id)
+  change(id, { state: 'cancelled', problem: undefined, resumes: undefined })
+  if (sending) sending.abort()
+  else if (resumes) void giveUp(resumes).catch(findUnfinished)
 }
 
 export function retryUpload(id: number): void {
@@ -71,12 +98,21 @@ export function retryUpload(id: number): void {
   void startNext()
 }
 
-/** Starts no further uploads; uploads in progress are completed. */
+/** Stops uploads in pieces, and starts no further ones. A file that is sent at once is completed. */
 export function pauseUploads(paused: boolean): void {
   isPaused = paused
   set(all)
+  for (const { id, file } of all) {
+    if (!paused || !isInPieces(file)) continue
+    const sending = aborts.get(id)
+    if (sending) change(id, { state: 'waiting', problem: undefined })
+    sending?.abort(PAUSED)
+  }
   void startNext()
 }
+
+export const canPauseUploads = (): boolean =>
+  all.some(({ state, file }) => state === 'waiting' || (state === 'sending' && isInPieces(file)))
 
 export function cancelUploads(): void {
   for (const { id } of all.filter(isActive)) cancelUpload(id)
@@ -84,7 +120,10 @@ export function cancelUploads(): void {
 
 /** Removes finished uploads from the list, or a single one. */
 export function clearUploads(id?: number): void {
-  set(all.filter(upload => isActive(upload) || (id !== undefined && upload.id !== id)))
+  const isKept = (upload: Upload): boolean => isActive(upload) || (id !== undefined && upload.id !== id)
+  const left = all.some(upload => !isKept(upload) && upload.state === 'refused' && upload.resumes)
+  set(all.filter(isKept))
+  if (left) void findUnfinished()
 }
 
 /** Listeners are called at most once per frame, because progress is reported far more often. */
@@ -122,30 +161,71 @@ async function startNext(): Promise<void> {
   }
 }
 
-async function send({ id, target, file, name, replaces }: Upload): Promise<void> {
+async function send(upload: Upload): Promise<void> {
+  const { id, target, file, replaces, resumes } = upload
   const controller = new AbortController()
   const { signal } = controller
   aborts.set(id, controller)
-  change(id, { state: 'sending', sent: 0 })
+  change(id, { state: 'sending' })
   const { context } = target
   try {
-    if (replaces === undefined) await requireRoom(context, file.size)
+    if (replaces === undefined && resumes === undefined) await requireRoom(context, file.size)
     void startNext()
-    const query = new URLSearchParams({ file: '', ...inFolder(target) })
-    const where =
-      replaces === undefined
-        ? { method: 'POST' as const, path: `${part(context)}?${query.toString()}` }
-        : { method: 'PUT' as const, path: resourcePath({ context, entryId: replaces }) }
-    await sendFile({ ...where, file, name, signal, onSent: sent => change(id, { sent }) })
+    await (isInPieces(file) ? sendInPieces(upload, signal) : sendAtOnce(upload, signal))
     const room = rooms.get(context)
     if (room) room.added += file.size
-    change(id, { state: 'done', sent: file.size })
+    change(id, { state: 'done', sent: file.size, problem: undefined })
   } catch (problem) {
     // The upload may have been started again since it was cancelled.
     if (!signal.aborted) change(id, { state: 'refused', problem })
   } finally {
     aborts.delete(id)
     void startNext()
+  }
+}
+
+async function sendAtOnce({ id, target, file, name, replaces }: Upload, signal: AbortSignal): Promise<void> {
+  const { context } = target
+  const query = new URLSearchParams({ file: '', ...inFolder(target) })
+  const where =
+    replaces === undefined
+      ? { method: 'POST' as const, path: `${part(context)}?${query.toString()}` }
+      : { method: 'PUT' as const, path: resourcePath({ context, entryId: replaces }) }
+  await sendFile({ ...where, file, name, signal, onSent: sent => change(id, { sent }) })
+}
+
+/** Responses after which an upload cannot go on: what was sent is refused, or the service has given it up. */
+const isLost = (problem: unknown): boolean =>
+  problem instanceof Problem && [400, 404, 410, 413].includes(problem.status)
+
+async function sendInPieces(upload: Upload, signal: AbortSignal): Promise<void> {
+  const { id, file } = upload
+  const begun = upload.resumes ?? (await begin(upload))
+  if (!signal.aborted || signal.reason === PAUSED) change(id, { resumes: begun })
+  try {
+    await sendPieces(begun, {
+      file,
+      signal,
+      onSent: sent => change(id, { sent, problem: undefined }),
+      onBroken: problem => change(id, { problem }),
+    })
+  } catch (problem) {
+    const isCancelled = signal.aborted && signal.reason !== PAUSED
+    if (isLost(problem)) change(id, { resumes: undefined })
+    if (isCancelled || isLost(problem)) await giveUp(begun).catch(findUnfinished)
+    throw problem
+  }
+}
+
+/** An entry that is created for the file does not stay without one. @throws {Problem} */
+async function begin({ target, file, name, replaces }: Upload): Promise<Unfinished> {
+  const { context } = target
+  const entry = replaces ?? (await createForFile(target, name))
+  try {
+    return await beginUpload(context, entry, file, name)
+  } catch (problem) {
+    if (replaces === undefined) await deleteEntry(context, entry).catch(() => undefined)
+    throw problem
   }
 }
 
@@ -174,7 +254,10 @@ addEventListener('beforeunload', event => {
   if (all.some(isActive)) event.preventDefault()
 })
 
+onSignIn(() => void findUnfinished())
+
 // What failed because the network was gone starts again when it is back.
 addEventListener('online', () => {
-  for (const { id, problem } of all) if (problem instanceof Problem && problem.status === 0) retryUpload(id)
+  for (const { id, state, problem } of all)
+    if (state === 'refused' && problem instanceof Problem && problem.status === 0) retryUpload(id)
 })

@@ -10,18 +10,22 @@ import { bytes, number, tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { visible } from '../../lib/text.ts'
 import {
+  canPauseUploads,
   cancelUpload,
   cancelUploads,
   clearUploads,
+  findUnfinished,
   isActive,
   onUploads,
   pauseUploads,
   reservedBeside,
   retryUpload,
   type Upload,
+  unfinishedUploads,
   uploads,
   uploadsArePaused,
 } from '../../lib/uploads.ts'
+import { UnfinishedUpload } from './unfinished-upload.tsx'
 
 /** All uploads, now and after every change. */
 export function useUploads(): readonly Upload[] {
@@ -79,17 +83,19 @@ export function UploadTray() {
   const all = useUploads()
   const [isOpen, setOpen] = useState(false)
   const active = all.filter(isActive)
-  const waiting = active.filter(({ state }) => state === 'waiting').length
+  const unfinished = unfinishedUploads()
+  const isShown = all.length > 0 || unfinished.length > 0
   const failed = all.filter(({ state }) => state === 'refused').length
   const tray = useRef<HTMLElement>(null)
-  useScrollRoom(tray, all.length > 0)
+  useScrollRoom(tray, isShown)
   useSelfClosing(tray, all.length > 0 && active.length === 0 && failed === 0)
   useAnnouncement(all, active.length)
   // Why something failed must not be looked for.
   useEffect(() => {
     if (failed > 0) setOpen(true)
   }, [failed])
-  if (all.length === 0) return null
+  useEffect(() => void findUnfinished(), [])
+  if (!isShown) return null
   const size = all.reduce((sum, { file }) => sum + file.size, 0)
   const sent = all.reduce((sum, { sent, state, file }) => sum + (isActive({ state } as Upload) ? sent : file.size), 0)
   const isPaused = uploadsArePaused()
@@ -97,7 +103,13 @@ export function UploadTray() {
   return (
     <section ref={tray} class="tray card" aria-label={t('uploads')}>
       <header>
-        <h2>{active.length > 0 ? t('uploading', { count: number(active.length) }) : t('uploadsFinished')}</h2>
+        <h2>
+          {active.length > 0
+            ? t('uploading', { count: number(active.length) })
+            : unfinished.length > 0
+              ? t('uploadsUnfinished', { count: number(unfinished.length) })
+              : t('uploadsFinished')}
+        </h2>
         {active.length > 0 && (
           <Bar
             kind="progress"
@@ -107,7 +119,7 @@ export function UploadTray() {
           />
         )}
         <div class="buttons">
-          {(waiting > 0 || isPaused) && active.length > 0 && (
+          {(canPauseUploads() || isPaused) && active.length > 0 && (
             <Button kind="quiet" size="small" onPress={() => pauseUploads(!isPaused)}>
               {t(isPaused ? 'resume' : 'pause')}
             </Button>
@@ -117,9 +129,11 @@ export function UploadTray() {
               {t('cancelAll')}
             </Button>
           ) : (
-            <Button kind="quiet" size="small" onPress={() => clearUploads()}>
-              {t('uploadsClear')}
-            </Button>
+            all.length > 0 && (
+              <Button kind="quiet" size="small" onPress={() => clearUploads()}>
+                {t('uploadsClear')}
+              </Button>
+            )
           )}
           <button
             type="button"
@@ -138,6 +152,9 @@ export function UploadTray() {
         <ul class="items">
           {sorted.map(upload => (
             <UploadItem key={upload.id} upload={upload} />
+          ))}
+          {unfinished.slice(0, MAX_SHOWN).map(upload => (
+            <UnfinishedUpload key={upload.uri} upload={upload} />
           ))}
         </ul>
       )}
@@ -178,6 +195,7 @@ function UploadItem({ upload }: { readonly upload: Upload }) {
             text={t('progressOf', { sent: bytes(sent), size: bytes(size) })}
           />
         )}
+        {state === 'sending' && problem !== undefined && <p class="muted small">{t('stateBroken')}</p>}
         {state === 'waiting' && <p class="muted small">{t('stateWaiting', { size: bytes(size) })}</p>}
         {state === 'done' && <p class="good small">✓ {t('stateDone', { size: bytes(size) })}</p>}
         {state === 'cancelled' && <p class="muted small">{t('stateCancelled')}</p>}
