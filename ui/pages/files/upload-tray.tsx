@@ -173,7 +173,8 @@ function useAnnouncement(all: readonly Upload[], active: number): void {
     const values = { count: number(over.length - refused), refused: number(refused) }
     if (over.length > 0 && refused === 0) tell(t('uploadsDone', values))
     else if (over.length > 0) tellBad(t('uploadsRefused', values))
-  }, [active])
+    // A short upload begins and ends between two renderings.
+  }, [active, all.length])
   useEffect(() => {
     for (const { id, state } of all) if (state === 'waiting') told.current.delete(id)
   })
