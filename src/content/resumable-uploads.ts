@@ -196,7 +196,7 @@ export class ResumableUploads {
           },
         },
       )
-      return { upload, stored }
+      return { upload: { ...upload, isDone: 1 }, stored }
     } catch (error) {
       if (error instanceof InvalidInput && error.code === 'virus-found') await resumableFiles.cancel(upload)
       throw error

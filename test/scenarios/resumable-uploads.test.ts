@@ -134,6 +134,7 @@ test('an upload that breaks off goes on where it stopped, in another session; un
     headers: { ...PIECE, 'upload-offset': String(offset) },
   })
   assert.deepEqual([rest.status, rest.headers['upload-offset']], [204, String(bytes.length)])
+  assert.equal(rest.headers['upload-expires'], undefined, 'nothing expires any more')
   assert.ok((await user.visitor.get(`${context}/resource/${entry}`)).bytes.equals(bytes))
   assert.equal(await offsetOf(path), bytes.length, 'a client whose last response was lost learns that all is there')
   assert.equal((await send(path, bytes.length, Buffer.alloc(0))).status, 204)
