@@ -36,6 +36,11 @@ export const routes: readonly Route[] = [
     pattern: 'admin/contexts/:context',
     page: lazy(async () => (await import('./pages/admin/context.tsx')).AdminContext),
   },
+  { pattern: 'admin/quotas', page: lazy(async () => (await import('./pages/admin/quotas.tsx')).AdminQuotas) },
+  {
+    pattern: 'admin/quotas/:group',
+    page: lazy(async () => (await import('./pages/admin/quota-group.tsx')).AdminQuotaGroup),
+  },
   { pattern: 'admin/links', page: lazy(async () => (await import('./pages/admin/links.tsx')).AdminLinks) },
   { pattern: 'admin/sessions', page: lazy(async () => (await import('./pages/admin/sessions.tsx')).AdminSessions) },
   { pattern: 'admin/lockouts', page: lazy(async () => (await import('./pages/admin/lockouts.tsx')).AdminLockouts) },

@@ -66,11 +66,11 @@ export class Quotas {
     return await this.#state(this.#deps.database, owner)
   }
 
-  /** Owners of one kind, those that use most bytes first; for administrators. */
+  /** Owners of one kind, those that use most bytes first; with `reached` only those at this percentage. For administrators. */
   async list(
     caller: Caller,
     kind: QuotaOwner['kind'],
-    portion: { readonly limit: number; readonly offset: number },
+    portion: { readonly limit: number; readonly offset: number; readonly reached: number },
   ): Promise<{ readonly total: number; readonly usages: readonly QuotaState[] }> {
     requireQuotaManager(caller, CONTEXTS)
     return await this.#owners.list(this.#deps.database, kind, portion)

@@ -86,16 +86,18 @@ export class QuotaOwners {
     await sumContexts(tx, { kind: 'group', id: group })
   }
 
-  /** Owners of a kind that have a quota or hold files, those that use most bytes first. */
+  /**
+   * Owners of a kind that have a quota or hold files, those that use most bytes first.
+   * @param portion `reached`: only those at this percentage of a limit; 0 is all
+   */
   async list(
     queries: Queries,
     kind: QuotaOwner['kind'],
-    { limit, offset }: { readonly limit: number; readonly offset: number },
+    { reached, ...portion }: { readonly limit: number; readonly offset: number; readonly reached: number },
   ): Promise<{ readonly total: number; readonly usages: readonly Usage[] }> {
-    const count = await queries.get<{ count: number }>(
-      sql`SELECT COUNT(*) AS count FROM quota_usage WHERE kind = ${kind}`,
-    )
-    return { total: count?.count ?? 0, usages: await this.#usage.largest(queries, kind, limit, offset) }
+    const where = reached === 0 ? sql`kind = ${kind}` : sql`kind = ${kind} AND ${this.#usage.hasReached(reached)}`
+    const count = await queries.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM quota_usage WHERE ${where}`)
+    return { total: count?.count ?? 0, usages: await this.#usage.largest(queries, where, portion) }
   }
 
   async #withoutRow(queries: Queries, owner: QuotaOwner): Promise<Usage> {

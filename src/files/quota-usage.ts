@@ -121,9 +121,13 @@ export class QuotaUsage {
     return row && this.#usageOf(row)
   }
 
-  /** The rows of a kind, those that use most bytes first. */
-  async largest(queries: Queries, kind: OwnerKind, limit: number, offset: number): Promise<Usage[]> {
-    const rows = await queries.all<UsageRow>(sql`SELECT ${columns} FROM quota_usage WHERE kind = ${kind}
+  /** The rows that meet a condition, those that use most bytes first. */
+  async largest(
+    queries: Queries,
+    where: Sql,
+    { limit, offset }: { readonly limit: number; readonly offset: number },
+  ): Promise<Usage[]> {
+    const rows = await queries.all<UsageRow>(sql`SELECT ${columns} FROM quota_usage WHERE ${where}
       ORDER BY used DESC, owner LIMIT ${limit} OFFSET ${offset}`)
     return rows.map(row => this.#usageOf(row))
   }
@@ -139,6 +143,13 @@ export class QuotaUsage {
     const { context, user, providerUser } = this.#defaults
     return sql`COALESCE(quota, CASE WHEN kind = 'context' THEN ${context}
       WHEN kind = 'user' THEN CASE WHEN provisioned = 1 THEN ${providerUser} ELSE ${user} END ELSE ${UNLIMITED} END)`
+  }
+
+  /** Condition for the rows of `quota_usage` that have reached this percentage of a limit. */
+  hasReached(percent: number): Sql {
+    const limit = this.limitOfBytes()
+    return sql`((${limit} >= 0 AND used >= ${limit} * (${percent} / 100.0))
+      OR (max_files >= 0 AND files >= max_files * (${percent} / 100.0)))`
   }
 
   async #change(tx: Queries, where: Sql, { used = NOTHING, reserved = NOTHING }: Booking): Promise<UsageRow[]> {

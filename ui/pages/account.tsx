@@ -1,3 +1,4 @@
+import { MyQuotas } from '../components/my-quotas.tsx'
 import { Page } from '../components/page.tsx'
 import { t } from '../lib/language.ts'
 import { AccessTokens } from './access-tokens.tsx'
@@ -20,6 +21,7 @@ export function Account() {
         </div>
         <ChangePassword />
       </div>
+      <MyQuotas />
       <SecondFactors />
       <Logins />
       <AccessTokens />

@@ -3,6 +3,8 @@ import { html, type PageContext } from './html.ts'
 interface Application {
   /** Begins and ends with a slash. */
   readonly basePath: string
+  /** Whether the service limits storage. */
+  readonly hasQuotas: boolean
   readonly script: string
   /** Where the texts of each available language are. */
   readonly languages: Readonly<Record<string, string>>
@@ -11,9 +13,12 @@ interface Application {
 }
 
 /** The page around the application of `ui/`. */
-export const uiPage = (context: PageContext, { basePath, script, languages, preloads }: Application): string =>
+export const uiPage = (
+  context: PageContext,
+  { basePath, hasQuotas, script, languages, preloads }: Application,
+): string =>
   `<!doctype html>\n${
-    html`<html lang="${context.language}" data-base="${basePath}" data-languages="${JSON.stringify(languages)}"><head><meta charset="utf-8"><title>Stowage</title>
+    html`<html lang="${context.language}" data-base="${basePath}" data-languages="${JSON.stringify(languages)}"${hasQuotas ? html` data-quotas` : []}><head><meta charset="utf-8"><title>Stowage</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <link rel="icon" href="${context.icon}" type="image/svg+xml"><link rel="stylesheet" href="${context.style}">
 <script type="module" src="${script}"></script>${preloads.scripts.map(

@@ -4,7 +4,7 @@ import { UNLIMITED } from '../../base/units.ts'
 import type { QuotaChange, QuotaState } from '../../content/quotas.ts'
 import type { QuotaOwner } from '../../files/quota-usage.ts'
 import { checkedBelow } from '../interface/bodies.ts'
-import { done, json, paging, route, textParameter, undescribed } from '../interface/route.ts'
+import { done, json, paging, route, textParameter, undescribed, wholeNumber } from '../interface/route.ts'
 import {
   anyOf,
   flag,
@@ -108,7 +108,13 @@ function ownersOf(kind: 'user' | 'group' | 'context', plural: string, what: stri
       chapter,
       summary: `List the quotas and the usage of ${plural === 'groups' ? 'groups of contexts' : plural}, those that use most first.`,
       access: 'administrators',
-      query: paging,
+      query: {
+        ...paging,
+        reached: wholeNumber('Only those that have reached this percentage of a limit; 0 is all.', {
+          otherwise: 0,
+          max: 100,
+        }),
+      },
       tokenScopes: ['read', 'quota'],
       answers: { 200: json('The quotas.', object({ items: list(State), results: count })) },
       refusals,

@@ -12,8 +12,8 @@ import type { Uses } from '../services.ts'
 const marks = { method: 'GET', skipAuth: true, htmlErrors: true } as const
 
 /** The page around the application. It names what the view at this path needs, and requests only for browsers that may be signed in. */
-function applicationPage(deps: Uses<'base' | 'ui'>, request: FastifyRequest, path: string): string {
-  const { base, ui } = deps
+function applicationPage(deps: Uses<'base' | 'ui' | 'ledger'>, request: FastifyRequest, path: string): string {
+  const { base, ui, ledger } = deps
   const context = pageContext(deps, request)
   const at = (name: string): string => base.at(assetPath(name))
   const languages = Object.fromEntries(Object.entries(ui.names.languages).map(([tag, name]) => [tag, at(name)]))
@@ -21,6 +21,7 @@ function applicationPage(deps: Uses<'base' | 'ui'>, request: FastifyRequest, pat
   const texts = ui.names.languages[context.language] ?? []
   return uiPage(context, {
     basePath: base.path,
+    hasQuotas: ledger.enforced,
     script: at(ui.names.app),
     languages,
     preloads: {
@@ -43,7 +44,7 @@ export const uiRoutes = [
   undescribed({
     ...marks,
     url: '/ui/*',
-    handle: async (deps: Uses<'base' | 'ui'>, { request, reply, params }) => {
+    handle: async (deps: Uses<'base' | 'ui' | 'ledger'>, { request, reply, params }) => {
       const { base } = deps
       // Under another of its names this machine has other cookies, and writes from there count as cross-site
       // requests.

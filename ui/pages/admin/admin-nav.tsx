@@ -25,6 +25,7 @@ const groups = [
     'adminContent',
     [
       ['admin/contexts', 'adminContexts'],
+      ['admin/quotas', 'adminQuotas'],
       ['admin/links', 'publicLinks'],
     ],
   ],

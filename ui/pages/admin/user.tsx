@@ -9,6 +9,7 @@ import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { profileIn } from '../../lib/profile.ts'
 import { useQuery } from '../../lib/query.ts'
+import { hasQuotas } from '../../lib/quotas.ts'
 import { useSession } from '../../lib/session.ts'
 import { visible } from '../../lib/text.ts'
 import type { MessageKey } from '../../messages/en.ts'
@@ -16,6 +17,7 @@ import { AccessTokens } from '../access-tokens.tsx'
 import { SecondFactorsOf } from '../account-factors.tsx'
 import { ProfileCard } from '../profile-card.tsx'
 import { AdminPage, ForAdmins } from './admin-page.tsx'
+import { OwnerQuotaCard } from './owner-quota.tsx'
 import { RenamePrincipal } from './principal.tsx'
 import { UserActions } from './user-actions.tsx'
 import { UserContexts } from './user-contexts.tsx'
@@ -134,6 +136,9 @@ function TabOf({ tab, id, user, again }: PartProps & { readonly tab: string }) {
         <UserGroups id={id} />
         <UserSpace id={id} name={user.fullName || name} space={user.homecontext} again={again} />
         <UserContexts id={id} />
+        {hasQuotas && (
+          <OwnerQuotaCard title={t('quota')} name={user.fullName || name} path={`quota/users/${part(id)}`} hasDefault />
+        )}
       </>
     )
   }

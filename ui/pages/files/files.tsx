@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../../components/icon.tsx'
+import { OtherQuotas } from '../../components/my-quotas.tsx'
 import { Await, Page } from '../../components/page.tsx'
 import { QuotaBar } from '../../components/quota-bar.tsx'
 import { Problem } from '../../lib/api.ts'
@@ -233,6 +234,7 @@ function FilesOf({ context, folder, name, path, moves, reload }: FilesOfProps) {
       )}
       {canRead && !canWrite && <span class="muted small">{t('readOnly')}</span>}
       {quota && <QuotaBar name={contextTitle(context)} quota={{ ...quota, fillLevel: quota.fillLevel + under }} />}
+      {quota && <OtherQuotas context={contextId} round={round} />}
       {canWrite ? (
         <TrashLink context={contextId} />
       ) : (

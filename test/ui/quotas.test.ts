@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
+import { after } from '../support/after.ts'
+import { ADMIN_PASSWORD, newContext, startInProcess } from '../support/service.ts'
+import { putFile } from '../support/uploads.ts'
+import { enter, newPerson, openBrowser } from '../support/ui.ts'
+
+const service = await startInProcess({ after }, { settings: { 'service.data.quota': 'on' } })
+const admin = await service.admin()
+const inBrowser = await openBrowser()
+
+const quotaOf = async (owner: string) => (await admin.get(`quota/${owner}`)).json()
+
+inBrowser('a user sees a bar for each quota that applies, and an administrator sets it on their page', async b => {
+  const { page, complaints, close } = await newPerson(b)
+  const anna = await addUser(admin, 'anna')
+  const context = await newContext(admin, [anna.id])
+  await enter(page, service.base, 'admin', ADMIN_PASSWORD, `ui/admin/users/${anna.id}?tab=access`)
+  await page.getByLabel('New quota').fill('2')
+  await page.getByLabel('Unit').selectOption('KiB')
+  await page.getByLabel('Maximum number of files').fill('many')
+  await page.getByRole('button', { name: 'Set quota' }).click()
+  await page.getByText('Enter a whole number of files, or nothing.').waitFor()
+  await page.getByLabel('Maximum number of files').fill('3')
+  await page.getByRole('button', { name: 'Set quota' }).click()
+  await page.getByText('0 of 3 files').waitFor()
+  const { quota, maxFiles } = await quotaOf(`users/${anna.id}`)
+  assert.deepEqual({ quota, maxFiles }, { quota: 2048, maxFiles: 3 })
+
+  await enter(page, service.base, 'anna', GOOD_PASSWORD, 'ui/account')
+  await page.getByText('Your files: 0 B of 2 KiB used, 2 KiB free').waitFor()
+  await page.goto(`${service.base}ui/contexts/${context}/files`)
+  await page.getByText('Your files: 0 of 3 files').waitFor()
+  await page.waitForSelector('.files-bar .new')
+  await page.setInputFiles('input[type=file]', { name: 'one.txt', mimeType: 'text/plain', buffer: Buffer.alloc(1024) })
+  await page.getByText('Your files: 1 of 3 files').waitFor()
+  await page.getByText('Your files: 1 KiB of 2 KiB used, 1 KiB free').waitFor()
+
+  await enter(page, service.base, 'admin', ADMIN_PASSWORD, `ui/admin/users/${anna.id}?tab=access`)
+  await page.getByRole('button', { name: 'Use the default' }).click()
+  await page.getByText('The default quota of the service applies.').first().waitFor()
+  assert.equal((await quotaOf(`users/${anna.id}`))['hasDefaultQuota'], true)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('an administrator creates a group of spaces, chooses its spaces, limits it and deletes it', async b => {
+  const { page, complaints, close } = await newPerson(b, { refusals: [404, 409] })
+  const context = await newContext(admin)
+  await admin.put(context, { alias: 'Harbour' })
+  await enter(page, service.base, 'admin', ADMIN_PASSWORD, 'ui/admin/quotas')
+  const create = async (): Promise<void> => {
+    await page.getByRole('button', { name: 'New group of spaces' }).click()
+    await page.getByRole('dialog').getByLabel('Group of spaces').fill('lab')
+    await page.getByRole('button', { name: 'Create group' }).click()
+  }
+  await create()
+  await page.waitForSelector('h1:text("lab")')
+  await page.getByLabel('Add space by name or ID').fill('Harbour')
+  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  await page.getByRole('button', { name: 'Remove Harbour' }).waitFor()
+  assert.deepEqual((await quotaOf('groups/lab'))['contexts'], [context])
+  await page.getByLabel('New quota').fill('5')
+  await page.getByRole('button', { name: 'Set quota' }).click()
+  await page.getByText('0 B of 5 GiB used').waitFor()
+  assert.deepEqual((await quotaOf('groups/lab'))['contexts'], [context], 'a new quota keeps the spaces')
+  await page.getByRole('button', { name: 'Remove Harbour' }).click()
+  await page.getByText('No spaces in this group.').waitFor()
+  assert.equal((await quotaOf('groups/lab'))['quota'], 5 * 2 ** 30, 'other spaces keep the quota')
+
+  await page.getByRole('navigation', { name: 'Administration' }).getByRole('link', { name: 'Quotas' }).click()
+  await page.getByRole('link', { name: 'lab' }).waitFor()
+  await create()
+  await page.getByText('This name is taken.').waitFor()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('link', { name: 'lab' }).click()
+  await page.getByRole('button', { name: 'Delete group' }).click()
+  await page.getByRole('dialog').getByRole('textbox').fill('lab')
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete group' }).click()
+  await page.waitForSelector('h1:text("Quotas")')
+  assert.equal((await admin.get('quota/groups/lab')).status, 404)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('an administrator limits the store, and sees who has reached 80 % of a quota', async b => {
+  const { page, complaints, close } = await newPerson(b)
+  for (const [name, quota] of [
+    ['full', 10],
+    ['half', 20],
+  ] as const) {
+    const { id } = await addUser(admin, name)
+    const context = await newContext(admin, [id])
+    const user = service.visitor()
+    await user.signIn(name, GOOD_PASSWORD)
+    await user.post(`${context}?id=one`)
+    assert.equal((await putFile(user, `${context}/resource/one`, 'x'.repeat(10))).status, 201)
+    await admin.put(`quota/users/${id}`, { quota })
+  }
+  await enter(page, service.base, 'admin', ADMIN_PASSWORD, 'ui/admin/quotas')
+  const users = page.getByRole('region', { name: 'Users who store most' })
+  await users.getByRole('link', { name: 'half' }).waitFor()
+  await page.getByLabel('Only above 80 %').check()
+  await users.getByRole('link', { name: 'half' }).waitFor({ state: 'detached' })
+  await users.getByRole('link', { name: 'full' }).waitFor()
+  const store = page.getByRole('region', { name: 'Whole service' })
+  await store.getByLabel('New quota').fill('7')
+  await store.getByRole('button', { name: 'Set quota' }).click()
+  await store.getByText(/of 7 GiB used/).waitFor()
+  assert.equal((await quotaOf('store'))['quota'], 7 * 2 ** 30)
+  await store.getByRole('button', { name: 'No limit' }).click()
+  await store
+    .getByText(/no limit/)
+    .first()
+    .waitFor()
+  assert.equal((await quotaOf('store'))['quota'], -1)
+  assert.deepEqual(complaints, [])
+  await close()
+})

@@ -1,0 +1,173 @@
+import { useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
+import { ConfirmByName } from '../../components/confirm-by-name.tsx'
+import { Field } from '../../components/field.tsx'
+import { Form } from '../../components/form.tsx'
+import { Await, Card } from '../../components/page.tsx'
+import { Table } from '../../components/table.tsx'
+import { attempt, tell, undoBy } from '../../components/toast.tsx'
+import { ask } from '../../lib/api.ts'
+import { part } from '../../lib/base.ts'
+import { contextTitle, type ListedContext, loadContext } from '../../lib/contexts.ts'
+import { tellProblem } from '../../lib/format.ts'
+import { labelsOf } from '../../lib/labels.ts'
+import { t } from '../../lib/language.ts'
+import { useLoaded } from '../../lib/load.ts'
+import { loadPortion } from '../../lib/portions.ts'
+import { changeContexts, type OwnerQuota } from '../../lib/quotas.ts'
+import { Link, navigate } from '../../lib/router.tsx'
+import { visible } from '../../lib/text.ts'
+import { AdminPage } from './admin-page.tsx'
+import { OwnerQuotaCard } from './owner-quota.tsx'
+
+/** One group of contexts: its quota and its contexts. */
+export function AdminQuotaGroup({ parts }: { readonly parts: Readonly<Record<string, string>> }) {
+  const group = parts['group'] ?? ''
+  return (
+    <AdminPage title={visible(group)} within={{ to: 'admin/quotas', name: t('adminQuotas') }}>
+      <GroupOf group={group} />
+    </AdminPage>
+  )
+}
+
+interface Member {
+  readonly id: string
+  readonly name: string
+}
+
+function GroupOf({ group }: { readonly group: string }) {
+  const path = `quota/groups/${part(group)}`
+  // The quota is loaded again when the contexts have changed.
+  const [round, setRound] = useState(0)
+  const load = async (signal: AbortSignal): Promise<readonly Member[]> => {
+    const { contexts = [] } = await ask<OwnerQuota>(path, { signal })
+    const labels = await labelsOf(
+      contexts.map(id => `_contexts/${id}`),
+      signal,
+    )
+    return contexts.map(id => ({ id, name: labels.get(`_contexts/${id}`) ?? id }))
+  }
+  const [loaded, reload] = useLoaded(load, [group])
+  const again = (): void => {
+    reload()
+    setRound(round => round + 1)
+  }
+  const remove = async ({ id, name }: Member): Promise<void> => {
+    const without = (contexts: readonly string[]): string[] => contexts.filter(context => context !== id)
+    await attempt(
+      () => changeContexts(group, without),
+      t('memberRemoved', { name: visible(name) }),
+      undoBy(() => changeContexts(group, contexts => [...without(contexts), id]), again),
+    )
+    again()
+  }
+  return (
+    <>
+      <OwnerQuotaCard key={round} title={t('quota')} name={group} path={path} />
+      <Card title={t('adminContexts')}>
+        <AddContext group={group} again={again} />
+        <Await loaded={loaded} again={again}>
+          {contexts =>
+            contexts.length === 0 ? (
+              <p class="empty">{t('quotaGroupNone')}</p>
+            ) : (
+              <Table caption={t('adminContexts')} columns={columns(remove)} rows={contexts} keyOf={({ id }) => id} />
+            )
+          }
+        </Await>
+      </Card>
+      <DeleteQuotaGroup group={group} />
+    </>
+  )
+}
+
+const columns = (remove: (context: Member) => Promise<void>) =>
+  [
+    {
+      title: t('context'),
+      cell: ({ id, name }: Member) => (
+        <Link class="strong" to={`admin/contexts/${part(id)}`}>
+          {visible(name)}
+        </Link>
+      ),
+    },
+    {
+      title: t('actions'),
+      kind: 'actions',
+      cell: (context: Member) => (
+        <Button
+          kind="quiet danger"
+          size="small"
+          label={t('removeMember', { name: visible(context.name) })}
+          onPress={() => remove(context)}
+        >
+          {t('remove')}
+        </Button>
+      ),
+    },
+  ] as const
+
+function AddContext({ group, again }: { readonly group: string; readonly again: () => void }) {
+  const [name, setName] = useState('')
+  const [found] = useLoaded(
+    signal => loadPortion<'contexts', ListedContext>('contexts', { query: name }, signal),
+    [name],
+  )
+  const add = async (): Promise<void> => {
+    const { contextId } = await loadContext(name.trim())
+    await changeContexts(group, contexts => [...contexts, contextId])
+    tell(t('memberAdded', { name: visible(name) }))
+    setName('')
+    again()
+  }
+  return (
+    <Form work={add}>
+      {problem => (
+        <div class="line">
+          <Field
+            label={t('quotaGroupAdd')}
+            value={name}
+            onValue={setName}
+            suggestions={
+              found.state === 'ready'
+                ? found.value.items.map(context => [context.name ?? context.contextId, contextTitle(context)] as const)
+                : []
+            }
+            required
+            autocomplete="off"
+            error={problem === undefined ? undefined : tellProblem(problem)}
+          />
+          <Button type="submit">{t('add')}</Button>
+        </div>
+      )}
+    </Form>
+  )
+}
+
+function DeleteQuotaGroup({ group }: { readonly group: string }) {
+  const [isAsking, setAsking] = useState(false)
+  const remove = async (): Promise<void> => {
+    await ask(`quota/groups/${part(group)}`, { method: 'DELETE' })
+    tell(t('groupDeleted', { name: visible(group) }))
+    navigate('admin/quotas')
+  }
+  return (
+    <Card title={t('deleteGroup')}>
+      <p>{t('quotaGroupDelete')}</p>
+      <div class="buttons">
+        <Button kind="quiet danger" onPress={() => setAsking(true)}>
+          {t('deleteGroup')}
+        </Button>
+      </div>
+      {isAsking && (
+        <ConfirmByName
+          title={t('deleteGroup')}
+          text={t('quotaGroupDelete')}
+          name={group}
+          onConfirm={remove}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </Card>
+  )
+}
