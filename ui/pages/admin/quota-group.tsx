@@ -10,7 +10,6 @@ import { ask } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import { contextTitle, type ListedContext, loadContext } from '../../lib/contexts.ts'
 import { tellProblem } from '../../lib/format.ts'
-import { labelsOf } from '../../lib/labels.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { loadPortion } from '../../lib/portions.ts'
@@ -41,11 +40,8 @@ function GroupOf({ group }: { readonly group: string }) {
   const [round, setRound] = useState(0)
   const load = async (signal: AbortSignal): Promise<readonly Member[]> => {
     const { contexts = [] } = await ask<OwnerQuota>(path, { signal })
-    const labels = await labelsOf(
-      contexts.map(id => `_contexts/${id}`),
-      signal,
-    )
-    return contexts.map(id => ({ id, name: labels.get(`_contexts/${id}`) ?? id }))
+    const found = await Promise.all(contexts.map(id => loadContext(id, signal)))
+    return found.map(context => ({ id: context.contextId, name: contextTitle(context) }))
   }
   const [loaded, reload] = useLoaded(load, [group])
   const again = (): void => {
