@@ -110,8 +110,8 @@ function AddContext({ group, again }: { readonly group: string; readonly again: 
     [name],
   )
   const add = async (): Promise<void> => {
-    const { contextId } = await loadContext(name.trim())
-    await changeContexts(group, contexts => [...contexts, contextId])
+    const found = await findContext(name.trim())
+    await changeContexts(group, contexts => [...contexts, found])
     tell(t('memberAdded', { name: visible(name) }))
     setName('')
     again()
@@ -138,6 +138,14 @@ function AddContext({ group, again }: { readonly group: string; readonly again: 
       )}
     </Form>
   )
+}
+
+/** The id of the context with this name, title or id. @throws {Problem} */
+async function findContext(name: string): Promise<string> {
+  const { signal } = new AbortController()
+  const { items } = await loadPortion<'contexts', ListedContext>('contexts', { query: name }, signal)
+  const named = items.find(context => context.name === name) ?? items.find(context => contextTitle(context) === name)
+  return named?.contextId ?? (await loadContext(name)).contextId
 }
 
 function DeleteQuotaGroup({ group }: { readonly group: string }) {
