@@ -88,12 +88,12 @@ export class QuotaOwners {
 
   /**
    * Owners of a kind that have a quota or hold files, those that use most bytes first.
-   * @param portion `reached`: only those at this percentage of a limit; 0 is all
+   * @param portion `reached`: only those at this percentage of a limit; 0, the default, is all
    */
   async list(
     queries: Queries,
     kind: QuotaOwner['kind'],
-    { reached, ...portion }: { readonly limit: number; readonly offset: number; readonly reached: number },
+    { reached = 0, ...portion }: { readonly limit: number; readonly offset: number; readonly reached?: number },
   ): Promise<{ readonly total: number; readonly usages: readonly Usage[] }> {
     const where = reached === 0 ? sql`kind = ${kind}` : sql`kind = ${kind} AND ${this.#usage.hasReached(reached)}`
     const count = await queries.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM quota_usage WHERE ${where}`)
