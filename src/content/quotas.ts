@@ -70,7 +70,7 @@ export class Quotas {
   async list(
     caller: Caller,
     kind: QuotaOwner['kind'],
-    portion: { readonly limit: number; readonly offset: number; readonly reached: number },
+    portion: { readonly limit: number; readonly offset: number; readonly reached?: number },
   ): Promise<{ readonly total: number; readonly usages: readonly QuotaState[] }> {
     requireQuotaManager(caller, CONTEXTS)
     return await this.#owners.list(this.#deps.database, kind, portion)
