@@ -89,7 +89,8 @@ export async function openBackup(
   schema: readonly Migration[],
 ): Promise<{ readonly manifest: Manifest; readonly source: Source }> {
   const manifest = await readManifest(path)
-  if (!schema.some(({ id }) => id === manifest.schema)) {
+  // A lower number may be missing: the steps of the search index have been replaced by later ones.
+  if (!schema.some(({ id }) => id >= manifest.schema)) {
     throw new StartupError(`The backup is of version ${manifest.program}, whose store this version does not support.`)
   }
   const rows = join(path, manifest.folder)
