@@ -111,7 +111,7 @@ export class PasswordReset {
       const subject = { userId: user.id, userName: user.name, address: client.address }
       await this.#deps.audit.record({ event: 'password-reset-requested', ...subject })
       const texts = textsFor(user.password === undefined ? 'invitation' : 'reset', user.language)
-      return resetMail(texts, { name: user.name, link: linkTo(token), address, hours: TTL / 3_600_000 })
+      return linkMail(texts, { name: user.name, link: linkTo(token), address, hours: TTL / 3_600_000 })
     }, networkOf(client.address))
   }
 
@@ -181,7 +181,7 @@ export class PasswordReset {
 }
 
 /** True for a text that a mail server reads as exactly one address. */
-const isMailAddress = (text: string): boolean => /^[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+$/.test(text)
+export const isMailAddress = (text: string): boolean => /^[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+$/.test(text)
 
 const badToken = (): InvalidInput =>
   new InvalidInput(
@@ -189,8 +189,8 @@ const badToken = (): InvalidInput =>
     'This link was already used, has expired or is incomplete. Request a new one.',
   )
 
-/** The mail with the link to set a password, as text and as HTML. */
-export function resetMail(texts: MailTexts, values: MailValues): Mail {
+/** A mail with a link, as text and as HTML. */
+export function linkMail(texts: MailTexts, values: MailValues): Mail {
   const { name, link } = values
   const fill = (text: string): string =>
     text.replaceAll(/\{(name|address|hours)\}/g, (_, place: 'name' | 'address' | 'hours') => String(values[place]))

@@ -101,7 +101,8 @@ export async function createAccounts(
   const mailer = await createMailer(settings)
   const mails = mailer && new MailQueue(mailer, log)
   const reset = { database, ephemeral, policy, passwords, passwordRules, sessions, audit, system }
-  const passwordReset = mails && new PasswordReset({ ...reset, mails })
+  const passwordReset =
+    mails && settings['service.auth.password-reset'] ? new PasswordReset({ ...reset, mails }) : undefined
   return {
     audit,
     passwords,
@@ -165,12 +166,12 @@ const absoluteMaxAgeOf = (settings: Settings): Seconds =>
   settings['service.auth.token.absolute-max-age'] ??
   Math.max(DEFAULT_ABSOLUTE_MAX_AGE, ...maxAgeKeys.map(key => settings[key] ?? 0))
 
-/** `undefined` while password reset is off, because no other feature sends mail. */
+/** `undefined` without a mail server, or while nothing sends mail. */
 async function createMailer(settings: Settings): Promise<Mailer | undefined> {
   const host = settings['service.smtp.host']
   const from = settings['service.smtp.from']
-  // The settings have been checked: with the switch on, host and sender are set.
-  if (!settings['service.auth.password-reset'] || host === undefined || from === undefined) return undefined
+  const isNeeded = settings['service.auth.password-reset'] || settings['service.data.quota']
+  if (!isNeeded || host === undefined || from === undefined) return undefined
   return await openSmtpMailer({
     host,
     from,

@@ -1,4 +1,5 @@
 import type { Audit } from '../accounts/audit.ts'
+import type { QuotaMails } from '../content/quota-mails.ts'
 import type { Settings } from '../config/settings.ts'
 import { Files, type FilesOptions } from '../files/files.ts'
 import type { Garbage } from '../files/garbage.ts'
@@ -20,13 +21,15 @@ interface Dependencies {
   readonly audit: Audit
   readonly ledger: Ledger
   readonly garbage: Garbage
+  /** Absent without a mail server. */
+  readonly quotaMails: QuotaMails | undefined
 }
 
 /** The files of entries, uploads that continue, and imports. */
 export function createFiles(
   settings: Settings,
   machine: RuntimeEnvironment,
-  { database, blobs, disk, audit, ledger, garbage }: Dependencies,
+  { database, blobs, disk, audit, ledger, garbage, quotaMails }: Dependencies,
 ) {
   const virusScan = createVirusScan(settings, machine, { audit, blobs })
   const options: FilesOptions = {
@@ -35,7 +38,10 @@ export function createFiles(
     // Files in a bucket take no space on the disk.
     requireSpace: settings['service.data.store'] === 'folder' ? disk?.requireSpace.bind(disk) : undefined,
     virusScan,
-    onThreshold: reached => audit.record({ event: 'quota-threshold', detail: thresholdDetail(reached) }),
+    onThreshold: async reached => {
+      quotaMails?.add(reached)
+      await audit.record({ event: 'quota-threshold', detail: thresholdDetail(reached) })
+    },
   }
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, options)
   return {

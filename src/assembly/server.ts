@@ -32,7 +32,7 @@ import { dataPlace, makeRoomForStart, openDisk } from './disk.ts'
 import { createContent } from './content.ts'
 import { createFiles } from './files.ts'
 import { openStores, requireHealthy, requireIntact, type Stores } from './stores.ts'
-import { quotaOptions } from './quota.ts'
+import { createQuotaMails, quotaOptions } from './quota.ts'
 import { createReaders } from './readers.ts'
 import { loadUi } from './ui.ts'
 import { pruneChangeLog } from '../stores/change-log.ts'
@@ -100,6 +100,8 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
   const cache = new DependencyCache(database, CACHE_BYTES, system)
   const audit = new Audit(database, { system, log }, settings['service.audit.retention'])
   const accounts = await createAccounts(settings, machine, { ...ephemeralStores, database, cache, audit })
+  const ui = await loadUi()
+  const address = new ServiceAddress(settings['service.baseurl.folder'])
   const { virusScan, files, resumableFiles, stagedImports } = createFiles(settings, machine, {
     database,
     blobs,
@@ -107,6 +109,7 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
     audit,
     ledger,
     garbage,
+    quotaMails: createQuotaMails(accounts.mails, { database, ui, address }),
   })
   const catchUp = new CatchUp(database, findEntry, log)
   const revisions = new Revisions(settings['service.repository.provenance'])
@@ -124,7 +127,6 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
   await database.withExclusiveLock(() =>
     prepareStore(settings, machine, { ...accounts, database, changes, ledger, catchUp }),
   )
-  const address = new ServiceAddress(settings['service.baseurl.folder'])
   const readers = createReaders(settings, () => address.base.href)
   const content = createContent(settings, {
     ...accounts,
@@ -177,7 +179,7 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
       // Rows on a database server take no space on this disk.
       requireSpace: settings['service.repository.store.url'] === undefined ? disk?.requireSpace.bind(disk) : undefined,
       checkDisk: () => void disk?.check(),
-      ui: await loadUi(),
+      ui,
       proxy: createProxy(settings, machine),
       contentOrigin: createContentOrigin(settings, machine, ephemeralStores),
       system,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { type PasswordLoginOptions, PasswordLoginPolicy } from '../../src/accounts/login.ts'
 import type { MailQueue } from '../../src/accounts/mail-queue.ts'
-import { type MailKind, type MailTexts, PasswordReset, resetMail } from '../../src/accounts/password-reset.ts'
+import { type MailKind, type MailTexts, PasswordReset, linkMail } from '../../src/accounts/password-reset.ts'
 import { PasswordRules } from '../../src/accounts/password-rules.ts'
 import { digestOf } from '../../src/accounts/tokens.ts'
 import { changeUser } from '../../src/accounts/users.ts'
@@ -75,7 +75,7 @@ test('a mail goes to a user by the normal form of their name, with a link that h
   const mail = await mailFor(' Nora@EXAMPLE.org ')
   const token = /token=([\w-]{43})$/m.exec(mail?.text ?? '')?.[1] ?? ''
   const values = { name: NORA, link: `${ADDRESS}?token=${token}`, address: ADDRESS, hours: 24 }
-  assert.deepEqual(mail, resetMail(textsOf('reset'), values))
+  assert.deepEqual(mail, linkMail(textsOf('reset'), values))
   const row = await database.get<object>(sql`SELECT digest, user_id, epoch, address FROM password_resets`)
   assert.deepEqual({ ...row }, { digest: digestOf(token), user_id: '7', epoch: 1, address: NORA })
   const subject = { userId: '7', userName: NORA, address: client.address }
@@ -193,7 +193,7 @@ test('a token ends with any other change of the password, and with disabling, al
 
 test('the mail has the same words as text and as HTML, where nothing of the values is markup', () => {
   const values = { name: 'a@example.org', link: 'https://s/?a=1&b="<', address: 'https://s/{name}', hours: 24 }
-  assert.deepEqual(resetMail(textsOf('reset', 'sv'), values), {
+  assert.deepEqual(linkMail(textsOf('reset', 'sv'), values), {
     to: 'a@example.org',
     subject: 'reset',
     text: `a@example.org at https://s/{name}

@@ -514,6 +514,7 @@ const de: Messages = {
   quotaGroups: 'Gruppen von Bereichen',
   quotaGroupsText: 'Die Bereiche einer Gruppe teilen sich ihr Kontingent.',
   'quotaOf.context': 'Dieser Bereich',
+  'quotaOf.creator': 'Dateien eines anderen Benutzers',
   'quotaOf.group': 'Gruppe von Bereichen {name}',
   'quotaOf.store': 'Gesamter Dienst',
   'quotaOf.user': 'Ihre Dateien',
@@ -737,6 +738,7 @@ const de: Messages = {
   tokenNameHint: 'Wofür das Token ist, zum Beispiel „Nächtlicher Import“.',
   tokenOnce: 'Kopieren Sie das Token jetzt. Es wird nicht wieder angezeigt.',
   tokenRevoked: 'Das Zugangstoken ist widerrufen.',
+  tooManyFiles: 'Keine weiteren Dateien möglich: {quota} sind erlaubt.',
   tooFull: 'Zu wenig Platz: {needed} nötig, aber nur {free} von {quota} frei. Es fehlen {missing}.',
   tooFullNow:
     'Zu wenig Platz, solange andere Uploads laufen: {needed} nötig, noch {free} von {quota} frei. Versuchen Sie es erneut, wenn sie fertig sind.',
@@ -863,6 +865,15 @@ const de: Messages = {
   'page.mail.invitation.subject': 'Ihr neues Konto',
   'page.mail.invitation.why':
     'Unter {address} wurde ein Konto für Sie angelegt. Ihr Benutzername ist {name}. Wählen Sie ein Passwort, um sich anzumelden.',
+  'page.mail.quota.subject': 'Speicher zu {percent} % voll',
+  'page.mail.quota.user': 'Ihre Dateien haben {percent} % Ihres Kontingents erreicht.',
+  'page.mail.quota.context': 'Die Dateien des Bereichs {name} haben {percent} % seines Kontingents erreicht.',
+  'page.mail.quota.group': 'Die Dateien der Gruppe von Bereichen {name} haben {percent} % ihres Kontingents erreicht.',
+  'page.mail.quota.store': 'Die Dateien des gesamten Dienstes haben {percent} % seines Kontingents erreicht.',
+  'page.mail.quota.how':
+    'Bei 100 % werden Uploads abgelehnt. Löschen Sie Dateien und leeren Sie den Papierkorb, oder bitten Sie um ein größeres Kontingent.',
+  'page.mail.quota.button': 'Speicher zeigen',
+  'page.mail.quota.otherwise': 'Diese E-Mail wird bei 80, 90 und 100 % gesendet.',
   'page.mail.reset.button': 'Neues Passwort setzen',
   'page.mail.reset.otherwise':
     'Wenn Sie das nicht angefordert haben, ignorieren Sie diese E-Mail. Ihr Passwort bleibt unverändert.',

@@ -505,6 +505,7 @@ const sv: Messages = {
   quotaGroups: 'Grupper av utrymmen',
   quotaGroupsText: 'Utrymmena i en grupp delar dess kvot.',
   'quotaOf.context': 'Det här utrymmet',
+  'quotaOf.creator': 'En annan användares filer',
   'quotaOf.group': 'Grupp av utrymmen {name}',
   'quotaOf.store': 'Hela tjänsten',
   'quotaOf.user': 'Dina filer',
@@ -719,6 +720,7 @@ const sv: Messages = {
   tokenNameHint: 'Vad nyckeln ska användas till, till exempel ”Nattlig import”.',
   tokenOnce: 'Kopiera nyckeln nu. Den visas inte igen.',
   tokenRevoked: 'Åtkomstnyckeln är återkallad.',
+  tooManyFiles: 'Inga fler filer får plats: {quota} är tillåtna.',
   tooFull: 'Får inte plats: det behövs {needed}, men bara {free} av {quota} är lediga. Det saknas {missing}.',
   tooFullNow:
     'Får inte plats medan andra uppladdningar pågår: det behövs {needed}, och utöver dem är {free} av {quota} lediga. Försök igen när de är klara.',
@@ -841,6 +843,15 @@ const sv: Messages = {
   'page.mail.invitation.subject': 'Ditt nya konto',
   'page.mail.invitation.why':
     'Ett konto har skapats åt dig på {address}. Ditt användarnamn är {name}. Välj ett lösenord för att logga in.',
+  'page.mail.quota.subject': 'Lagringen är full till {percent} %',
+  'page.mail.quota.user': 'Dina filer har nått {percent} % av din kvot.',
+  'page.mail.quota.context': 'Filerna i utrymmet {name} har nått {percent} % av dess kvot.',
+  'page.mail.quota.group': 'Filerna i gruppen av utrymmen {name} har nått {percent} % av dess kvot.',
+  'page.mail.quota.store': 'Filerna i hela tjänsten har nått {percent} % av dess kvot.',
+  'page.mail.quota.how':
+    'Vid 100 % nekas uppladdningar. Ta bort filer och töm papperskorgen, eller be om en större kvot.',
+  'page.mail.quota.button': 'Visa lagringen',
+  'page.mail.quota.otherwise': 'Det här mejlet skickas vid 80, 90 och 100 %.',
   'page.mail.reset.button': 'Välj ett nytt lösenord',
   'page.mail.reset.otherwise': 'Om du inte har begärt detta kan du bortse från mejlet. Ditt lösenord ändras inte.',
   'page.mail.reset.subject': 'Välj ett nytt lösenord',

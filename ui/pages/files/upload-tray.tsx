@@ -8,6 +8,8 @@ import { tell, tellBad } from '../../components/toast.tsx'
 import { Problem } from '../../lib/api.ts'
 import { bytes, number, tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
+import { ownerTitle } from '../../lib/quotas.ts'
+import { useSession } from '../../lib/session.ts'
 import { visible } from '../../lib/text.ts'
 import {
   canPauseUploads,
@@ -181,6 +183,7 @@ function useAnnouncement(all: readonly Upload[], active: number): void {
 }
 
 function UploadItem({ upload }: { readonly upload: Upload }) {
+  const { me } = useSession()
   const { id, file, state, sent, problem } = upload
   const { size } = file
   const name = visible(upload.name)
@@ -200,7 +203,7 @@ function UploadItem({ upload }: { readonly upload: Upload }) {
         {state === 'waiting' && <p class="muted small">{t('stateWaiting', { size: bytes(size) })}</p>}
         {state === 'done' && <p class="good small">✓ {t('stateDone', { size: bytes(size) })}</p>}
         {state === 'cancelled' && <p class="muted small">{t('stateCancelled')}</p>}
-        {state === 'refused' && <p class="error">{tellRefusal(upload, problem)}</p>}
+        {state === 'refused' && <p class="error">{tellRefusal(upload, problem, me.id)}</p>}
       </div>
       <div class="buttons">
         {isActive(upload) && (
@@ -228,14 +231,26 @@ function UploadItem({ upload }: { readonly upload: Upload }) {
   )
 }
 
-/** Why a file was refused, with the numbers. */
-function tellRefusal(upload: Upload, problem: unknown): string {
+/** Why a file was refused, with the numbers and, where the service has told it, whose quota is full. */
+function tellRefusal(upload: Upload, problem: unknown, me: string): string {
+  const text = tellReason(upload, problem)
+  if (!(problem instanceof Problem) || problem.code !== 'quota-exceeded') return text
+  const { owner, ownerId } = problem.extra
+  const kind = (['context', 'user', 'group', 'store'] as const).find(kind => kind === owner)
+  if (kind === undefined) return text
+  const whose =
+    kind === 'user' && ownerId !== me ? t('quotaOf.creator') : ownerTitle({ owner: { kind, id: String(ownerId) } })
+  return `${whose}: ${text}`
+}
+
+function tellReason(upload: Upload, problem: unknown): string {
   if (!(problem instanceof Problem)) return tellProblem(problem)
   const [quota, fillLevel, needed, limit] = ['quota', 'fillLevel', 'needed', 'limit'].map(name =>
     Number(problem.extra[name] ?? 0),
   ) as [number, number, number, number]
   if (problem.code === 'file-too-large') return t('tooLarge', { limit: bytes(limit), size: bytes(upload.file.size) })
   if (problem.code !== 'quota-exceeded') return tellProblem(problem)
+  if (problem.extra['unit'] === 'files') return t('tooManyFiles', { quota: number(quota) })
   const free = Math.max(0, quota - fillLevel)
   // The service reserves space for uploads in progress, which the fill level does not include yet.
   if (needed <= free) {

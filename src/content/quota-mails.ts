@@ -1,0 +1,75 @@
+import { membersOf } from '../accounts/groups.ts'
+import type { MailQueue } from '../accounts/mail-queue.ts'
+import { isMailAddress, linkMail, type MailTexts } from '../accounts/password-reset.ts'
+import { ADMINS, findUser } from '../accounts/users.ts'
+import type { ReachedThreshold } from '../files/files.ts'
+import type { QuotaOwner } from '../files/quota-usage.ts'
+import { CONTEXTS } from '../model/addresses.ts'
+import type { Database } from '../stores/database.ts'
+import type { Mail } from '../stores/smtp-mailer.ts'
+import { findContext } from './contexts.ts'
+import { findEntryHead } from './entry-records.ts'
+
+/** What a quota belongs to, and how much of it is used. */
+export interface FilledQuota {
+  readonly kind: QuotaOwner['kind']
+  /** The name of a context or group. */
+  readonly name: string
+  readonly percent: number
+}
+
+interface Dependencies {
+  readonly database: Database
+  readonly mails: MailQueue
+  /** The base address of the service. */
+  readonly address: () => string
+  readonly textsFor: (filled: FilledQuota, language: string | undefined) => MailTexts
+}
+
+/** Tells people by mail that a quota is nearly or completely used. */
+export class QuotaMails {
+  readonly #deps: Dependencies
+
+  constructor(deps: Dependencies) {
+    this.#deps = deps
+  }
+
+  /** Queues a mail to everyone who can act: the user, who administers the context, or the administrators. */
+  add({ percent, usage: { owner } }: ReachedThreshold): void {
+    const { mails } = this.#deps
+    mails.add(async () => {
+      const filled = { kind: owner.kind, name: await this.#nameOf(owner), percent }
+      for (const id of await this.#recipients(owner)) mails.add(() => this.#mailTo(id, owner, filled))
+      return undefined
+    })
+  }
+
+  async #mailTo(id: string, owner: QuotaOwner, filled: FilledQuota): Promise<Mail | undefined> {
+    const { database, address, textsFor } = this.#deps
+    const user = await findUser(database, id)
+    if (user?.name === undefined || user.disabled || !isMailAddress(user.name)) return undefined
+    const link = `${address()}${pageOf(owner)}`
+    return linkMail(textsFor(filled, user.language), { name: user.name, link, address: address(), hours: 0 })
+  }
+
+  /** Ids of users. */
+  async #recipients({ kind, id }: QuotaOwner): Promise<ReadonlySet<string>> {
+    const { database } = this.#deps
+    if (kind === 'user') return new Set([id])
+    if (kind !== 'context') return new Set(await membersOf(database, ADMINS))
+    const entry = await findEntryHead(database, { context: CONTEXTS, id })
+    const named = (entry?.acl.admin ?? []).map(uri => uri.slice(uri.lastIndexOf('/') + 1))
+    const members = await Promise.all(named.map(principal => membersOf(database, principal)))
+    return new Set([...named, ...members.flat()])
+  }
+
+  async #nameOf({ kind, id }: QuotaOwner): Promise<string> {
+    return kind === 'context' ? ((await findContext(this.#deps.database, id))?.name ?? id) : id
+  }
+}
+
+/** The page that shows the quota, relative to the base address. */
+function pageOf({ kind, id }: QuotaOwner): string {
+  if (kind === 'user') return 'ui/account'
+  return kind === 'context' ? `ui/contexts/${encodeURIComponent(id)}/files` : 'ui/admin/quotas'
+}
