@@ -21,8 +21,8 @@ interface Dependencies {
   readonly audit: Audit
   readonly ledger: Ledger
   readonly garbage: Garbage
-  /** Absent without a mail server. */
-  readonly quotaMails: QuotaMails | undefined
+  /** Absent without a mail server, and for commands. */
+  readonly quotaMails?: QuotaMails | undefined
 }
 
 /** The files of entries, uploads that continue, and imports. */
