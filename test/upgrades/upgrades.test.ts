@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { gunzipSync } from 'node:zlib'
-import { fsckIsClean, restore, succeeded } from '../support/backups.ts'
+import { stowage } from '../support/cli.ts'
+import { requirePeer } from '../support/peers/peer.ts'
+import { postgres, postgresDatabase } from '../support/peers/postgres.ts'
+import { restore, succeeded } from '../support/backups.ts'
 import { startProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { askAll, Caller, type Expected, passwords } from './questions.ts'
@@ -44,6 +47,8 @@ const comparable = (replies: Expected['replies']): unknown =>
 
 for (const archive of archives) {
   test(`the present program keeps what the build of ${archive} stored`, async t => {
+    const isOnPostgres = archive.endsWith('-postgres.tar.gz')
+    if (isOnPostgres && !requirePeer(t, postgres)) return
     const unpacked = await temporaryFolder()
     execFileSync('tar', ['-xzf', join(fixtures, archive), '-C', unpacked])
     const isBackup = archive.includes('-backup')
@@ -51,7 +56,10 @@ for (const archive of archives) {
     if (isBackup) succeeded(await restore(unpacked, folder))
     const name = archive.replace(/(?:-backup)?\.tar\.gz$/, '.json.gz')
     const expected = JSON.parse(gunzipSync(readFileSync(join(fixtures, name))).toString()) as Expected
-    const settings = { 'service.data.quota': 'on', 'service.repository.provenance': 'on' }
+    const url = isOnPostgres ? await postgresDatabase() : undefined
+    if (url !== undefined) execFileSync('psql', ['-q', '-v', 'ON_ERROR_STOP=1', '-f', join(folder, 'dump.sql'), url])
+    const database = url === undefined ? {} : { 'service.repository.store.url': url }
+    const settings = { 'service.data.quota': 'on', 'service.repository.provenance': 'on', ...database }
     const service = await startProcess(t, { folder, settings })
     const { audit, ...found } = await askAll(service.base, expected.accessToken?.token)
     const { audit: earlier, ...rest } = expected
@@ -73,6 +81,10 @@ for (const archive of archives) {
       assert.deepEqual(differences({ fillLevel: bytes, files }, json, owner), [])
     }
     assert.equal(await service.stop(), 0)
-    await fsckIsClean(folder)
+    const place = Object.entries({ 'service.data.folder': folder, ...database }).flatMap(([key, value]) => [
+      '--set',
+      `${key}=${value}`,
+    ])
+    assert.match(succeeded(await stowage(folder, ['fsck', ...place])), /; 0 findings/)
   })
 }
