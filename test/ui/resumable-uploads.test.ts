@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
+import type * as tusClient from 'tus-js-client'
 import { GOOD_PASSWORD } from '../support/accounts.ts'
 import { limitUploads, MEGA, openTray, startFilesService, UNLIMITED } from '../support/files-page.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { newEntry, repository } from '../support/service.ts'
 import { newPerson, openBrowser } from '../support/ui.ts'
 import { until } from '../support/waiting.ts'
 
@@ -132,3 +134,27 @@ inBrowser('an unfinished upload is discarded, with its space and the entry that 
   assert.deepEqual(complaints, [])
   await close()
 })
+
+inBrowser(
+  'the published client for tus works in a page as it is, in pieces and with several connections (D42.1, D42.3)',
+  async b => {
+    const { page, close } = await newPerson(b)
+    const context = await atFiles(page)
+    await page.evaluate(await readFile(join(repository, 'node_modules/tus-js-client/dist/tus.min.js'), 'utf8'))
+    for (const parallelUploads of [1, 3]) {
+      const entry = await newEntry(admin, context)
+      await page.evaluate(
+        ({ endpoint, parallelUploads }) =>
+          new Promise<void>((resolve, reject) => {
+            const { tus } = globalThis as unknown as { tus: typeof tusClient }
+            const file = new File(['x'.repeat(1_000_000)], 'x.txt', { type: 'text/plain' })
+            const options = { endpoint, parallelUploads, chunkSize: 300_000, retryDelays: null }
+            new tus.Upload(file, { ...options, onError: reject, onSuccess: () => resolve() }).start()
+          }),
+        { endpoint: `${service.base}${context}/uploads/${entry}`, parallelUploads },
+      )
+      assert.equal((await admin.get(`${context}/resource/${entry}`)).text, 'x'.repeat(1_000_000))
+    }
+    await close()
+  },
+)

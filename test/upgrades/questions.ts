@@ -92,7 +92,7 @@ const queries = ['title:sunrise', 'username:anna', 'graphType:List', 'descriptio
 /** What a search has found, without what the entries say. */
 function hitsOf(reply: Reply): Reply {
   const { resource, results } = reply.json as {
-    resource: { children: ReadonlyArray<Record<string, unknown>> }
+    resource: { children: ReadonlyArray<{ readonly contextId: string; readonly entryId: string }> }
     results: number
   }
   const found = resource.children.map(({ contextId, entryId }) => `${contextId}/${entryId}`)
