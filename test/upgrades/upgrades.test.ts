@@ -26,7 +26,9 @@ function differences(expected: unknown, actual: unknown, path = ''): string[] {
     return [`${path}: ${JSON.stringify(expected)} became ${JSON.stringify(actual)}`]
   }
   const values = actual as Record<string, unknown>
-  return Object.entries(expected).flatMap(([key, value]) => differences(value, values[key], `${path} > ${key}`))
+  return Object.entries(expected)
+    .filter(([key]) => !(key === 'expires' && path.includes('photos/trash')))
+    .flatMap(([key, value]) => differences(value, values[key], `${path} > ${key}`))
 }
 
 /** What a build did not have it answered with 404, and `?rev` with the present metadata. Of others' entries, later builds show less than the first ones. */
@@ -59,7 +61,14 @@ for (const archive of archives) {
     const url = isOnPostgres ? await postgresDatabase() : undefined
     if (url !== undefined) execFileSync('psql', ['-q', '-v', 'ON_ERROR_STOP=1', '-f', join(folder, 'dump.sql'), url])
     const database = url === undefined ? {} : { 'service.repository.store.url': url }
-    const settings = { 'service.data.quota': 'on', 'service.repository.provenance': 'on', ...database }
+    // The clock is the real one: the trash and the audit log must not expire.
+    const settings = {
+      'service.trash.days': '0',
+      'service.audit.retention': '36500d',
+      'service.data.quota': 'on',
+      'service.repository.provenance': 'on',
+      ...database,
+    }
     const service = await startProcess(t, { folder, settings })
     const { audit, ...found } = await askAll(service.base, expected.accessToken?.token)
     const { audit: earlier, ...rest } = expected
