@@ -51,7 +51,7 @@ async function addPasskey(page: Page, name: string): Promise<void> {
 
 /** Closes the dialog with the recovery codes. */
 const closeCodes = (page: Page): Promise<void> =>
-  page.getByRole('dialog', { name: 'Recovery codes' }).getByRole('button', { name: 'Close' }).click()
+  page.getByRole('dialog', { name: 'Recovery codes' }).locator('button:not(.small)', { hasText: 'Close' }).click()
 
 /** A new user with one passkey, in a browser without their session. */
 async function signedOutWithPasskey(browser: Chromium) {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ProblemNotice } from '../../components/page.tsx'
 import { keyOf } from '../../lib/everything.ts'
 import type { Item, Listing, SortColumn } from '../../lib/files.ts'
@@ -72,7 +72,6 @@ export function FileList(props: FileListProps) {
   useLayoutEffect(() => items.need(first, last), [first, last, results])
   useChange(round, items.reload)
   useScrollBack(results)
-  useEffect(ItemPanel.prefetch, [])
   const changed = (): void => {
     selection.clear()
     setSelecting(false)
@@ -110,6 +109,8 @@ export function FileList(props: FileListProps) {
         <p class="empty">{t(listing.search !== '' || isEmptyForAReason ? 'nothingFound' : 'filesNone')}</p>
       ) : (
         <table
+          // Who points at a row may open it next; the first load stays small.
+          onPointerEnter={ItemPanel.prefetch}
           class={isSelecting || selection.count > 0 ? 'files selecting' : 'files'}
           role="grid"
           aria-multiselectable="true"
