@@ -69,6 +69,7 @@ export const uploadRoutes = [
     id: 'listUploads',
     method: 'GET',
     url: '/auth/uploads',
+    tokenScopes: ['read'],
     chapter,
     summary: 'List the unfinished resumable uploads of the user, in all contexts.',
     access: 'signed-in users',
