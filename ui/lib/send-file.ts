@@ -19,15 +19,15 @@ interface SendingFile extends Pick<Sending, 'path' | 'signal' | 'onSent'> {
 }
 
 /**
- * Sends a file as the body of a request, so that an entry is created together with its file or not at all.
- * @throws {Problem}
+ * Sends a file as the body of a request, so that an entry is created together with its file or not at all. Resolves to the JSON of
+ * the response. @throws {Problem}
  */
-export async function sendFile({ file, name, ...sending }: SendingFile): Promise<void> {
+export async function sendFile({ file, name, ...sending }: SendingFile): Promise<Record<string, unknown>> {
   const headers = {
     'content-type': mediaTypeOf(file),
     'content-disposition': `attachment; filename*=UTF-8''${encodeName(name)}`,
   }
-  await sendBody({ ...sending, headers, body: file })
+  return parse((await sendBody({ ...sending, headers, body: file })).responseText)
 }
 
 export const mediaTypeOf = ({ type }: File): string => (type === '' ? 'application/octet-stream' : type)
