@@ -52,7 +52,8 @@ test('no text of the service’s own pages is unused', () => {
 
 test('no message is unused', () => {
   const sources = sourcesIn('ui')
-  const made = /^(?:page|problem|rule|role|event|detail|check|part|origin|level|findings|principal|quotaOf|type|said|slot)\./
+  const made =
+    /^(?:page|problem|rule|role|event|detail|check|part|origin|level|findings|principal|quotaOf|type|said|slot)\./
   const unused = Object.keys(en).filter(key => !made.test(key) && !sources.includes(`'${key}'`))
   assert.deepEqual(unused, [])
 })
