@@ -128,7 +128,7 @@ test('a transaction that conflicts with another one is repeated, whatever its wo
   assert.deepEqual([attempts, await database.all(sql`SELECT n FROM things ORDER BY id`)], [2, [{ n: 3 }, { n: 10 }]])
 })
 
-test('a transaction that conflicts each time is given up after 20 attempts; any other error ends it at once', async t => {
+test('a transaction that conflicts each time is given up after 60 attempts; any other error ends it at once', async t => {
   if (!requirePeer(t, postgres)) return
   const url = await postgresDatabase()
   const [database, other] = [await openAt(t, url), await openAt(t, url)]
@@ -150,7 +150,7 @@ test('a transaction that conflicts each time is given up after 20 attempts; any 
     )
     return true
   })
-  assert.deepEqual([attempts, await database.get(sql`SELECT n FROM things`)], [20, { n: 20 }])
+  assert.deepEqual([attempts, await database.get(sql`SELECT n FROM things`)], [60, { n: 60 }])
   attempts = 0
   const own = new Error('own')
   const failing = database.transaction(async () => {

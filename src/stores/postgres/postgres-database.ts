@@ -23,8 +23,8 @@ export interface PostgresOptions {
 
 /** With this many conflicting transactions, new ones queue up too instead of competing with them. */
 const CROWD = 3
-/** After this many conflicts a transaction fails, and the client is asked to try again later. */
-const MAX_ATTEMPTS = 20
+/** Uploads of one user on several nodes all change the row of their quota. After this many conflicts a transaction fails, and the client is asked to try again later. */
+const MAX_ATTEMPTS = 60
 const MAX_PAUSE: Milliseconds = 50
 /** The advisory lock of {@link Database.withExclusiveLock}: `stow` in ASCII. */
 const EXCLUSIVE_LOCK = 0x73746f77
