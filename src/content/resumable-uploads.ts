@@ -86,10 +86,11 @@ export class ResumableUploads {
     return upload
   }
 
-  /** The caller's uploads that can go on, in all contexts. */
+  /** The caller's uploads that can go on, in all contexts that an access token opens. */
   async unfinished(caller: Caller): Promise<readonly ResumableUpload[]> {
     requireSignedIn(caller, 'list your uploads')
-    return await this.#deps.resumableFiles.unfinishedOf(caller.user.id)
+    const uploads = await this.#deps.resumableFiles.unfinishedOf(caller.user.id)
+    return uploads.filter(({ context }) => opensContext(caller, context))
   }
 
   /**

@@ -245,6 +245,27 @@ test('an upload whose entry is gone can still be given up by its user, and by no
   assert.ok(!(await user.visitor.get('auth/uploads')).text.includes(path))
 })
 
+test('a token that opens some contexts lists no uploads into others (D42.2, D24.4)', async () => {
+  const [open, closed] = [await newContext(admin, [user.id]), await newContext(admin, [user.id])]
+  for (const place of [open, closed]) {
+    const headers = { ...TUS, 'upload-length': '10' }
+    const entry = await newEntry(user.visitor, place)
+    const answer = await user.visitor.ask(`${place}/uploads/${entry}`, { method: 'POST', headers })
+    assert.equal(answer.status, 201, answer.text)
+  }
+  const expires = new Date(service.system.now() + 3_600_000).toISOString()
+  const token = { name: 'one', expires, scopes: ['read'], contexts: [open] }
+  const made = await user.visitor.post('auth/access-tokens', token)
+  assert.equal(made.status, 201, made.text)
+  const authorization = `Bearer ${made.json<{ token: string }>().token}`
+  const listed = await service.visitor().ask('auth/uploads', { method: 'GET', headers: { authorization } })
+  const items = listed.json<{ items: Array<{ context: string }> }>().items
+  assert.deepEqual(
+    items.map(({ context: place }) => place),
+    [open],
+  ) // prettier-ignore
+})
+
 test('OPTIONS tells what the server can do (D42.1)', async () => {
   const answer = await service.visitor().ask(`${context}/uploads/1`, { method: 'OPTIONS' })
   assert.equal(answer.status, 204)
