@@ -19,6 +19,8 @@ function filesIn(folders: readonly string[], endings: RegExp): string[] {
 }
 
 const pages = filesIn(['.', 'bench', 'deploy', 'docs', 'scripts', 'src', 'test', 'ui'], /\.md$/)
+  // What `npm run bench` writes is not part of the repository.
+  .filter(page => !page.startsWith('bench/report/'))
 
 /** Written by `npm run docs` as a whole. Of other pages it writes what stands between two comments. */
 const generated = new Set(['docs/configuration.md', 'docs/errors.md'])
