@@ -7,6 +7,7 @@ import { join, relative, sep } from 'node:path'
  * of them is left at the end. Files of other folders have a process of their own, as they mostly wait for programs that they start.
  */
 const SIZES = {
+  proof: 1,
   wire: 1,
   ui: 4,
   scenarios: 8,

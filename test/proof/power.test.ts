@@ -18,7 +18,7 @@ test('after a power cut at any moment nothing acknowledged is lost, quotas are e
   if (!requirePeer(t, strace)) return
   recording ??= recordLife()
   const seed = proofSeed()
-  const report = await provePower(await recording, { states: isLong ? 3000 : 150, seed, every: isLong ? 1 : 8 })
+  const report = await provePower(await recording, { states: isLong ? 3000 : 40, seed, every: isLong ? 1 : 24 })
   t.diagnostic(`seed ${seed}: ${JSON.stringify(report.states)}`)
   assert.deepEqual(report.findings, [])
 })
