@@ -13,10 +13,13 @@ interface TableProps<Row> {
   readonly columns: ReadonlyArray<Column<Row>>
   readonly rows: readonly Row[]
   readonly keyOf: (row: Row) => string
+  /** Stands in place of a table without rows. */
+  readonly none?: string
 }
 
 /** Rows with a heading for each column. On a phone each row is a block whose cells are labelled. */
-export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, keyOf, none }: TableProps<Row>) {
+  if (none !== undefined && rows.length === 0) return <p class="empty">{none}</p>
   return (
     <table class="table">
       <caption class="hidden">{caption}</caption>

@@ -57,12 +57,15 @@ export function AccessTokens({ user }: AccessTokensProps) {
     >
       <p class="muted">{t('accessTokensText')}</p>
       {loaded.state === 'failed' && <ProblemNotice error={loaded.error} again={again} />}
-      {loaded.state === 'ready' &&
-        (tokens.length === 0 ? (
-          <p class="empty">{t('accessTokensNone')}</p>
-        ) : (
-          <Table caption={t('accessTokens')} columns={columns} rows={tokens} keyOf={({ id }) => id} />
-        ))}
+      {loaded.state === 'ready' && (
+        <Table
+          none={t('accessTokensNone')}
+          caption={t('accessTokens')}
+          columns={columns}
+          rows={tokens}
+          keyOf={({ id }) => id}
+        />
+      )}
       {isCreating && <NewAccessTokenDialog onCreated={again} onClose={() => setCreating(false)} />}
       {revoking && (
         <Confirm

@@ -78,16 +78,13 @@ function Trail() {
       <Await loaded={loaded} again={again}>
         {({ events, hasMore, labels }) => (
           <>
-            {events.length === 0 ? (
-              <p class="empty">{t('nothingFound')}</p>
-            ) : (
-              <Table
-                caption={t('events')}
-                columns={auditColumns(labels)}
-                rows={events}
-                keyOf={event => JSON.stringify(event)}
-              />
-            )}
+            <Table
+              none={t('nothingFound')}
+              caption={t('events')}
+              columns={auditColumns(labels)}
+              rows={events}
+              keyOf={event => JSON.stringify(event)}
+            />
             <Pager
               step={PAGE}
               offset={wholeNumber(filter.from)}

@@ -56,11 +56,7 @@ export function Directory<T>({ title, kind, columns, keyOf, orders, make, Maker 
       <Await loaded={loaded} again={again}>
         {({ items, results }) => (
           <>
-            {items.length === 0 ? (
-              <p class="empty">{t('nothingFound')}</p>
-            ) : (
-              <Table caption={title} columns={columns} rows={items} keyOf={keyOf} />
-            )}
+            <Table none={t('nothingFound')} caption={title} columns={columns} rows={items} keyOf={keyOf} />
             <Pager
               step={PAGE}
               offset={offset}

@@ -1,13 +1,11 @@
-import { useState } from 'preact/hooks'
-import { Button } from '../../components/button.tsx'
-import { Form } from '../../components/form.tsx'
+import { AddForm } from '../../components/add-form.tsx'
 import { Await, Card } from '../../components/page.tsx'
 import { PrincipalField } from '../../components/principal-field.tsx'
+import { removeColumn } from '../../components/remove-column.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { attempt, tell, undoBy } from '../../components/toast.tsx'
+import { attempt, undoBy } from '../../components/toast.tsx'
 import { ask, Problem } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
-import { tellProblem } from '../../lib/format.ts'
 import { changeMembers, groupPath, type GroupResource, type Member, renameGroup } from '../../lib/groups.ts'
 import { labelsOf } from '../../lib/labels.ts'
 import { t } from '../../lib/language.ts'
@@ -63,18 +61,15 @@ function GroupOf({ id }: { readonly id: string }) {
           <>
             <AddMember id={id} again={again} />
             <Await loaded={loaded} again={again}>
-              {({ children }) =>
-                children.length === 0 ? (
-                  <p class="empty">{t('membersNone')}</p>
-                ) : (
-                  <Table
-                    caption={t('members')}
-                    columns={columns(remove)}
-                    rows={children}
-                    keyOf={({ entryId }) => entryId}
-                  />
-                )
-              }
+              {({ children }) => (
+                <Table
+                  none={t('membersNone')}
+                  caption={t('members')}
+                  columns={columns(remove)}
+                  rows={children}
+                  keyOf={({ entryId }) => entryId}
+                />
+              )}
             </Await>
           </>
         )}
@@ -96,33 +91,16 @@ function GroupOf({ id }: { readonly id: string }) {
 }
 
 function AddMember({ id, again }: { readonly id: string; readonly again: () => void }) {
-  const [name, setName] = useState('')
-  const add = async (): Promise<void> => {
+  const add = async (name: string): Promise<string> => {
     const member = await findPrincipal(name)
     await changeMembers(id, members => {
       if (members.includes(member)) throw new Problem(409, { code: 'member-already' })
       return [...members, member]
     })
-    tell(t('memberAdded', { name }))
-    setName('')
     again()
+    return t('memberAdded', { name })
   }
-  return (
-    <Form work={add}>
-      {problem => (
-        <div class="line">
-          <PrincipalField
-            label={t('addMember')}
-            value={name}
-            onValue={setName}
-            required
-            error={problem === undefined ? undefined : tellProblem(problem)}
-          />
-          <Button type="submit">{t('add')}</Button>
-        </div>
-      )}
-    </Form>
-  )
+  return <AddForm add={add} field={field => <PrincipalField {...field} label={t('addMember')} />} />
 }
 
 const columns = (remove: (member: Member) => Promise<void>): ReadonlyArray<Column<Member>> => [
@@ -135,18 +113,5 @@ const columns = (remove: (member: Member) => Promise<void>): ReadonlyArray<Colum
     ),
   },
   { title: t('userId'), cell: ({ entryId }) => <code>{entryId}</code> },
-  {
-    title: t('actions'),
-    kind: 'actions',
-    cell: member => (
-      <Button
-        kind="quiet danger"
-        size="small"
-        label={t('removeMember', { name: member.name ?? member.entryId })}
-        onPress={() => remove(member)}
-      >
-        {t('remove')}
-      </Button>
-    ),
-  },
+  removeColumn(({ entryId, name = entryId }) => t('removeMember', { name }), remove),
 ]

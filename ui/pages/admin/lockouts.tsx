@@ -49,13 +49,15 @@ function Lockouts() {
       }
     >
       <Await loaded={loaded} again={again}>
-        {({ lockouts }) =>
-          lockouts.length === 0 ? (
-            <p class="empty">{t('lockoutsNone')}</p>
-          ) : (
-            <Table caption={t('lockedOutNow')} columns={columns(lift)} rows={lockouts} keyOf={({ id }) => id} />
-          )
-        }
+        {({ lockouts }) => (
+          <Table
+            none={t('lockoutsNone')}
+            caption={t('lockedOutNow')}
+            columns={columns(lift)}
+            rows={lockouts}
+            keyOf={({ id }) => id}
+          />
+        )}
       </Await>
     </Card>
   )

@@ -1,22 +1,21 @@
 import { useState } from 'preact/hooks'
+import { AddForm } from '../../components/add-form.tsx'
 import { Button } from '../../components/button.tsx'
 import { ConfirmByName } from '../../components/confirm-by-name.tsx'
-import { Field } from '../../components/field.tsx'
-import { Form } from '../../components/form.tsx'
 import { Await, Card } from '../../components/page.tsx'
+import { removeColumn } from '../../components/remove-column.tsx'
 import { Table } from '../../components/table.tsx'
 import { attempt, tell, undoBy } from '../../components/toast.tsx'
 import { ask } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
-import { contextTitle, type ListedContext, loadContext } from '../../lib/contexts.ts'
-import { tellProblem } from '../../lib/format.ts'
+import { contextTitle, loadContext } from '../../lib/contexts.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
-import { loadPortion } from '../../lib/portions.ts'
 import { changeContexts, type OwnerQuota } from '../../lib/quotas.ts'
 import { Link, navigate } from '../../lib/router.tsx'
 import { visible } from '../../lib/text.ts'
 import { AdminPage } from './admin-page.tsx'
+import { ContextField, findContext } from './context-field.tsx'
 import { OwnerQuotaCard } from './owner-quota.tsx'
 
 /** One group of contexts: its quota and its contexts. */
@@ -63,13 +62,15 @@ function GroupOf({ group }: { readonly group: string }) {
       <Card title={t('adminContexts')}>
         <AddContext group={group} again={again} />
         <Await loaded={loaded} again={again}>
-          {contexts =>
-            contexts.length === 0 ? (
-              <p class="empty">{t('quotaGroupNone')}</p>
-            ) : (
-              <Table caption={t('adminContexts')} columns={columns(remove)} rows={contexts} keyOf={({ id }) => id} />
-            )
-          }
+          {contexts => (
+            <Table
+              none={t('quotaGroupNone')}
+              caption={t('adminContexts')}
+              columns={columns(remove)}
+              rows={contexts}
+              keyOf={({ id }) => id}
+            />
+          )}
         </Await>
       </Card>
       <DeleteQuotaGroup group={group} />
@@ -87,65 +88,17 @@ const columns = (remove: (context: Member) => Promise<void>) =>
         </Link>
       ),
     },
-    {
-      title: t('actions'),
-      kind: 'actions',
-      cell: (context: Member) => (
-        <Button
-          kind="quiet danger"
-          size="small"
-          label={t('removeMember', { name: visible(context.name) })}
-          onPress={() => remove(context)}
-        >
-          {t('remove')}
-        </Button>
-      ),
-    },
+    removeColumn(({ name }: Member) => t('removeMember', { name: visible(name) }), remove),
   ] as const
 
 function AddContext({ group, again }: { readonly group: string; readonly again: () => void }) {
-  const [name, setName] = useState('')
-  const [found] = useLoaded(
-    signal => loadPortion<'contexts', ListedContext>('contexts', { query: name }, signal),
-    [name],
-  )
-  const add = async (): Promise<void> => {
-    const found = await findContext(name.trim())
+  const add = async (name: string): Promise<string> => {
+    const found = await findContext(name)
     await changeContexts(group, contexts => [...contexts, found])
-    tell(t('memberAdded', { name: visible(name) }))
-    setName('')
     again()
+    return t('memberAdded', { name: visible(name) })
   }
-  return (
-    <Form work={add}>
-      {problem => (
-        <div class="line">
-          <Field
-            label={t('quotaGroupAdd')}
-            value={name}
-            onValue={setName}
-            suggestions={
-              found.state === 'ready'
-                ? found.value.items.map(context => [context.name ?? context.contextId, contextTitle(context)] as const)
-                : []
-            }
-            required
-            autocomplete="off"
-            error={problem === undefined ? undefined : tellProblem(problem)}
-          />
-          <Button type="submit">{t('add')}</Button>
-        </div>
-      )}
-    </Form>
-  )
-}
-
-/** The id of the context with this name, title or id. @throws {Problem} */
-async function findContext(name: string): Promise<string> {
-  const { signal } = new AbortController()
-  const { items } = await loadPortion<'contexts', ListedContext>('contexts', { query: name }, signal)
-  const named = items.find(context => context.name === name) ?? items.find(context => contextTitle(context) === name)
-  return named?.contextId ?? (await loadContext(name)).contextId
+  return <AddForm add={add} field={field => <ContextField {...field} label={t('quotaGroupAdd')} />} />
 }
 
 function DeleteQuotaGroup({ group }: { readonly group: string }) {

@@ -48,11 +48,13 @@ function Sessions() {
       <Await loaded={loaded} again={again}>
         {({ logins, results }) => (
           <>
-            {logins.length === 0 ? (
-              <p class="empty">{t('nothingFound')}</p>
-            ) : (
-              <Table caption={t('sessionsOfAll')} columns={columns(end)} rows={logins} keyOf={({ token }) => token} />
-            )}
+            <Table
+              none={t('nothingFound')}
+              caption={t('sessionsOfAll')}
+              columns={columns(end)}
+              rows={logins}
+              keyOf={({ token }) => token}
+            />
             <Pager
               step={PAGE}
               offset={offset}

@@ -219,16 +219,13 @@ function Failures({ failures, again }: { readonly failures: readonly Failure[]; 
         </Button>
       }
     >
-      {failures.length === 0 ? (
-        <p class="empty">{t('failuresNone')}</p>
-      ) : (
-        <Table
-          caption={t('failures')}
-          columns={failureColumns()}
-          rows={failures}
-          keyOf={({ correlation }) => correlation}
-        />
-      )}
+      <Table
+        none={t('failuresNone')}
+        caption={t('failures')}
+        columns={failureColumns()}
+        rows={failures}
+        keyOf={({ correlation }) => correlation}
+      />
     </Card>
   )
 }

@@ -1,12 +1,10 @@
-import { useState } from 'preact/hooks'
-import { Button } from '../../components/button.tsx'
-import { Form } from '../../components/form.tsx'
+import { AddForm } from '../../components/add-form.tsx'
 import { Await, Card } from '../../components/page.tsx'
 import { PrincipalField } from '../../components/principal-field.tsx'
+import { removeColumn } from '../../components/remove-column.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { attempt, tell, undoBy } from '../../components/toast.tsx'
+import { attempt, undoBy } from '../../components/toast.tsx'
 import { part } from '../../lib/base.ts'
-import { tellProblem } from '../../lib/format.ts'
 import { setMember } from '../../lib/groups.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
@@ -40,43 +38,27 @@ export function UserGroups({ id }: { readonly id: string }) {
     <Card title={t('groupsOf')}>
       <AddToGroup id={id} again={again} />
       <Await loaded={loaded} again={again}>
-        {groups =>
-          groups.length === 0 ? (
-            <p class="muted">{t('groupsOfNone')}</p>
-          ) : (
-            <Table caption={t('groupsOf')} columns={columns(remove)} rows={groups} keyOf={({ id }) => id} />
-          )
-        }
+        {groups => (
+          <Table
+            none={t('groupsOfNone')}
+            caption={t('groupsOf')}
+            columns={columns(remove)}
+            rows={groups}
+            keyOf={({ id }) => id}
+          />
+        )}
       </Await>
     </Card>
   )
 }
 
 function AddToGroup({ id, again }: { readonly id: string; readonly again: () => void }) {
-  const [name, setName] = useState('')
-  const add = async (): Promise<void> => {
+  const add = async (name: string): Promise<string> => {
     await setMember(await findPrincipal(name), id, true)
-    tell(t('groupJoined', { name: visible(name) }))
-    setName('')
     again()
+    return t('groupJoined', { name: visible(name) })
   }
-  return (
-    <Form work={add}>
-      {problem => (
-        <div class="line">
-          <PrincipalField
-            label={t('addToGroup')}
-            value={name}
-            onValue={setName}
-            among="groups"
-            required
-            error={problem === undefined ? undefined : tellProblem(problem)}
-          />
-          <Button type="submit">{t('add')}</Button>
-        </div>
-      )}
-    </Form>
-  )
+  return <AddForm add={add} field={field => <PrincipalField {...field} label={t('addToGroup')} among="groups" />} />
 }
 
 const columns = (remove: (group: Membership) => Promise<void>): ReadonlyArray<Column<Membership>> => [
@@ -89,18 +71,5 @@ const columns = (remove: (group: Membership) => Promise<void>): ReadonlyArray<Co
       </Link>
     ),
   },
-  {
-    title: t('actions'),
-    kind: 'actions',
-    cell: group => (
-      <Button
-        kind="quiet danger"
-        size="small"
-        label={t('removeMember', { name: visible(group.name) })}
-        onPress={() => remove(group)}
-      >
-        {t('remove')}
-      </Button>
-    ),
-  },
+  removeColumn(({ name }) => t('removeMember', { name: visible(name) }), remove),
 ]

@@ -25,18 +25,15 @@ export function UserHistory({ id }: { readonly id: string }) {
       }
     >
       <Await loaded={loaded} again={again}>
-        {({ events, labels }) =>
-          events.length === 0 ? (
-            <p class="empty">{t('historyNone')}</p>
-          ) : (
-            <Table
-              caption={t('historyOf')}
-              columns={auditColumns(labels)}
-              rows={events}
-              keyOf={event => JSON.stringify(event)}
-            />
-          )
-        }
+        {({ events, labels }) => (
+          <Table
+            none={t('historyNone')}
+            caption={t('historyOf')}
+            columns={auditColumns(labels)}
+            rows={events}
+            keyOf={event => JSON.stringify(event)}
+          />
+        )}
       </Await>
     </Card>
   )

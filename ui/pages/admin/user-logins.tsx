@@ -54,13 +54,15 @@ export function UserLogins({ name, round }: UserLoginsProps) {
       }
     >
       <Await loaded={loaded} again={again}>
-        {logins =>
-          logins.length === 0 ? (
-            <p class="empty">{t('loginsNone')}</p>
-          ) : (
-            <Table caption={t('loginsOf')} columns={columns} rows={logins} keyOf={({ token }) => token} />
-          )
-        }
+        {logins => (
+          <Table
+            none={t('loginsNone')}
+            caption={t('loginsOf')}
+            columns={columns}
+            rows={logins}
+            keyOf={({ token }) => token}
+          />
+        )}
       </Await>
       {isAsking && (
         <Confirm

@@ -1,4 +1,5 @@
-import { Button } from '../../components/button.tsx'
+import { Choice } from '../../components/field.tsx'
+import { removeColumn } from '../../components/remove-column.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { type Access, type Role, roles } from '../../lib/access.ts'
 import { ask, Problem } from '../../lib/api.ts'
@@ -106,24 +107,27 @@ const accessColumns = (remove: (access: Access) => unknown): ReadonlyArray<Colum
   },
   { title: t('may'), cell: ({ role }) => tellRole(role) },
   { title: t('why'), cell: row => reasons[row.why](row) },
-  {
-    title: t('actions'),
-    kind: 'actions',
-    cell: ({ why, role, principal, name }) =>
-      why === 'listed' && (
-        <Button
-          kind="quiet danger"
-          size="small"
-          label={t('removeAccess', { name: visible(name), role: tellRole(role) })}
-          onPress={() => remove({ role, principal })}
-        >
-          {t('remove')}
-        </Button>
-      ),
-  },
+  removeColumn(
+    ({ why, name, role }: AccessRow) =>
+      why === 'listed' ? t('removeAccess', { name: visible(name), role: tellRole(role) }) : undefined,
+    ({ role, principal }) => remove({ role, principal }),
+  ),
 ]
 
-export const roleOptions = (): ReadonlyArray<readonly [Role, string]> => roles.map(role => [role, tellRole(role)])
+interface RoleChoiceProps {
+  readonly value: Role
+  readonly onValue: (role: Role) => void
+}
+
+/** A field for what somebody may do. */
+export const RoleChoice = ({ value, onValue }: RoleChoiceProps) => (
+  <Choice
+    label={t('may')}
+    value={value}
+    options={roles.map(role => [role, tellRole(role)])}
+    onValue={text => onValue(roles.find(role => role === text) ?? value)}
+  />
+)
 
 interface AccessTableProps {
   readonly rows: readonly AccessRow[]

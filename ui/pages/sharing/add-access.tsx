@@ -1,60 +1,44 @@
 import { useState } from 'preact/hooks'
-import { Button } from '../../components/button.tsx'
+import { AddForm } from '../../components/add-form.tsx'
 import { Confirm } from '../../components/dialog.tsx'
-import { Choice } from '../../components/field.tsx'
-import { Form } from '../../components/form.tsx'
 import { PrincipalField } from '../../components/principal-field.tsx'
-import { attempt, tell } from '../../components/toast.tsx'
-import { type Access, type Role, roles } from '../../lib/access.ts'
-import { tellProblem } from '../../lib/format.ts'
+import { type Access, type Role } from '../../lib/access.ts'
 import { t } from '../../lib/language.ts'
 import { findPrincipal } from '../../lib/principals.ts'
-import { GUEST, roleOptions } from './access-rows.tsx'
+import { GUEST, RoleChoice } from './access-rows.tsx'
 
 /** Gives a user or group access. Asks for a confirmation if this makes the item public. */
 export function AddAccess({ onAdd }: { readonly onAdd: (access: Access) => Promise<void> }) {
-  const [name, setName] = useState('')
   const [role, setRole] = useState<Role>('reader')
-  const [isPublic, setPublic] = useState(false)
-  const grant = async (): Promise<void> => {
-    await onAdd({ role, principal: await findPrincipal(name) })
-    tell(t('saved'))
-    setName('')
+  // Set while the person is asked.
+  const [answer, setAnswer] = useState<(isSure: boolean) => void>()
+  const isConfirmed = async (): Promise<boolean> => {
+    const isSure = await new Promise<boolean>(resolve => setAnswer(() => resolve))
+    setAnswer(undefined)
+    return isSure
   }
-  const add = async (): Promise<void> => {
-    if ((await findPrincipal(name)) === GUEST) setPublic(true)
-    else await grant()
+  const add = async (name: string): Promise<string | undefined> => {
+    const principal = await findPrincipal(name)
+    if (principal === GUEST && !(await isConfirmed())) return undefined
+    await onAdd({ role, principal })
+    return t('saved')
   }
   return (
     <>
-      <Form work={add}>
-        {problem => (
-          <div class="line">
-            <PrincipalField
-              label={t('userOrGroup')}
-              value={name}
-              onValue={setName}
-              among="all"
-              required
-              error={problem === undefined ? undefined : tellProblem(problem)}
-            />
-            <Choice
-              label={t('may')}
-              value={role}
-              options={roleOptions()}
-              onValue={text => setRole(roles.find(role => role === text) ?? role)}
-            />
-            <Button type="submit">{t('allow')}</Button>
-          </div>
-        )}
-      </Form>
-      {isPublic && (
+      <AddForm
+        add={add}
+        action={t('allow')}
+        field={field => <PrincipalField {...field} label={t('userOrGroup')} among="all" />}
+      >
+        <RoleChoice value={role} onValue={setRole} />
+      </AddForm>
+      {answer && (
         <Confirm
           title={t('everyoneConfirm')}
           text={t('everyoneConfirmText')}
           action={t('allow')}
-          onConfirm={async () => void (await attempt(grant, t('saved')))}
-          onClose={() => setPublic(false)}
+          onConfirm={async () => answer(true)}
+          onClose={() => answer(false)}
         />
       )}
     </>

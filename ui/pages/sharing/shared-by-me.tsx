@@ -30,18 +30,15 @@ export function SharedByMe() {
     <FilesHome title={t('sharedByMe')}>
       <Card title={t('sharedByMe')}>
         <Await loaded={loaded} again={again}>
-          {({ items, names }) =>
-            items.length === 0 ? (
-              <p class="empty">{t('sharedByMeNone')}</p>
-            ) : (
-              <Table
-                caption={t('sharedByMe')}
-                columns={columns(names, open)}
-                rows={items}
-                keyOf={({ item: { context, entryId } }) => `${context}/${entryId}`}
-              />
-            )
-          }
+          {({ items, names }) => (
+            <Table
+              none={t('sharedByMeNone')}
+              caption={t('sharedByMe')}
+              columns={columns(names, open)}
+              rows={items}
+              keyOf={({ item: { context, entryId } }) => `${context}/${entryId}`}
+            />
+          )}
         </Await>
         {panel}
       </Card>

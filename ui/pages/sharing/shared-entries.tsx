@@ -22,18 +22,15 @@ export function SharedEntries() {
   return (
     <Card title={t('sharedItems')}>
       <Await loaded={loaded} again={again}>
-        {items =>
-          items.length === 0 ? (
-            <p class="empty">{t('sharedItemsNone')}</p>
-          ) : (
-            <Table
-              caption={t('sharedItems')}
-              columns={columns(open)}
-              rows={items}
-              keyOf={({ context, entryId }) => `${context}/${entryId}`}
-            />
-          )
-        }
+        {items => (
+          <Table
+            none={t('sharedItemsNone')}
+            caption={t('sharedItems')}
+            columns={columns(open)}
+            rows={items}
+            keyOf={({ context, entryId }) => `${context}/${entryId}`}
+          />
+        )}
       </Await>
       {panel}
     </Card>
