@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { StartupError } from '../base/errors.ts'
+import { counter, type Progress, silent } from '../base/progress.ts'
 import type { System } from '../base/system.ts'
 import { holdBlobs } from '../files/garbage.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
@@ -29,8 +30,7 @@ interface BackupOf {
   readonly program: string
   /** The file with the keys that seal the secrets of authenticator apps, if they are to be in the backup. */
   readonly keyFile?: string | undefined
-  /** Called for each file. */
-  readonly onFile?: () => void
+  readonly progress?: Progress
 }
 
 /**
@@ -39,7 +39,7 @@ interface BackupOf {
  * usable until this one is complete.
  */
 export async function backUp(
-  { database, blobs, system, program, keyFile, onFile = () => {} }: BackupOf,
+  { database, blobs, system, program, keyFile, progress = silent }: BackupOf,
   path: string,
 ): Promise<CopiedBlobs> {
   const [damage] = await database.findDamage()
@@ -60,7 +60,9 @@ export async function backUp(
     const keys = keyFile !== undefined && !(await isMissing(keyFile))
     if (keys) await addKeys(await readPrivate(keyFile), keysIn(path, folder))
     const kept = await openBackupBlobs(path)
+    const onFile = counter(progress, 'Copying files', rowsIn(written, 'files'))
     const copied = await copyBlobs(counted(readRows(rows, { name: 'files' }), onFile), blobs, kept)
+    progress.end()
     await hold.require()
     const damaged = copied.damaged.map(({ blob }) => blob)
     const files = { count: copied.files, bytes: copied.bytes }
@@ -103,6 +105,7 @@ export async function openBackup(
     schema: manifest.schema,
     blobs: backupBlobs(path),
     rows: (table: { name: string }) => readRows(rows, table),
+    count: async (table: { name: string }) => rowsIn(manifest.tables, table.name),
   }
   return { manifest, source }
 }
@@ -114,14 +117,19 @@ export async function openBackup(
 export async function verifyBackup(
   path: string,
   schema: readonly Migration[],
-  onFile: () => void = () => {},
+  progress: Progress = silent,
 ): Promise<{ readonly manifest: Manifest; readonly checked: CopiedBlobs }> {
   const { manifest, source } = await openBackup(path, schema)
   const known = new Set(manifest.damaged)
+  const onFile = counter(progress, 'Checking files', rowsIn(manifest.tables, 'files'))
   const rows = counted(source.rows({ name: 'files', key: [] }), onFile)
   const { damaged, ...totals } = await verifyBlobs(rows, source.blobs)
+  progress.end()
   return { manifest, checked: { ...totals, damaged: damaged.filter(({ blob }) => !known.has(blob)) } }
 }
+
+const rowsIn = (tables: readonly RowFile[], table: string): number | undefined =>
+  tables.find(({ name }) => name === table)?.rows
 
 async function writeTables(at: Queries, folder: string, tables: readonly Table[]): Promise<RowFile[]> {
   const written: RowFile[] = []

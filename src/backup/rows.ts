@@ -23,6 +23,9 @@ export async function* rowsOf(queries: Queries, { name: table, key }: Table): As
   }
 }
 
+export const countRows = async (queries: Queries, { name: table }: Table): Promise<number | undefined> =>
+  (await queries.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM ${name(table)}`))?.count
+
 export async function insertRow(tx: Queries, { name: table }: Table, row: Row): Promise<void> {
   const columns = Object.keys(row)
   const values = columns.map(column => valueOf(row, column))

@@ -1,10 +1,11 @@
 import { StartupError } from '../base/errors.ts'
+import { counter, type Progress, silent } from '../base/progress.ts'
 import { fsck } from '../files/fsck.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { type Migration, migrate, schemaVersion } from '../stores/migrations.ts'
 import { name as sqlName, sql } from '../stores/sql.ts'
-import { type CopiedBlobs, copyBlobs } from './copy-blobs.ts'
+import { type CopiedBlobs, copyBlobs, counted } from './copy-blobs.ts'
 import { digestOfRows, insertRow, type Row, rowsOf } from './rows.ts'
 import { type Table, tables, tablesAt } from './tables.ts'
 
@@ -14,6 +15,8 @@ export interface Source {
   readonly schema: number
   readonly blobs: BlobStore
   rows(table: Table): AsyncIterable<Row>
+  /** The number of rows, for the progress; absent where it is not known. */
+  count?(table: Table): Promise<number | undefined>
 }
 
 export interface Target {
@@ -23,7 +26,7 @@ export interface Target {
 
 interface FillOptions {
   readonly finish?: () => Promise<void>
-  readonly onFile?: () => void
+  readonly progress?: Progress
 }
 
 const MARK = 'filling'
@@ -32,14 +35,14 @@ const MARK = 'filling'
  * Fills an empty store. First come the blobs, then all rows in one transaction, and then everything is
  * verified by digests. A mark in the store prevents a service from using it before. A copy that finds the
  * mark continues where the last one was interrupted.
- * @param options `finish` must have been done before a service may use the store; `onFile` is called for each file that is verified
+ * @param options `finish` must have been done before a service may use the store
  * @throws {StartupError} when the target contains anything else, or differs from the source afterwards
  */
 export async function fillStore(
   source: Source,
   target: Target,
   schema: readonly Migration[],
-  { finish = async () => {}, onFile }: FillOptions = {},
+  { finish = async () => {}, progress = silent }: FillOptions = {},
 ): Promise<CopiedBlobs> {
   const { database } = target
   // The rows go into tables of their own schema step. The later steps then change them as they changed the original.
@@ -51,17 +54,18 @@ export async function fillStore(
     )
   const isBegun = await claim(target)
   if (isLater && !isBegun) throw new StartupError('This store has been prepared for newer rows: choose an empty store.')
-  const copied = await copyBlobs(source.rows(filesTable), source.blobs, target.blobs)
+  const files = await shown(source, filesTable, { progress, what: 'Copying files' })
+  const copied = await copyBlobs(files, source.blobs, target.blobs)
   // A store that has gone on to later steps already contains the rows.
   if (!isLater) {
-    await database.transaction(tx => copyRows(source, tx), { noTimeout: true })
+    await database.transaction(tx => copyRows(source, tx, progress), { noTimeout: true })
     for (const table of tablesAt(source.schema)) await requireSame(table, source, database)
   }
   await migrate(database, schema)
   const missing = new Set(copied.damaged.map(({ blob }) => blob))
   // Repairs, because an interrupted copy of another store may have left blobs, and the usage is to be that of these files and without
   // uploads in progress; every digest is compared here.
-  const { findings } = await fsck({ ...target, isExclusive: true }, true, { force: true, onFile })
+  const { findings } = await fsck({ ...target, isExclusive: true }, true, { force: true, progress })
   const open = findings.filter(({ repairable, blob = '' }) => !repairable && !missing.has(blob))
   if (open.length > 0) throw new StartupError(open.map(({ message }) => message).join('\n'))
   await finish()
@@ -116,11 +120,23 @@ async function claim(target: Target): Promise<boolean> {
   return false
 }
 
-async function copyRows(source: Source, tx: Queries): Promise<void> {
+async function copyRows(source: Source, tx: Queries, progress: Progress): Promise<void> {
   const copied = tablesAt(source.schema)
   for (const { name } of [...copied].reverse()) await tx.run(sql`DELETE FROM ${sqlName(name)}`)
-  for (const table of copied) for await (const row of source.rows(table)) await insertRow(tx, table, row)
+  for (const table of copied) {
+    const rows = await shown(source, table, { progress, what: `Copying rows of ${table.name}` })
+    for await (const row of rows) await insertRow(tx, table, row)
+  }
   await tx.run(sql`INSERT INTO pending_work (name) VALUES ('relations') ON CONFLICT DO NOTHING`)
+}
+
+/** The rows of a table, shown as a step of the work. */
+async function shown(
+  source: Source,
+  table: Table,
+  { progress, what }: { readonly progress: Progress; readonly what: string },
+): Promise<AsyncIterable<Row>> {
+  return counted(source.rows(table), counter(progress, what, await source.count?.(table)))
 }
 
 /** Leaves out what is computed anew. */

@@ -6,8 +6,8 @@ import { openBlobs, openDatabase, schema } from '../assembly/stores.ts'
 import { lockFolder } from '../stores/sqlite/folder-lock.ts'
 import { requireCurrent } from '../stores/migrations.ts'
 import { version } from '../assembly/version.ts'
-import { type Command, print, printError, UsageError } from './command.ts'
-import { count, counter, printCopied, progress } from './copied.ts'
+import { type Command, print, UsageError } from './command.ts'
+import { count, printCopied, showProgress } from './copied.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
 
 export const backup: Command = {
@@ -28,8 +28,7 @@ export const backup: Command = {
       await requireBackupFolder(folder)
       const lock = await lockFolder(folder)
       try {
-        const onFile = counter('files copied', progress(realSystem, printError))
-        const store = { database, blobs, system: realSystem, program: version, onFile }
+        const store = { database, blobs, system: realSystem, program: version, progress: showProgress() }
         const copied = await backUp({ ...store, keyFile: isOwnKey ? keyFile : undefined }, folder)
         if (keyFile === undefined || !isOwnKey) {
           const place = keyFile ?? 'service.auth.token.key-file or SERVICE_AUTH_TOKEN_KEY'
@@ -48,11 +47,7 @@ export const backup: Command = {
 
 async function verify([folder, ...rest]: readonly string[]): Promise<number> {
   if (folder === undefined || folder.startsWith('-') || rest.length > 0) throw new UsageError('Name one backup folder.')
-  const { manifest, checked } = await verifyBackup(
-    folder,
-    schema,
-    counter('files checked', progress(realSystem, printError)),
-  )
+  const { manifest, checked } = await verifyBackup(folder, schema, showProgress())
   for (const { context, entry, blob } of checked.damaged) {
     print(`damaged in the backup: the bytes of ${context}/${entry} (blob ${blob})`)
   }

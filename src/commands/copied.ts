@@ -1,44 +1,13 @@
 import type { CopiedBlobs } from '../backup/copy-blobs.ts'
-import type { Source } from '../backup/store-copy.ts'
-import type { System } from '../base/system.ts'
-import type { Milliseconds } from '../base/units.ts'
-import { print } from './command.ts'
+import { lineProgress, type Progress, terminalProgress } from '../base/progress.ts'
+import { realSystem } from '../base/system.ts'
+import { print, printError } from './command.ts'
 
-const INTERVAL: Milliseconds = 10_000
-
-/** Tells how much is done. */
-type Say = (done: number, what: string) => void
-
-/** Tells it every ten seconds at most. */
-export function progress(system: Pick<System, 'monotonic'>, tell: (line: string) => void): Say {
-  let told = system.monotonic()
-  return (done, what) => {
-    if (system.monotonic() - told < INTERVAL) return
-    told = system.monotonic()
-    tell(`${done} ${what} …`)
-  }
-}
-
-/** Counts its calls. */
-export function counter(what: string, say: Say): () => void {
-  let done = 0
-  return () => say(++done, what)
-}
-
-/** The source, which tells how far it has been read. A row of `files` is read with its bytes. */
-export function withProgress(source: Source, say: Say): Source {
-  return {
-    schema: source.schema,
-    blobs: source.blobs,
-    async *rows(table) {
-      const count = counter(`rows of ${table.name}`, say)
-      for await (const row of source.rows(table)) {
-        yield row
-        count()
-      }
-    },
-  }
-}
+/** Shows long work: as a bar on a terminal, elsewhere as a line every ten seconds. */
+export const showProgress = (): Progress =>
+  process.stderr.isTTY
+    ? terminalProgress(text => void process.stderr.write(text), realSystem)
+    : lineProgress(printError, realSystem)
 
 /** Tells what was copied, and resolves to the exit status: 1 when the original itself had lost files. */
 export function printCopied(what: string, { files, bytes, copied, damaged }: CopiedBlobs): number {

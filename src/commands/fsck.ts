@@ -3,8 +3,8 @@ import { StoreDamaged } from '../base/errors.ts'
 import { fsck as check, type Finding, type FsckReport } from '../files/fsck.ts'
 import { schema, openStores, requireStore } from '../assembly/stores.ts'
 import { requireCurrent } from '../stores/migrations.ts'
-import { type Command, print, printError } from './command.ts'
-import { count, counter, progress } from './copied.ts'
+import { type Command, print } from './command.ts'
+import { count, showProgress } from './copied.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
 
 export const fsck: Command = {
@@ -19,8 +19,7 @@ export const fsck: Command = {
       const stores = await openStores(loaded.settings, realSystem, { bare: true })
       try {
         await requireCurrent(stores.database, schema)
-        const onFile = counter('files checked', progress(realSystem, printError))
-        const found = await check(stores, has('repair'), { force: has('force'), onFile })
+        const found = await check(stores, has('repair'), { force: has('force'), progress: showProgress() })
         return report(found, has('repair') && !found.isDoubtful)
       } finally {
         await stores.close()

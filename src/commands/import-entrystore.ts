@@ -11,14 +11,13 @@ import { zoneNamed } from '../migration/entrystore/dates.ts'
 import { adviceFor } from '../migration/entrystore/finding-codes.ts'
 import { Unusable } from '../migration/entrystore/formats/quads.ts'
 import { readEntryStore } from '../migration/entrystore/import.ts'
-import { silent, terminalProgress } from '../migration/entrystore/progress.ts'
 import type { Report } from '../migration/entrystore/report.ts'
 import { migrate } from '../stores/migrations.ts'
 import type { Scratch } from '../stores/scratch.ts'
 import { openSqliteDatabase } from '../stores/sqlite/sqlite-database.ts'
 import { openSqliteScratch } from '../stores/sqlite/sqlite-scratch.ts'
 import { print, printError, UsageError } from './command.ts'
-import { counter, progress, withProgress } from './copied.ts'
+import { showProgress } from './copied.ts'
 import { settingsFrom } from './settings-options.ts'
 
 export const importEntryStoreUsage =
@@ -148,7 +147,7 @@ async function inScratch(values: Values, settings: Settings, work: (deps: Deps) 
         hash: password => argon2id.hash(password),
         wrap: values['wrap-hashes'] ? hash => wrapped.wrap(hash) : undefined,
       },
-      progress: process.stderr.isTTY ? terminalProgress(text => process.stderr.write(text), realSystem) : silent,
+      progress: showProgress(),
       system: realSystem,
     })
   } finally {
@@ -166,9 +165,7 @@ async function openScratch({ temp, check }: Values, settings: Settings): Promise
 }
 
 async function fill(source: Source, stores: Parameters<typeof fillStore>[1], report: Report): Promise<void> {
-  const say = progress(realSystem, printError)
-  const onFile = counter('files verified', say)
-  const { damaged } = await fillStore(withProgress(source, say), stores, schema, { onFile })
+  const { damaged } = await fillStore(source, stores, schema, { progress: showProgress() })
   for (const { context, entry } of damaged)
     report.note('file-missing', `${context}/${entry}: it changed during the import`)
 }

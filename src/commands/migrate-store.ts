@@ -1,6 +1,6 @@
 import { realSystem } from '../base/system.ts'
 import { parseArgs } from 'node:util'
-import { rowsOf } from '../backup/rows.ts'
+import { countRows, rowsOf } from '../backup/rows.ts'
 import { fillStore } from '../backup/store-copy.ts'
 import { readEnvironment } from '../config/environment.ts'
 import { readConfigFile } from '../config/file.ts'
@@ -11,8 +11,8 @@ import { isMissing } from '../stores/key-file.ts'
 import { restoreKeys } from './restore.ts'
 import { openDatabase, openStores, schema } from '../assembly/stores.ts'
 import { requireCurrent, schemaVersion } from '../stores/migrations.ts'
-import { type Command, printError, UsageError } from './command.ts'
-import { counter, printCopied, progress, withProgress } from './copied.ts'
+import { type Command, UsageError } from './command.ts'
+import { printCopied, showProgress } from './copied.ts'
 
 export const migrateStore: Command = {
   name: 'migrate-store',
@@ -21,22 +21,26 @@ export const migrateStore: Command = {
     'Copies a stopped store to another place or engine, each told by a configuration; the original stays as it is.',
   async run(args) {
     const { from, to } = readPlaces(args)
-    const original = await openDatabase(from, realSystem)
+    const checked = await openDatabase(from, realSystem)
     try {
-      await requireCurrent(original, schema)
+      await requireCurrent(checked, schema)
     } finally {
-      await original.close()
+      await checked.close()
     }
     const source = await openStores(from, realSystem, { isExclusive: true })
     try {
       const target = await openStores(to, realSystem, { bare: true, isExclusive: true })
       try {
-        const rows = { schema: await schemaVersion(source.database), rows: rowsOf.bind(undefined, source.database) }
-        const say = progress(realSystem, printError)
-        const told = withProgress({ ...rows, blobs: source.blobs }, say)
+        const { database, blobs } = source
+        const original = {
+          schema: await schemaVersion(database),
+          rows: rowsOf.bind(undefined, database),
+          count: countRows.bind(undefined, database),
+          blobs,
+        }
         const keys = factorKeyFile(from)
-        const copied = await fillStore(told, target, schema, {
-          onFile: counter('files verified', say),
+        const copied = await fillStore(original, target, schema, {
+          progress: showProgress(),
           finish: async () => {
             if (keys !== undefined && !(await isMissing(keys))) await restoreKeys(keys, to)
           },

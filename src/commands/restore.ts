@@ -1,13 +1,13 @@
 import { factorKeyFile } from '../assembly/factors.ts'
 import type { Settings } from '../config/settings.ts'
 import { addKeys, readPrivate } from '../stores/key-file.ts'
-import { print, type Command, printError, UsageError } from './command.ts'
+import { print, type Command, UsageError } from './command.ts'
 import { realSystem } from '../base/system.ts'
 import { openBackup } from '../backup/backup.ts'
 import { keysIn } from '../backup/backup-folder.ts'
 import { fillStore } from '../backup/store-copy.ts'
 import { openStores, schema } from '../assembly/stores.ts'
-import { counter, printCopied, progress, withProgress } from './copied.ts'
+import { printCopied, showProgress } from './copied.ts'
 import { readSettings, settingsUsage } from './settings-options.ts'
 
 /** Without the keys in the file at `from`, users could not sign in with their authenticator apps. */
@@ -27,9 +27,8 @@ export const restore: Command = {
     const { manifest, source } = await openBackup(folder, schema)
     const stores = await openStores(settings, realSystem, { bare: true, isExclusive: true })
     try {
-      const say = progress(realSystem, printError)
-      const copied = await fillStore(withProgress(source, say), stores, schema, {
-        onFile: counter('files verified', say),
+      const copied = await fillStore(source, stores, schema, {
+        progress: showProgress(),
         finish: async () => {
           if (manifest.keys) await restoreKeys(keysIn(folder, manifest.folder), settings)
         },

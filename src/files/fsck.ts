@@ -1,3 +1,4 @@
+import { counter, type Progress, silent } from '../base/progress.ts'
 import { BlobMissing, type BlobStore, measured, type StoredBlob } from '../stores/blob-store.ts'
 import type { Database } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
@@ -45,12 +46,12 @@ interface FsckStores {
 /**
  * Checks that the database's own data structures are sound, that every context's fill level is the sum of its files, that the
  * bytes of every file have their recorded digest, and that no bytes are stored without a file (D7.5).
- * @param options `force` repairs also what is doubtful; `onFile` is called after each file whose bytes have been read.
+ * @param options `force` repairs also what is doubtful; `progress` shows the files whose bytes are read.
  */
 export async function fsck(
   stores: FsckStores,
   repair: boolean,
-  { force = false, onFile }: { readonly force?: boolean; readonly onFile?: (() => void) | undefined } = {},
+  { force = false, progress = silent }: { readonly force?: boolean; readonly progress?: Progress | undefined } = {},
 ): Promise<FsckReport> {
   // The tables of a damaged database are unreliable, and a repair could make it worse.
   const damage = await stores.database.findDamage()
@@ -60,7 +61,8 @@ export async function fsck(
   }
   const orphans = await checkOrphans(stores)
   const findings = [...(await checkBooks(stores)), ...(await checkMissingBooks(stores)), ...orphans.findings]
-  const files = await checkFiles(stores, findings, onFile)
+  const files = await checkFiles(stores, findings, progress)
+  progress.end()
   const isDoubtful = !force && isLossLikely(orphans.unknown, files.files)
   if (repair && !isDoubtful) await repairStores(stores)
   return { ...files, findings, isDoubtful }
@@ -150,7 +152,7 @@ async function isWanted({ database, isExclusive }: FsckStores, blob: string): Pr
 async function checkFiles(
   stores: FsckStores,
   findings: Finding[],
-  onFile: () => void = () => {},
+  progress: Progress,
 ): Promise<{ files: number; bytes: number }> {
   const totals = { files: 0, bytes: 0 }
   const rows = await stores.database.all<{
@@ -160,6 +162,7 @@ async function checkFiles(
     size: number
     sha256: string
   }>(sql`SELECT context, entry, blob, size, sha256 FROM files ORDER BY context, entry`)
+  const onFile = counter(progress, 'Checking files', rows.length)
   for (const row of rows) {
     totals.files++
     totals.bytes += row.size

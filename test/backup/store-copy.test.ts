@@ -126,9 +126,20 @@ test('an interrupted copy is not a store, and running it again continues it', as
   const target = await openTarget(t)
   await assert.rejects(fillStore(failing(source, 10), target, schema), { message: 'the source is gone' })
   await assert.rejects(requireCompleteStore(target.database), StartupError)
-  let verified = 0
-  const { files, copied } = await fillStore(source, target, schema, { onFile: () => verified++ })
-  assert.deepEqual([files, verified], [FILES, FILES], 'the check at the end counts each file')
+  const steps: Array<{ what: string; done: number }> = []
+  const progress = {
+    begin: (what: string) => void steps.push({ what, done: 0 }),
+    at: (done: number) => steps.splice(-1, 1, { what: steps.at(-1)?.what ?? '', done }),
+    end: () => {},
+  }
+  const { files, copied } = await fillStore(source, target, schema, { progress })
+  assert.equal(files, FILES)
+  const shown = (what: string) => steps.find(step => step.what === what)?.done
+  assert.deepEqual(
+    ['Copying files', 'Copying rows of files', 'Checking files'].map(shown),
+    [FILES, FILES, FILES],
+    'each step counts each file',
+  )
   assert.equal(copied, FILES - 10)
   await requireCompleteStore(target.database)
   assert.deepEqual((await fsck({ ...target, isExclusive: true }, false)).findings, [])

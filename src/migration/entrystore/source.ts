@@ -3,7 +3,7 @@ import { type QuadSink, Unusable } from './formats/quads.ts'
 import { readQuads } from './formats/read-quads.ts'
 import { OldFolder } from './old-folder.ts'
 import type { System } from '../../base/system.ts'
-import type { Progress } from './progress.ts'
+import type { Progress } from '../../base/progress.ts'
 import type { OldStore, QuadTable } from './quad-table.ts'
 import type { Report } from './report.ts'
 
