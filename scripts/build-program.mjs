@@ -11,6 +11,7 @@ const SERVER = 'src/assembly/server.ts'
 const servers = ['src/commands/main.ts']
 /** The modules of the other threads. A thread is found under its name beside the module that starts it. */
 const workers = [
+  'src/assembly/backup-thread.ts',
   'src/assembly/reader-thread.ts',
   'src/accounts/hash-thread.ts',
   'src/graph/read-worker.ts',

@@ -197,7 +197,9 @@ const tablesWritten = (text: string): string[] =>
 test('the rows of each table are written by one module; backup/ fills all of them', () => {
   const owners = readOwners()
   const written = sources
-    .filter(({ path }) => !path.startsWith('backup/') && path !== 'stores/schema.ts')
+    .filter(
+      ({ path }) => (!path.startsWith('backup/') || path === 'backup/backup-runs.ts') && path !== 'stores/schema.ts',
+    )
     .flatMap(({ path, text }) => tablesWritten(text).map(table => ({ path, table })))
   const wrong = written
     .filter(({ path, table }) => owners.get(table) !== moduleOf(path))

@@ -5,6 +5,7 @@ import { relyingPartyOfSettings } from './factors.ts'
 import { type CheckResult, ok, warning, problem } from './check-result.ts'
 import { describeFactors, checkFactors } from './doctor-factors.ts'
 import { checkSso } from './doctor-sso.ts'
+import { checkBackups } from './doctor-backups.ts'
 import { checkStorage } from './doctor-storage.ts'
 import { checkBreachedPasswords } from './breached-passwords.ts'
 import { cookieOptions } from './http.ts'
@@ -46,6 +47,7 @@ export async function runChecks({
     ...warnings.map(warning),
     ...(await checkContentOrigin(settings)),
     ...(await checkStorage({ settings, tokenKey, version })),
+    ...(await checkBackups(settings)),
     ...(await checkVirusScan(settings)),
     ...checkBreachedPasswords(settings),
     ...(await checkFactors({ settings, tokenKey, version })),

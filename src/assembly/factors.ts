@@ -85,6 +85,10 @@ export async function factorKeys(
   return file === undefined ? tokenKeys : await readKeyFile(file, system)
 }
 
+/** The keys for a backup: not those of sessions, nor those in a file that the operator keeps. */
+export const ownFactorKeyFile = (settings: Settings): string | undefined =>
+  settings['service.auth.second-factor.key-file'] === undefined ? factorKeyFile(settings) : undefined
+
 /** `undefined` where the keys of sessions seal the secrets. */
 export function factorKeyFile(settings: Settings): string | undefined {
   const file = settings['service.auth.second-factor.key-file']

@@ -33,6 +33,7 @@ import { createContent } from './content.ts'
 import { createFiles } from './files.ts'
 import { openStores, requireHealthy, requireIntact, type Stores } from './stores.ts'
 import { createQuotaMails, quotaOptions } from './quota.ts'
+import { createBackups } from './backups.ts'
 import { createReaders } from './readers.ts'
 import { loadUi } from './ui.ts'
 import { pruneChangeLog } from '../stores/change-log.ts'
@@ -153,9 +154,20 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
       maxSize: settings['service.http.json.max-size'],
     },
   })
+  const backups = await createBackups(settings, machine, { database, mails: accounts.mails, ui, address })
   const storageUsage = new StorageUsage(database, system, ledger)
   const scrubber = new Scrubber({ database, blobs, system, log }, { interval: settings['service.data.scrub-interval'] })
-  const metrics = new Metrics({ ...accounts, catchUp, files, storageUsage, disk, scrubber, virusScan, system })
+  const metrics = new Metrics({
+    ...accounts,
+    catchUp,
+    files,
+    storageUsage,
+    disk,
+    scrubber,
+    virusScan,
+    backups: backups?.runs,
+    system,
+  })
   const history = new History({ metrics, storageUsage, system })
   const readiness = new Readiness({
     database: () => Promise.all([database.get(ping), database.requireWritable()]),
@@ -176,6 +188,7 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
       history,
       insight: createAdminDiagnostics(settings, machine),
       readiness,
+      backups: backups?.runs,
       // Rows on a database server take no space on this disk.
       requireSpace: settings['service.repository.store.url'] === undefined ? disk?.requireSpace.bind(disk) : undefined,
       checkDisk: () => void disk?.check(),
@@ -192,6 +205,7 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
   return {
     ...opened,
     accounts,
+    backups,
     content,
     sso,
     app,
@@ -291,6 +305,7 @@ function serverOf(settings: Settings, machine: RuntimeEnvironment, parts: Parts)
       address.listensOn((app.server.address() as AddressInfo).port)
       const { href } = address.base
       void files.collectGarbage()
+      void parts.backups?.schedule.run()
       catchUp.run().catch((err: unknown) => machine.log.error({ err }, 'indexing failed'))
       return href
     },
@@ -298,11 +313,13 @@ function serverOf(settings: Settings, machine: RuntimeEnvironment, parts: Parts)
       readiness.isDraining = true
       await setTimeout(settings['service.http.drain-time'])
       const lastJobs = Promise.all(jobs.map(each => each.close()))
+      const lastBackup = parts.backups?.schedule.close()
       scrubber.close()
       disk?.close()
       await Promise.all([app.close(), closeSecondListener()])
       await catchUp.stop()
       await lastJobs
+      await lastBackup
       await accounts.mails?.close()
       await sso.saml?.close()
       await parts.graphs.close()

@@ -1,3 +1,4 @@
+import { backupSteps } from '../backup/backup-runs.ts'
 import { factorSteps } from '../accounts/factors/schema-steps.ts'
 import { accountSteps } from '../accounts/schema-steps.ts'
 import { ssoSteps } from '../sso/schema-steps.ts'
@@ -35,6 +36,7 @@ export const schema: readonly Migration[] = [
   ...ssoSteps,
   ...searchSteps,
   ...changeLogSteps,
+  ...backupSteps,
 ].sort((a, b) => a.id - b.id)
 
 const DATABASE_FILE = 'store.sqlite'

@@ -131,7 +131,8 @@ export async function verifyBackup(
 const rowsIn = (tables: readonly RowFile[], table: string): number | undefined =>
   tables.find(({ name }) => name === table)?.rows
 
-async function writeTables(at: Queries, folder: string, tables: readonly Table[]): Promise<RowFile[]> {
+/** Writes the rows of these tables into files of the folder. */
+export async function writeTables(at: Queries, folder: string, tables: readonly Table[]): Promise<RowFile[]> {
   const written: RowFile[] = []
   for (const table of tables) written.push(await writeRows(folder, table, rowsOf(at, table)))
   return written

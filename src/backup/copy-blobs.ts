@@ -6,7 +6,7 @@ import type { Row } from './rows.ts'
 const AT_ONCE = 8
 
 /** The row of table `files` about the bytes of one file. */
-interface FileRow {
+export interface FileRow {
   readonly context: string
   readonly entry: string
   readonly blob: string
@@ -31,8 +31,18 @@ export async function* counted(rows: AsyncIterable<Row>, onFile: () => void): As
   }
 }
 
+/** Where bytes come from. */
+export interface ReadableBlobs {
+  /** @throws {BlobMissing} */
+  read(key: string): Promise<AsyncIterable<Uint8Array>>
+}
+
 /** Copies the bytes of all files that the target lacks, and compares each with its digest. */
-export async function copyBlobs(rows: AsyncIterable<Row>, source: BlobStore, target: BlobStore): Promise<CopiedBlobs> {
+export async function copyBlobs(
+  rows: AsyncIterable<Row>,
+  source: ReadableBlobs,
+  target: BlobStore,
+): Promise<CopiedBlobs> {
   let copied = 0
   const checked = await checkEach(rows, async file => {
     if (await isThere(target, file)) return true
@@ -44,7 +54,7 @@ export async function copyBlobs(rows: AsyncIterable<Row>, source: BlobStore, tar
 }
 
 /** Compares the bytes of all files with their digests, without copying. */
-export const verifyBlobs = async (rows: AsyncIterable<Row>, blobs: BlobStore): Promise<CopiedBlobs> => ({
+export const verifyBlobs = async (rows: AsyncIterable<Row>, blobs: ReadableBlobs): Promise<CopiedBlobs> => ({
   ...(await checkEach(rows, file => isThere(blobs, file))),
   copied: 0,
 })
@@ -55,7 +65,7 @@ async function checkEach(
 ): Promise<Omit<CopiedBlobs, 'copied'>> {
   const totals = { files: 0, bytes: 0 }
   const damaged: FileRow[] = []
-  await inParallel(rows, async row => {
+  await inParallel(rows, AT_ONCE, async row => {
     const file = row as unknown as FileRow
     totals.files++
     totals.bytes += file.size
@@ -64,7 +74,7 @@ async function checkEach(
   return { ...totals, damaged }
 }
 
-async function isThere(blobs: BlobStore, file: FileRow): Promise<boolean> {
+async function isThere(blobs: ReadableBlobs, file: FileRow): Promise<boolean> {
   try {
     const { size, sha256 } = await digestOf(blobs, file.blob)
     return size === file.size && sha256 === file.sha256
@@ -75,7 +85,7 @@ async function isThere(blobs: BlobStore, file: FileRow): Promise<boolean> {
 }
 
 /** Returns false, and leaves nothing in the target, when the source lacks the bytes. */
-async function copy(source: BlobStore, target: BlobStore, { blob, size, sha256 }: FileRow): Promise<boolean> {
+async function copy(source: ReadableBlobs, target: BlobStore, { blob, size, sha256 }: FileRow): Promise<boolean> {
   // A blob that is already under this key is incomplete.
   await target.delete(blob)
   try {
@@ -89,7 +99,11 @@ async function copy(source: BlobStore, target: BlobStore, { blob, size, sha256 }
 }
 
 /** Works on several items at once. After a failure, no further one is started. */
-async function inParallel<T>(items: AsyncIterable<T>, work: (item: T) => Promise<void>): Promise<void> {
+export async function inParallel<T>(
+  items: AsyncIterable<T>,
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const iterator = items[Symbol.asyncIterator]()
   const failure = new AbortController()
   const worker = async (): Promise<void> => {
@@ -99,7 +113,7 @@ async function inParallel<T>(items: AsyncIterable<T>, work: (item: T) => Promise
       await work(value)
     }
   }
-  const workers = Array.from({ length: AT_ONCE }, () => worker().catch((error: unknown) => failure.abort(error)))
+  const workers = Array.from({ length: atOnce }, () => worker().catch((error: unknown) => failure.abort(error)))
   await Promise.all(workers)
   failure.signal.throwIfAborted()
 }

@@ -60,7 +60,11 @@ export class RowFileWriter {
 }
 
 /** Writes the rows of a table. Resolves when they are durable. */
-export async function writeRows(folder: string, table: Table, rows: AsyncIterable<Row>): Promise<RowFile> {
+export async function writeRows(
+  folder: string,
+  table: Pick<Table, 'name'>,
+  rows: AsyncIterable<Row>,
+): Promise<RowFile> {
   const writer = await RowFileWriter.create(folder, table)
   try {
     for await (const row of rows) await writer.add(row)
@@ -70,8 +74,12 @@ export async function writeRows(folder: string, table: Table, rows: AsyncIterabl
   }
 }
 
-export async function* readRows(folder: string, { name }: Pick<Table, 'name'>): AsyncGenerator<Row> {
-  for await (const line of linesOf(createReadStream(pathOf(folder, name)))) yield JSON.parse(line) as Row
+export const readRows = (folder: string, { name }: Pick<Table, 'name'>): AsyncGenerator<Row> =>
+  rowsFrom(createReadStream(pathOf(folder, name)))
+
+/** The rows in the bytes of such a file. */
+export async function* rowsFrom(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Row> {
+  for await (const line of linesOf(bytes)) yield JSON.parse(line) as Row
 }
 
 /** True when the file has exactly the bytes that were written. */
@@ -82,8 +90,8 @@ export async function isIntact(folder: string, { name, sha256 }: RowFile): Promi
 }
 
 /** Splits lines at line feeds only. `readline` also splits at other separators, which JSON text may contain. */
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  let begun: Buffer[] = []
+async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let begun: Uint8Array[] = []
   for await (const chunk of chunks) {
     let from = 0
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {

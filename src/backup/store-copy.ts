@@ -5,7 +5,7 @@ import type { BlobStore } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { type Migration, migrate, schemaVersion } from '../stores/migrations.ts'
 import { name as sqlName, sql } from '../stores/sql.ts'
-import { type CopiedBlobs, copyBlobs, counted } from './copy-blobs.ts'
+import { type CopiedBlobs, copyBlobs, counted, type ReadableBlobs } from './copy-blobs.ts'
 import { digestOfRows, insertRow, type Row, rowsOf } from './rows.ts'
 import { type Table, tables, tablesAt } from './tables.ts'
 
@@ -13,7 +13,7 @@ import { type Table, tables, tablesAt } from './tables.ts'
 export interface Source {
   /** The step of the schema that the rows have. */
   readonly schema: number
-  readonly blobs: BlobStore
+  readonly blobs: ReadableBlobs
   rows(table: Table): AsyncIterable<Row>
   /** The number of rows, for the progress; absent where it is not known. */
   count?(table: Table): Promise<number | undefined>

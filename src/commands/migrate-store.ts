@@ -7,7 +7,7 @@ import { readConfigFile } from '../config/file.ts'
 import { loadSettings } from '../config/load.ts'
 import type { Settings } from '../config/settings.ts'
 import { factorKeyFile } from '../assembly/factors.ts'
-import { isMissing } from '../stores/key-file.ts'
+import { isMissing, readPrivate } from '../stores/key-file.ts'
 import { restoreKeys } from './restore.ts'
 import { openDatabase, openStores, schema } from '../assembly/stores.ts'
 import { requireCurrent, schemaVersion } from '../stores/migrations.ts'
@@ -42,7 +42,7 @@ export const migrateStore: Command = {
         const copied = await fillStore(original, target, schema, {
           progress: showProgress(),
           finish: async () => {
-            if (keys !== undefined && !(await isMissing(keys))) await restoreKeys(keys, to)
+            if (keys !== undefined && !(await isMissing(keys))) await restoreKeys(await readPrivate(keys), keys, to)
           },
         })
         return printCopied('The store has been copied', copied)

@@ -94,15 +94,25 @@ export const mediaType = settingsOf(
   ),
 )
 
+const BUCKET = 's3://bucket or s3://bucket/prefix with letters, digits and !_.*()-'
+
 /** `folder`, or a bucket with or without a prefix; the value has no slash at its end. */
 export const blobPlace = settingsOf(
-  trimmed('folder, or s3://bucket or s3://bucket/prefix with letters, digits and !_.*()-', text => {
-    if (text.toLowerCase() === 'folder') return 'folder'
-    const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w!.*()-]+)*)\/?$/i.exec(text)
-    const [, bucket = '', prefix = ''] = match ?? []
-    // Clients and servers normalise dots in different ways.
-    if (!match || bucket !== bucket.toLowerCase() || prefix.split('/').some(part => /^\.+$/.test(part)))
-      return undefined
-    return prefix.length <= 900 ? `s3://${bucket}${prefix}` : undefined
+  trimmed(`folder, or ${BUCKET}`, text => (text.toLowerCase() === 'folder' ? 'folder' : readBucket(text))),
+)
+
+/** The path of a folder, or a bucket like that of {@link blobPlace}. */
+export const backupPlace = settingsOf(
+  trimmed(`the path of a folder, or ${BUCKET}`, text => {
+    if (/^[a-z0-9]+:\/\//i.test(text)) return readBucket(text)
+    return /\p{Cc}/u.test(text) ? undefined : text
   }),
 )
+
+function readBucket(text: string): string | undefined {
+  const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w!.*()-]+)*)\/?$/i.exec(text)
+  const [, bucket = '', prefix = ''] = match ?? []
+  // Clients and servers normalise dots in different ways.
+  if (!match || bucket !== bucket.toLowerCase() || prefix.split('/').some(part => /^\.+$/.test(part))) return undefined
+  return prefix.length <= 900 ? `s3://${bucket}${prefix}` : undefined
+}

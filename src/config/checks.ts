@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { UNLIMITED } from '../base/units.ts'
 import { both, type Check, isLoopbackHost, isPlainHttp, KEY_PAIR, needs } from './check.ts'
 import type { Key } from './keys.ts'
@@ -274,12 +275,30 @@ const checks: readonly Check[] = [
     message: 'files too large for clamd are stored without a virus scan',
   },
 
+  // Backups
+  both('service.backup.schedule', 'service.backup.target', 'scheduled backups need both a time and a place'),
+  both(
+    'service.backup.s3.access-key',
+    'service.backup.s3.secret-key',
+    'an access key needs its secret, and the other way round',
+  ),
+  {
+    keys: ['service.backup.target', 'service.data.folder'],
+    wrong: settings => isInside(settings['service.backup.target'], settings['service.data.folder']),
+    message: 'backups in the data folder would be lost together with it',
+  },
+
   ...ssoChecks,
   ...samlRequestChecks,
   ...federationChecks,
   ...oidcChecks,
   ...mappingChecks,
 ]
+
+function isInside(place: string | undefined, folder: string): boolean {
+  if (place === undefined || place.startsWith('s3://')) return false
+  return `${resolve(place)}/`.startsWith(`${resolve(folder)}/`)
+}
 
 // D2.8: `none` forces Secure.
 const sendsSecureCookie = (settings: Settings): boolean =>

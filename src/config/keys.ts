@@ -1,3 +1,4 @@
+import { backupKeys } from './backup-keys.ts'
 import { factorKeys } from './factor-keys.ts'
 import { fileKeys, repositoryKeys, virusScanKeys } from './content-keys.ts'
 import { lockoutKeys, mailKeys, passwordKeys, passwordRuleKeys } from './password-keys.ts'
@@ -23,6 +24,7 @@ export const groups = {
   'CAS and SAML 1.1': casKeys,
   'Files and quota': fileKeys,
   'Virus scan': virusScanKeys,
+  Backups: backupKeys,
   'Contexts, entries and search': repositoryKeys,
   'Cross-origin requests': corsKeys,
   'Documents of other servers': proxyKeys,

@@ -189,8 +189,10 @@ const isReplaced = async ({ database }: FsckStores, { blob }: { readonly blob: s
   (await database.get(sql`SELECT 1 AS used FROM files WHERE blob = ${blob}`)) === undefined
 
 /** @throws {BlobMissing} */
-export const digestOf = async (blobs: Pick<BlobStore, 'read'>, key: string): Promise<StoredBlob> =>
-  await measured(await blobs.read(key))
+export const digestOf = async (
+  blobs: { read(key: string): Promise<AsyncIterable<Uint8Array>> },
+  key: string,
+): Promise<StoredBlob> => await measured(await blobs.read(key))
 
 /** Repairs what can be repaired without loss: quota usage, and bytes that belong to nothing. */
 async function repairStores(stores: FsckStores): Promise<void> {

@@ -4,13 +4,25 @@ import type { Passwords } from '../accounts/passwords.ts'
 import type { Sessions } from '../accounts/sessions.ts'
 import type { ErrorCode } from '../base/error-codes.ts'
 import type { System } from '../base/system.ts'
-import type { Milliseconds } from '../base/units.ts'
+import type { Bytes, Milliseconds } from '../base/units.ts'
 import type { Scrubber } from '../files/scrubber.ts'
 import type { CatchUp } from '../search/catch-up.ts'
 import type { DiskSpace } from '../stores/disk.ts'
 import type { Files } from '../files/files.ts'
 import type { VirusScan } from '../files/virus-scan.ts'
 import { MAX_CONTEXTS, type StorageUsage } from '../files/storage-usage.ts'
+
+/** The backups that the service makes itself. */
+export interface ScheduledBackups {
+  report(): Promise<{
+    /** The last attempt that has ended. */
+    readonly ended: { readonly problem: string | null } | undefined
+    /** The last one that made a backup. */
+    readonly made:
+      | { readonly started: Milliseconds; readonly finished: Milliseconds | null; readonly bytes: Bytes | null }
+      | undefined
+  }>
+}
 
 /** Values that are read when metrics are requested, not counted as they happen. */
 export interface Measured {
@@ -23,6 +35,8 @@ export interface Measured {
   readonly storageUsage: Pick<StorageUsage, 'measure'>
   /** Absent where files are not scanned. */
   readonly virusScan: Pick<VirusScan, 'counts'> | undefined
+  /** Absent without scheduled backups. */
+  readonly backups?: ScheduledBackups | undefined
   readonly passwords: Pick<Passwords, 'load'>
   readonly sessions: Pick<Sessions, 'count'>
   readonly system: System
@@ -98,6 +112,7 @@ export class Metrics {
     this.#measureSessions(deps)
     this.#measureStorage(deps)
     this.#measureDisk(deps)
+    this.#measureBackups(deps)
   }
 
   answered({ method, route = 'none', status, seconds }: AnsweredRequest): void {
@@ -202,6 +217,26 @@ export class Metrics {
     }
     const help = 'Files whose stored bytes are missing, damaged, or not verified yet.'
     this.#observe(Gauge, 'files_by_verification', help, ['state', async () => ({ ...(await scrubber.report()) })])
+  }
+
+  #measureBackups({ backups, system }: Measured): void {
+    if (!backups) return
+    const age = 'Seconds since the snapshot of the last scheduled backup; +Inf when there is none.'
+    this.#observe(Gauge, 'backup_age_seconds', age, async () => {
+      const { made } = await backups.report()
+      return made ? Math.max(0, system.now() - made.started) / 1000 : Number.POSITIVE_INFINITY
+    })
+    this.#observe(Gauge, 'backup_size_bytes', 'Bytes of all files in that backup.', async () => {
+      return (await backups.report()).made?.bytes ?? 0
+    })
+    this.#observe(Gauge, 'backup_duration_seconds', 'How long that backup took.', async () => {
+      const { made } = await backups.report()
+      return made ? ((made.finished ?? made.started) - made.started) / 1000 : 0
+    })
+    const failed = '1 when the last scheduled backup failed, or lacks files that the store has lost.'
+    this.#observe(Gauge, 'backup_failed', failed, async () => {
+      return Number(((await backups.report()).ended?.problem ?? null) !== null)
+    })
   }
 
   /** A value kept elsewhere. @param read one value, or a label and the values by it */

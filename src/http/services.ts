@@ -51,7 +51,7 @@ import type { ContentOrigin } from './content-origin.ts'
 import type { Bodies, BodyLimits } from './protocol/body.ts'
 import type { UiAssets } from './page.ts'
 import type { History } from './history.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics, ScheduledBackups } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
 import type { Readers } from './readers/read-task.ts'
 
@@ -177,6 +177,8 @@ export interface AppServices {
   readonly contentOrigin: ContentOrigin | undefined
   readonly metrics: Metrics
   readonly history: History
+  /** Absent without scheduled backups. */
+  readonly backups: ScheduledBackups | undefined
   readonly insight: AdminDiagnostics
   readonly readiness: Readiness
   /**

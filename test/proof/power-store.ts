@@ -17,6 +17,7 @@ import type { Settings } from '../../src/config/settings.ts'
 import { fsck } from '../../src/files/fsck.ts'
 import { Garbage } from '../../src/files/garbage.ts'
 import { Ledger } from '../../src/files/quota-ledger.ts'
+import { readPrivate } from '../../src/stores/key-file.ts'
 import { sql } from '../../src/stores/sql.ts'
 
 const NEWEST = schema.at(-1)?.id ?? 0
@@ -72,7 +73,8 @@ async function isComplete({ database }: Stores): Promise<boolean> {
 async function continueRestore(backup: string, stores: Stores, settings: Settings): Promise<void> {
   const { manifest, source } = await openBackup(backup, schema)
   const finish = async (): Promise<void> => {
-    if (manifest.keys === true) await restoreKeys(keysIn(backup, manifest.folder), settings)
+    const keys = keysIn(backup, manifest.folder)
+    if (manifest.keys === true) await restoreKeys(await readPrivate(keys), keys, settings)
   }
   await fillStore(source, stores, schema, { finish })
 }

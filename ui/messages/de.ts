@@ -874,6 +874,11 @@ const de: Messages = {
     'Bei 100 % werden Uploads abgelehnt. Löschen Sie Dateien und leeren Sie den Papierkorb, oder bitten Sie um ein größeres Kontingent.',
   'page.mail.quota.button': 'Speicher zeigen',
   'page.mail.quota.otherwise': 'Diese E-Mail wird bei 80, 90 und 100 % gesendet.',
+  'page.mail.backup.subject': 'Sicherung fehlgeschlagen',
+  'page.mail.backup.why': 'Die geplante Sicherung von {address} ist fehlgeschlagen.',
+  'page.mail.backup.button': 'Befunde zeigen',
+  'page.mail.backup.otherwise':
+    'Frühere Sicherungen bleiben erhalten. Der Dienst versucht es zum nächsten geplanten Zeitpunkt wieder.',
   'page.mail.reset.button': 'Neues Passwort setzen',
   'page.mail.reset.otherwise':
     'Wenn Sie das nicht angefordert haben, ignorieren Sie diese E-Mail. Ihr Passwort bleibt unverändert.',
@@ -999,6 +1004,8 @@ const de: Messages = {
   usersLocked: '{count, plural, one {# Benutzer ist} other {# Benutzer sind}} gesperrt',
   attention: 'Braucht Aufmerksamkeit',
   attentionNone: 'Nichts braucht Aufmerksamkeit.',
+  lastBackup: 'Letzte Sicherung',
+  lastBackupFailed: 'Der letzte Versuch ist fehlgeschlagen',
   'problem.user-incomplete': 'Der Benutzer {name} wurde erstellt, aber nicht vollständig eingerichtet: {reason}',
   'slot.admin': 'Eigentümer',
   'slot.rread': 'lesen',

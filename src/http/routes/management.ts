@@ -36,6 +36,7 @@ import {
 import { count, time, uri } from '../interface/schemas.ts'
 import { preferenceAmong, prefersHtml } from '../protocol/negotiate.ts'
 import type { Parameters } from '../protocol/body.ts'
+import type { ScheduledBackups } from '../metrics.ts'
 import type { Uses } from '../services.ts'
 import { OIDC_CALLBACK_PATH } from './oidc.ts'
 import type { Federation } from '../../sso/saml/federation.ts'
@@ -95,7 +96,14 @@ export const managementRoutes = [
     },
     refusals: { 401: [], 403: [] },
     handle: async (
-      { base, database, ledger, options, startedAt }: Uses<'base' | 'database' | 'ledger' | 'options' | 'startedAt'>,
+      {
+        backups,
+        base,
+        database,
+        ledger,
+        options,
+        startedAt,
+      }: Uses<'backups' | 'base' | 'database' | 'ledger' | 'options' | 'startedAt'>,
       { request, reply, caller, query },
     ) => {
       const { version, cors } = options
@@ -112,6 +120,7 @@ export const managementRoutes = [
           // Clients know the engine by this name. An entry is indexed in the transaction that changes it, so
           // nothing waits.
           solr: { enabled: true, status: 'online', postQueueSize: 0 },
+          ...(backups ? { backup: await describeBackups(backups) } : {}),
           ...runtime(),
           ...stats,
         }
@@ -251,6 +260,15 @@ export const managementRoutes = [
 ]
 
 const brief = (version: string) => ({ version, repositoryStatus: 'online' })
+
+/** The last scheduled backup, and what went wrong at the last attempt. */
+async function describeBackups(backups: ScheduledBackups) {
+  const { ended, made } = await backups.report()
+  return {
+    made: made && { time: isoTime(made.started), bytes: made.bytes },
+    problem: ended?.problem ?? undefined,
+  }
+}
 
 /** Numbers of the running process: bytes, seconds, and the load of the machine over one minute. */
 function runtime() {

@@ -2,7 +2,6 @@ import { readColumnDefaults } from '../../backup/rows.ts'
 import { tables } from '../../backup/tables.ts'
 import type { Source } from '../../backup/store-copy.ts'
 import type { System } from '../../base/system.ts'
-import type { BlobStore } from '../../stores/blob-store.ts'
 import type { Queries } from '../../stores/database.ts'
 import type { Scratch } from '../../stores/scratch.ts'
 import { convert } from './convert.ts'
@@ -105,7 +104,7 @@ export async function readEntryStore(
     await rows.close()
   }
   report.requireBalanced()
-  const blobs = { read: (key: string) => files.read(key) } satisfies Partial<BlobStore> as BlobStore
+  const blobs = { read: (key: string) => files.read(key) }
   return { report, source: { schema: deps.schema, blobs, rows: table => rows.rows(table) } }
 }
 

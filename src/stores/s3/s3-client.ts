@@ -23,6 +23,8 @@ export interface S3Options {
   readonly endpoint?: string | undefined
   /** If absent, the region of the usual environment variables; for a server other than Amazon's, `us-east-1`. */
   readonly region?: string | undefined
+  /** If absent, they come from the same places that Amazon's tools use. */
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string }
   /** How long a server may stay silent before the attempt fails; 10 s by default. */
   readonly timeout?: Milliseconds
 }
@@ -35,14 +37,14 @@ const SOCKETS = 1024
 /**
  * A client whose calls always end: each attempt fails once the server is silent for too long, and there are few attempts.
  * Readers may take their time, so the client for reading applies the timeout only up to the head of the response.
- * Credentials come from the same places that Amazon's tools use.
  */
 export function createS3Client(purpose: 'read' | 'write', options: S3Options): S3Client {
-  const { endpoint, region, timeout = TIMEOUT } = options
+  const { endpoint, region, credentials, timeout = TIMEOUT } = options
   const timeouts = purpose === 'read' ? { requestTimeout: timeout, socketTimeout: 0 } : { socketTimeout: timeout }
   return new S3Client({
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true, region: region ?? 'us-east-1' }),
     ...(region === undefined ? {} : { region }),
+    ...(credentials === undefined ? {} : { credentials }),
     maxAttempts: ATTEMPTS,
     // Servers other than Amazon's reject the trailing checksums that are sent by default, or store them as content.
     requestChecksumCalculation: 'WHEN_REQUIRED',

@@ -30,6 +30,11 @@ interface Status {
   readonly baseURI: string
   readonly startupTime: string
   readonly quota: boolean
+  /** Absent without scheduled backups. */
+  readonly backup?: {
+    readonly made?: { readonly time: string; readonly bytes: number }
+    readonly problem?: string
+  }
   readonly process: {
     readonly node: string
     readonly rss: number
@@ -121,7 +126,7 @@ function Ready({ ready, checks, again }: Readiness & { readonly again: () => voi
   )
 }
 
-function Facts({ version, baseURI, startupTime, quota, process, readiness }: System) {
+function Facts({ version, baseURI, startupTime, quota, backup, process, readiness }: System) {
   return (
     <Card title={t('service')}>
       <dl class="facts">
@@ -136,6 +141,12 @@ function Facts({ version, baseURI, startupTime, quota, process, readiness }: Sys
             <span class={state === 'up' ? 'badge' : 'badge bad'}>{t(state === 'up' ? 'up' : 'down')}</span>
           </Fact>
         ))}
+        {backup && (
+          <Fact name={t('lastBackup')}>
+            {backup.made ? `${dateTime(new Date(backup.made.time))}, ${bytes(backup.made.bytes)}` : '–'}
+            {backup.problem !== undefined && <span class="badge bad">{t('lastBackupFailed')}</span>}
+          </Fact>
+        )}
         <Fact name={t('quota')}>{t(quota ? 'on' : 'off')}</Fact>
         <Fact name={t('memory')}>{t('memoryUsed', { rss: bytes(process.rss), heap: bytes(process.heapUsed) })}</Fact>
         <Fact name="Node.js">{process.node}</Fact>

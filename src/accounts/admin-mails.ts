@@ -1,0 +1,42 @@
+import type { Database } from '../stores/database.ts'
+import type { Mail } from '../stores/smtp-mailer.ts'
+import { membersOf } from './groups.ts'
+import type { MailQueue } from './mail-queue.ts'
+import { isMailAddress, linkMail, type MailTexts } from './password-reset.ts'
+import { ADMINS, findUser } from './users.ts'
+
+interface Dependencies {
+  readonly database: Database
+  readonly mails: MailQueue
+  /** The base address of the service. */
+  readonly address: () => string
+}
+
+/** Mails to the administrators whose names are mail addresses. */
+export class AdminMails {
+  readonly #deps: Dependencies
+
+  constructor(deps: Dependencies) {
+    this.#deps = deps
+  }
+
+  /** Queues a mail to each. @param page the link leads to, relative to the base address */
+  add(page: string, textsFor: (language: string | undefined) => MailTexts): void {
+    const { database, mails } = this.#deps
+    mails.add(async () => {
+      for (const id of await membersOf(database, ADMINS)) mails.add(() => this.#mailTo(id, page, textsFor))
+      return undefined
+    })
+  }
+
+  async #mailTo(
+    id: string,
+    page: string,
+    textsFor: (language: string | undefined) => MailTexts,
+  ): Promise<Mail | undefined> {
+    const user = await findUser(this.#deps.database, id)
+    if (user?.name === undefined || user.disabled || !isMailAddress(user.name)) return undefined
+    const address = this.#deps.address()
+    return linkMail(textsFor(user.language), { name: user.name, link: address + page, address, hours: 0 })
+  }
+}

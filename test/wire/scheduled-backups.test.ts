@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { generateX25519Identity, identityToRecipient } from 'age-encryption'
+import { backUp, fill, fsckIsClean, holds, place, succeeded } from '../support/backups.ts'
+import { stowage } from '../support/cli.ts'
+import { startFakeS3 } from '../support/fake-s3.ts'
+import { type Process, startProcess } from '../support/service.ts'
+import { fillDisk, freeDisk, smallDisk } from '../support/small-disk.ts'
+import { partOf, startSmtpServer } from '../support/smtp-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { addUser } from '../support/accounts.ts'
+import { eventually } from '../support/waiting.ts'
+
+const quota = { 'service.data.quota': 'on' }
+/** Never again after the first one, which is made at the start. */
+const once = (target: string) => ({
+  ...quota,
+  'service.backup.schedule': '0 0 29 2 *',
+  'service.backup.target': target,
+})
+const everySecond = (target: string) => ({ ...once(target), 'service.backup.schedule': '* * * * * *' })
+
+/** The lines of `backup list`, the newest first. */
+async function listed(
+  target: string,
+  env: Readonly<Record<string, string>> = {},
+  ...more: string[]
+): Promise<string[]> {
+  const said = succeeded(await stowage('/', ['backup', 'list', target, ...more], env))
+  return said.split('\n').filter(line => /^\d{4}-/.test(line))
+}
+
+/** A service with contents that has been stopped. */
+async function filled(t: Parameters<typeof startProcess>[0]) {
+  const service = await startProcess(t, { settings: quota })
+  const contents = await fill(service, await service.admin())
+  await service.stop()
+  return { folder: service.folder, contents }
+}
+
+const metric = async (service: Process, name: string): Promise<number> => {
+  const { text } = await (await service.admin()).get('management/metrics')
+  return Number(new RegExp(`^stowage_${name} (\\S+)$`, 'm').exec(text)?.[1])
+}
+
+test('the service backs itself up at the start and at each time, keeps what the rule says, and each restores', async t => {
+  const { folder, contents } = await filled(t)
+  const target = join(await temporaryFolder(), 'backups')
+  const settings = { ...everySecond(target), 'service.backup.keep': '1d' }
+  const service = await startProcess(t, { folder, settings })
+  await eventually('a backup', async () => (await listed(target)).length > 0)
+  const [first = ''] = await listed(target)
+  assert.match(first, /5 files, 100000 bytes, not encrypted/)
+  await eventually('a newer one, and the older one removed', async () => {
+    const now = await listed(target)
+    return now.length === 1 && now[0] !== first
+  })
+  assert.ok((await metric(service, 'backup_age_seconds')) < 1000)
+  assert.equal(await metric(service, 'backup_size_bytes'), 100_000)
+  assert.equal(await metric(service, 'backup_failed'), 0)
+  assert.ok(Number.isFinite(await metric(service, 'backup_duration_seconds')))
+  const status = (await (await service.admin()).get('management/status?extended')).json() as {
+    backup: { made: { bytes: number } }
+  }
+  assert.equal(status.backup.made.bytes, 100_000)
+  await holds(service, contents)
+  assert.equal(await service.stop(), 0)
+  assert.deepEqual(await readdir(join(folder)).then(names => names.filter(name => name.startsWith('backup'))), [])
+
+  assert.match(
+    succeeded(await stowage('/', ['backup', 'verify', target])),
+    /5 files with 100000 bytes checked, 0 damaged/,
+  )
+  const restored = await temporaryFolder()
+  succeeded(await stowage('/', ['restore', target, ...(await place(restored))]))
+  await fsckIsClean(restored)
+  await holds(await startProcess(t, { folder: restored, settings: quota }), contents)
+})
+
+test('an encrypted backup gives nothing away, is verified without the secret key, and is restored only with it', async t => {
+  const { folder, contents } = await filled(t)
+  const target = join(await temporaryFolder(), 'backups')
+  const [secret, other] = [await generateX25519Identity(), await generateX25519Identity()]
+  const settings = { ...once(target), 'service.backup.encrypt-to.1': await identityToRecipient(secret) }
+  const service = await startProcess(t, { folder, settings })
+  await eventually('a backup', async () => (await listed(target)).length > 0)
+  await service.stop()
+  assert.match((await listed(target))[0] ?? '', /, encrypted,/)
+  const files = (await readdir(target, { recursive: true, withFileTypes: true })).filter(file => file.isFile())
+  for (const { parentPath, name } of files) {
+    const bytes = await readFile(join(parentPath, name), 'latin1')
+    assert.doesNotMatch(bytes, /Archiv|argon2|22222222/, `${parentPath}/${name}`)
+  }
+  assert.match(succeeded(await stowage('/', ['backup', 'verify', target])), /0 damaged/)
+
+  const keys = await temporaryFolder()
+  await writeFile(join(keys, 'right'), `# created: 2026\n${secret}\n`)
+  await writeFile(join(keys, 'wrong'), `${other}\n`)
+  await writeFile(join(keys, 'none'), '# no key\n')
+  const restored = await temporaryFolder()
+  const restore = async (...args: string[]) => stowage('/', ['restore', target, ...args, ...(await place(restored))])
+  for (const [args, message] of [
+    [[], /encrypted to age1\w+: name the file of the secret key with --identity\.$/m],
+    [['--identity', join(keys, 'wrong')], /The secret keys in \S+ cannot decrypt this backup\.$/m],
+    [['--identity', join(keys, 'none')], /contains no secret key of age/],
+    [['--identity', join(keys, 'absent')], /There is no file/],
+    [['--at', '2020-01-01T00:00:00.000Z'], /There is no backup of 2020-01-01\S+ in \S+\. There are: 20/],
+  ] as const) {
+    const { status, stderr } = await restore(...args)
+    assert.equal(status, 1)
+    assert.match(stderr, message)
+  }
+  assert.deepEqual(await readdir(restored), [], 'nothing was begun')
+  succeeded(await restore('--identity', join(keys, 'right')))
+  await holds(await startProcess(t, { folder: restored, settings: quota }), contents)
+})
+
+test('a bucket with a server and an access key of its own can be the target', async t => {
+  const { folder, contents } = await filled(t)
+  const s3 = await startFakeS3(t)
+  const own = {
+    'service.backup.s3.endpoint': s3.url,
+    'service.backup.s3.region': 'eu-north-1',
+    'service.backup.s3.access-key': 'key',
+    'service.backup.s3.secret-key': 'secret',
+  }
+  const sets = Object.entries(own).flatMap(([key, value]) => ['--set', `${key}=${value}`])
+  s3.objects.set('kept/of-others.txt', Buffer.from('x'))
+  const service = await startProcess(t, { folder, settings: { ...once('s3://bucket/kept'), ...own } })
+  await eventually('a backup', async () => (await listed('s3://bucket/kept', {}, ...sets)).length > 0)
+  await service.stop()
+  assert.ok(s3.objects.has('kept/of-others.txt'))
+  assert.equal(s3.requests.at(-1)?.region, 'eu-north-1')
+  const restored = await temporaryFolder()
+  succeeded(await stowage('/', ['restore', 's3://bucket/kept', ...sets, ...(await place(restored))]))
+  await holds(await startProcess(t, { folder: restored, settings: quota }), contents)
+})
+
+test('a target that fails is told by mail, metric, page and log, leaves no half backup, and works again later', async t => {
+  const disk = await smallDisk(t, 2 ** 22)
+  if (disk === undefined) return
+  const { folder } = await filled(t)
+  await fillDisk(disk, 0)
+  const smtp = await startSmtpServer(t)
+  const target = join(disk, 'backups')
+  const mail = {
+    'service.smtp.host': '127.0.0.1',
+    'service.smtp.port': String(smtp.port),
+    'service.smtp.security': 'off',
+    'service.smtp.from': 'store@example.org',
+  }
+  const before = await startProcess(t, { folder, settings: quota })
+  const admin = await before.admin()
+  const chief = await addUser(admin, 'chief@example.org')
+  assert.equal((await admin.put('_principals/resource/_admins', [chief.id])).status, 204)
+  await before.stop()
+
+  const service = await startProcess(t, { folder, settings: { ...everySecond(target), ...mail } })
+  const text = partOf(await smtp.take('chief@example.org', 1), 'text/plain')
+  assert.match(text, /The scheduled backup of http\S+ failed\.[^]*(no space|full)[^]*ui\/admin/i)
+  assert.equal(await metric(service, 'backup_failed'), 1)
+  assert.equal(await metric(service, 'backup_age_seconds'), Number.NaN, '+Inf')
+  const findings = (await (await service.admin()).get('management/findings')).text
+  assert.match(findings, /"problem","text":"backups: the last one failed\. /)
+  assert.match(service.output(), /a backup failed/)
+  assert.deepEqual(await listed(target).catch(() => []), [])
+  await freeDisk(disk)
+  await eventually('a backup once there is space', async () => (await metric(service, 'backup_failed')) === 0)
+  assert.ok((await listed(target)).length > 0)
+})
+
+test('a kill in the middle of a backup leaves nothing that looks like one, and the next start makes it', async t => {
+  const { folder, contents } = await filled(t)
+  const target = join(await temporaryFolder(), 'backups')
+  for (let round = 0; round < 3; round++) {
+    const service = await startProcess(t, { folder, settings: everySecond(target) })
+    await eventually('the backup begins', async () =>
+      (await readdir(target, { recursive: true }).catch(() => [])).some(name => name.startsWith('blobs/')),
+    )
+    await service.stop('SIGKILL')
+    for (const line of await listed(target)) {
+      const [time = ''] = line.split(' ')
+      assert.match(succeeded(await stowage('/', ['backup', 'verify', target, '--at', time])), /, 0 damaged/)
+    }
+  }
+  const service = await startProcess(t, { folder, settings: once(target) })
+  await holds(service, contents)
+})
+
+test('files of the store that are lost make a problem, but the rest is backed up', async t => {
+  const { folder } = await filled(t)
+  const blobs = join(folder, 'files')
+  const [lost] = (await readdir(blobs, { recursive: true, withFileTypes: true })).filter(file => file.isFile())
+  if (!lost) return t.skip('the files are not in a folder')
+  await rm(join(lost.parentPath, lost.name))
+  const target = join(await temporaryFolder(), 'backups')
+  const service = await startProcess(t, { folder, settings: once(target) })
+  await eventually('it ends', async () => (await metric(service, 'backup_failed')) === 1)
+  assert.match(service.output(), /made without one file whose bytes the store has lost/)
+  assert.match((await listed(target))[0] ?? '', /4 files/)
+})
+
+test('a schedule without a place, a place in the data folder and a key that is none are refused', async () => {
+  const folder = await temporaryFolder()
+  const check = (...sets: string[]) =>
+    stowage(folder, ['config', 'check', ...sets.flatMap(set => ['--set', `service.backup.${set}`])])
+  for (const [sets, message] of [
+    [['schedule=@daily'], /need both a time and a place/],
+    [['schedule=every night', 'target=/b'], /expected a cron expression/],
+    [['schedule=0 0 30 2 *', 'target=/b'], /expected a cron expression/],
+    [['schedule=@daily', 'target=data/backups'], /lost together with it/],
+    [['schedule=@daily', 'target=s3://UPPER'], /the path of a folder, or s3:/],
+    [['schedule=@daily', 'target=/b', 'keep=7'], /numbers with d, w or m/],
+    [['schedule=@daily', 'target=/b', 'encrypt-to.1=ssh-rsa'], /a public key of age/],
+  ] as const) {
+    const { status, stderr, stdout } = await check(...sets)
+    assert.notEqual(status, 0)
+    assert.match(stderr + stdout, message)
+  }
+  const place = join(await temporaryFolder(), 'b')
+  const wrong = ['schedule=@daily', `target=${place}`, 'encrypt-to.1=age1wrong']
+  const args = wrong.flatMap(set => ['--set', `service.backup.${set}`])
+  const { status, stderr } = await stowage(folder, ['serve', '--set', 'service.http.port=0', ...args])
+  assert.equal(status, 1)
+  assert.match(stderr, /age1wrong is not a public key of age/)
+})
+
+test('the folder of one backup is not listed as several, and --at names none in it', async t => {
+  const { folder } = await filled(t)
+  const backup = join(await temporaryFolder(), 'backup')
+  succeeded(await backUp(folder, backup))
+  const { status, stderr } = await stowage('/', [
+    'restore',
+    backup,
+    '--at',
+    'x',
+    ...(await place(await temporaryFolder())),
+  ])
+  assert.equal(status, 1)
+  assert.match(stderr, /is the folder of one backup: leave --at out/)
+})
