@@ -141,8 +141,9 @@ export class QuotaUsage {
   /** Expression for the limit of bytes of a row of `quota_usage`. */
   limitOfBytes(): Sql {
     const { context, user, providerUser } = this.#defaults
-    return sql`COALESCE(quota, CASE WHEN kind = 'context' THEN ${context}
-      WHEN kind = 'user' THEN CASE WHEN provisioned = 1 THEN ${providerUser} ELSE ${user} END ELSE ${UNLIMITED} END)`
+    // PostgreSQL would take values without a type for texts.
+    return sql`COALESCE(quota, CASE WHEN kind = 'context' THEN CAST(${context} AS BIGINT)
+      WHEN kind = 'user' AND provisioned = 1 THEN ${providerUser} WHEN kind = 'user' THEN ${user} ELSE ${UNLIMITED} END)`
   }
 
   /** Condition for the rows of `quota_usage` that have reached this percentage of a limit. */

@@ -199,6 +199,34 @@ test('only administrators set quotas and see those of others; what cannot be set
   assert.equal((await admin.delete(`quota/users/${user.id}`)).json<State>().hasDefaultQuota, true)
 })
 
+test('lists begin with the largest usage, and can be reduced to owners that have reached a part of a limit', async t => {
+  const listing = await startInProcess(t, {
+    settings: {
+      'service.data.quota': 'on',
+      'service.data.quota.default': '100',
+      'service.data.quota.user-default': '120',
+    },
+  })
+  const chief = await listing.admin()
+  const user = await newUser(listing, chief)
+  const [large, small, many] = [await newContext(chief, [user.id]), await newContext(chief), await newContext(chief)]
+  await putFile(user.visitor, await newPath(user.visitor, large), bytes(79))
+  await putFile(chief, await newPath(chief, small), bytes(8))
+  await putFile(chief, await newPath(chief, many), '')
+  await chief.put(`quota/contexts/${small}`, { quota: 10 })
+  await chief.put(`quota/contexts/${many}`, { maxFiles: 1 })
+  await chief.put('quota/groups/both', { quota: 87, contexts: [large, small] })
+  const listed = async (path: string): Promise<string[]> =>
+    (await chief.get(`quota/${path}`)).json<{ items: State[] }>().items.map(({ owner }) => owner.id)
+  assert.deepEqual(await listed('contexts?limit=2'), [large, small])
+  assert.deepEqual(await listed('contexts?reached=79'), [large, small, many])
+  assert.deepEqual(await listed('contexts?reached=80'), [small, many])
+  assert.deepEqual(await listed('contexts?reached=100'), [many])
+  assert.deepEqual(await listed('users?reached=65'), [user.id])
+  assert.deepEqual(await listed('users?reached=66'), [])
+  assert.deepEqual(await listed('groups?reached=100'), ['both'])
+})
+
 test('with quota off the addresses answer like those of contexts (D7.1)', async t => {
   const plain = await startInProcess(t)
   for (const path of ['quota', 'quota/store', 'quota/users', 'quota/users/_admin', 'quota/groups/x'])
