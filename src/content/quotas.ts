@@ -1,5 +1,7 @@
 import { type Caller, mayManageQuota, requireQuotaManager, requireSignedIn } from '../accounts/caller.ts'
 import { InvalidInput } from '../base/errors.ts'
+import { jsonTypeOf } from '../base/json.ts'
+import { UNLIMITED } from '../base/units.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import { type Limits, QuotaOwners } from '../files/quota-owners.ts'
 import { type QuotaOwner, STORE, type Usage } from '../files/quota-usage.ts'
@@ -119,6 +121,17 @@ export class Quotas {
     const usage = await this.#owners.read(queries, owner)
     return owner.kind === 'group' ? { ...usage, contexts: await this.#owners.contextsOf(queries, owner.id) } : usage
   }
+}
+
+/** A limit as clients send it: bytes or a number of files, -1 for none. @throws {InvalidInput} `invalid-quota` */
+export function requireLimit(value: unknown, member: 'quota' | 'maxFiles'): number {
+  const isWhole = typeof value === 'number' && Number.isSafeInteger(value) && !Object.is(value, -0)
+  if (isWhole && value >= UNLIMITED) return value
+  const unit = member === 'quota' ? 'bytes' : 'files'
+  throw new InvalidInput(
+    'invalid-quota',
+    `\`${member}\` must be -1 (unlimited) or a whole number of ${unit} from 0 to 2^53-1, but is ${jsonTypeOf(value)}.`,
+  )
 }
 
 const MAX_NAME = 128

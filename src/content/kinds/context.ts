@@ -19,6 +19,7 @@ import { listEntryIds } from '../entry-records.ts'
 import { forgetListsOf } from '../list-records.ts'
 import type { Changes, EntryWriter } from '../changes.ts'
 import type { EntryLoader } from '../entry-loader.ts'
+import { requireLimit } from '../quotas.ts'
 import type { Entry } from '../../model/entry.ts'
 import { type AccessCheck, type EntryInContext, requireRight, requires } from '../../model/rights.ts'
 import {
@@ -73,7 +74,7 @@ export class ContextKind implements ResourceKind {
     const quota = resource['quota'] === undefined ? undefined : readQuotaMember(resource['quota'])
     if (quota !== undefined) {
       requireQuotaManager(maker, entry.id)
-      if (!this.#deps.ledger.enforced) throw new NotSupported('quota-not-supported', 'Quota is switched off.')
+      this.#requireQuota()
     }
     const contextName = name === undefined ? undefined : requireContextName(requireText(name, 'name'))
     await this.open(tx, entry.id, contextName)
@@ -220,20 +221,12 @@ function readQuotaObject(json: unknown): Bytes {
       `The body must be a JSON object with \`quota\`, but is ${jsonTypeOf(json)}.`,
     )
   requireOnly(json, ['quota', ...READ_ONLY])
-  return requireQuotaValue(json['quota'])
+  return requireLimit(json['quota'], 'quota')
 }
 
 /** The member `quota` of a context: a number, or the whole quota object. @throws {InvalidInput} `invalid-quota` */
-const readQuotaMember = (value: unknown): Bytes => (isObject(value) ? readQuotaObject(value) : requireQuotaValue(value))
-
-function requireQuotaValue(value: unknown): Bytes {
-  const isWhole = typeof value === 'number' && Number.isSafeInteger(value) && !Object.is(value, -0)
-  if (isWhole && value >= UNLIMITED) return value
-  throw new InvalidInput(
-    'invalid-quota',
-    `\`quota\` must be -1 (unlimited) or a whole number of bytes from 0 to 2^53-1, but is ${jsonTypeOf(value)}.`,
-  )
-}
+const readQuotaMember = (value: unknown): Bytes =>
+  isObject(value) ? readQuotaObject(value) : requireLimit(value, 'quota')
 
 /** Checks that the object contains known members only; any other member is an error (D7.1). */
 function requireOnly(body: Readonly<Record<string, unknown>>, members: readonly string[]): void {

@@ -3,15 +3,15 @@ import type { ContextDescription, CreationRequest } from '../../content/resource
 import { entryValidators, fileValidators, sendCreated, validatorHeaders } from '../representations.ts'
 import { anyOf, anything, integer, named, object, openObject, optional, text } from '../interface/schema.ts'
 import { count, Graph, Ids, Quota } from '../interface/schemas.ts'
-import { NotSupported } from '../../base/errors.ts'
 import { mediaTypeOf as storedMediaType } from '../../content/file-description.ts'
 import { entryUri, PRINCIPALS } from '../../model/addresses.ts'
 import { creationQuery, readCreation } from '../creation-request.ts'
-import { json, type Links, type Refusals, route, textParameter, undescribed } from '../interface/route.ts'
+import { json, type Links, type Refusals, route, textParameter } from '../interface/route.ts'
 import { checkedBelow, streamedBody } from '../interface/bodies.ts'
 import { refuseFeed } from '../protocol/body.ts'
 import type { Uses } from '../services.ts'
 import { readUpload } from '../upload-request.ts'
+import { hasQuota } from './quotas.ts'
 
 export const ContextState = named(
   'Context',
@@ -237,22 +237,9 @@ export const contextRoutes = [
     handle: async ({ contexts }: QuotaServices, { reply, caller, params }) =>
       describeQuota(reply, await contexts.setQuota(caller, params.context, undefined)),
   }),
-  // With quota off the resource does not exist, for any method (D7.1).
-  ...(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).map(method =>
-    undescribed({
-      method,
-      url: '/:context/quota',
-      isOffered: (deps: Uses<'ledger'>) => !hasQuota(deps),
-      handle: () => Promise.reject(new NotSupported('quota-not-supported', 'Quota is switched off on this service.')),
-    }),
-  ),
 ]
 
 type QuotaServices = Uses<'contexts' | 'ledger'>
-
-function hasQuota({ ledger }: Uses<'ledger'>): boolean {
-  return ledger.enforced
-}
 
 /** The body is the file, described by the same headers and parameters as in PUT of a file; there is no other body. */
 async function createWithFile(

@@ -1,7 +1,6 @@
 import { InvalidInput, NotSupported } from '../../base/errors.ts'
 import { isObject } from '../../base/json.ts'
-import { UNLIMITED } from '../../base/units.ts'
-import type { QuotaChange, QuotaState } from '../../content/quotas.ts'
+import { type QuotaChange, type QuotaState, requireLimit } from '../../content/quotas.ts'
 import type { QuotaOwner } from '../../files/quota-usage.ts'
 import { checkedBelow } from '../interface/bodies.ts'
 import { done, json, paging, route, textParameter, undescribed, wholeNumber } from '../interface/route.ts'
@@ -74,8 +73,9 @@ export const quotaRoutes = [
   ...ownersOf('group', 'groups', 'a group of contexts'),
   ...ownersOf('context', 'contexts', 'a context, with its number of files'),
   ...oneOwner('/quota/store', 'Store', 'the store', () => ({ kind: 'store', id: '' })),
-  // With quota off the resources do not exist, for any method, like those of contexts (D7.1).
+  // With quota off the resources do not exist, for any method (D7.1).
   ...[
+    '/:context/quota',
     '/quota',
     '/quota/store',
     ...['users', 'groups', 'contexts'].flatMap(kind => [`/quota/${kind}`, `/quota/${kind}/:entry`]),
@@ -93,7 +93,7 @@ export const quotaRoutes = [
 
 type QuotaServices = Uses<'quotas' | 'ledger'>
 
-function hasQuota({ ledger }: Uses<'ledger'>): boolean {
+export function hasQuota({ ledger }: Uses<'ledger'>): boolean {
   return ledger.enforced
 }
 
@@ -214,18 +214,14 @@ function readChange(json: unknown, isGroup: boolean): QuotaChange {
   const { contexts } = json
   if (contexts !== undefined && !isGroup) throw wrong('Only a group has `contexts`.')
   return {
-    bytes: readLimit('quota', json['quota']),
-    files: readLimit('maxFiles', json['maxFiles']),
+    bytes: readLimit(json['quota'], 'quota'),
+    files: readLimit(json['maxFiles'], 'maxFiles'),
     contexts: contexts === undefined ? undefined : readContexts(contexts),
   }
 }
 
-function readLimit(name: string, value: unknown): number | null {
-  if (value === undefined || value === null) return null
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= UNLIMITED && !Object.is(value, -0))
-    return value
-  throw wrong(`\`${name}\` must be -1 (unlimited) or a whole number from 0 to 2^53-1, but is ${JSON.stringify(value)}.`)
-}
+const readLimit = (value: unknown, member: 'quota' | 'maxFiles'): number | null =>
+  value === undefined || value === null ? null : requireLimit(value, member)
 
 function readContexts(value: unknown): readonly string[] {
   if (Array.isArray(value) && value.every(id => typeof id === 'string')) return [...new Set(value)]
