@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
 import { after } from '../support/after.ts'
 import { ADMIN_PASSWORD, newContext, startInProcess } from '../support/service.ts'
+import { pick } from '../support/files-page.ts'
 import { putFile } from '../support/uploads.ts'
 import { enter, newPerson, openBrowser } from '../support/ui.ts'
 
@@ -114,6 +115,85 @@ inBrowser('an administrator limits the store, and sees who has reached 80 % of a
     .first()
     .waitFor()
   assert.equal((await quotaOf('store'))['quota'], -1)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+const KIBI = 1024
+const textFile = (name: string, size: number) => ({ name, mimeType: 'text/plain', buffer: Buffer.alloc(size, 'x') })
+
+inBrowser('quotas of a group of spaces and of the whole service have bars where files are shown', async b => {
+  const { page, complaints, close } = await newPerson(b)
+  const bert = await addUser(admin, 'bert')
+  const context = await newContext(admin, [bert.id])
+  await admin.put('quota/groups/pier', { quota: 4 * KIBI, maxFiles: 5, contexts: [context] })
+  const { fillLevel, files } = await quotaOf('store')
+  await admin.put('quota/store', { quota: Number(fillLevel) + 10 * KIBI, maxFiles: Number(files) + 4 })
+
+  await enter(page, service.base, 'bert', GOOD_PASSWORD, 'ui/account')
+  await page.getByText(/^Whole service: .* used, 10 KiB free$/).waitFor()
+  await page.getByText(`Whole service: ${files} of ${Number(files) + 4} files`).waitFor()
+  await page.goto(`${service.base}ui/contexts/${context}/files`)
+  await page.waitForSelector('.files-bar .new')
+  await page.getByText('Group of spaces pier: 0 of 5 files').waitFor()
+  await page.setInputFiles('input[type=file]', textFile('one.txt', KIBI))
+  await page.getByText('Group of spaces pier: 1 KiB of 4 KiB used, 3 KiB free').waitFor()
+  await page.getByText('Group of spaces pier: 1 of 5 files').waitFor()
+  await page.getByText(/^Whole service: .* used, 9 KiB free$/).waitFor()
+  await page.getByText(`Whole service: ${Number(files) + 1} of ${Number(files) + 4} files`).waitFor()
+  const level = page.getByRole('meter', { name: 'Storage used in Group of spaces pier' })
+  assert.equal(await level.getAttribute('aria-valuenow'), '25')
+  await admin.delete('quota/store')
+  await page.reload()
+  await level.waitFor()
+  assert.equal(await page.getByText('Whole service').count(), 0, 'without a limit nothing is shown')
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('the reason of a refused upload names whose quota is full', async b => {
+  const { page, complaints, close } = await newPerson(b, { refusals: [413] })
+  const [carl, dora] = [await addUser(admin, 'carl'), await addUser(admin, 'dora')]
+  const context = await newContext(admin, [carl.id, dora.id])
+  const visitor = service.visitor()
+  await visitor.signIn('dora', GOOD_PASSWORD)
+  const disposition = { 'content-type': 'text/plain', 'content-disposition': 'attachment; filename="of dora.txt"' }
+  const made = await visitor.ask(`${context}?file`, { method: 'POST', body: 'x', headers: disposition })
+  assert.equal(made.status, 201, made.text)
+  const free = 2 * KIBI
+  const limit = async (owner: string, others = {}): Promise<void> => {
+    const { fillLevel } = owner.startsWith('groups/') ? { fillLevel: 1 } : await quotaOf(owner)
+    const set = await admin.put(`quota/${owner}`, { quota: Number(fillLevel) + free, ...others })
+    assert.equal(set.status, 200, set.text)
+  }
+  await enter(page, service.base, 'carl', GOOD_PASSWORD, `ui/contexts/${context}/files`)
+  await page.waitForSelector('.files-bar .new')
+  const refusal = page.locator('.upload .error')
+  const unlimited = { quota: -1 }
+  for (const [owner, others, name] of [
+    [`users/${carl.id}`, {}, 'Your files'],
+    ['groups/quay', { contexts: [context] }, 'Group of spaces quay'],
+    ['store', {}, 'Whole service'],
+    [`contexts/${context}`, {}, 'This space'],
+  ] as const) {
+    await limit(owner, others)
+    await page.setInputFiles('input[type=file]', textFile('large.txt', 5 * KIBI))
+    const reason = `${name}: Does not fit: it needs 5 KiB, but only 2 KiB of `
+    await refusal.filter({ hasText: reason }).waitFor()
+    await admin.put(`quota/${owner}`, unlimited)
+    await page.getByRole('button', { name: 'Remove large.txt from the list' }).click()
+    await refusal.waitFor({ state: 'detached' })
+  }
+  await admin.put(`quota/users/${dora.id}`, { quota: -1, maxFiles: 1 })
+  await admin.put(`quota/users/${carl.id}`, { quota: -1, maxFiles: 0 })
+  await page.setInputFiles('input[type=file]', textFile('one more.txt', 1))
+  await refusal.filter({ hasText: 'Your files: No more files fit: 0 are allowed.' }).waitFor()
+  await limit(`users/${dora.id}`)
+  await pick(page, 'of dora.txt', 'Replace file')
+  const choosing = page.waitForEvent('filechooser')
+  await page.getByRole('button', { name: 'Choose file' }).click()
+  await (await choosing).setFiles(textFile('of dora.txt', 5 * KIBI))
+  await refusal.filter({ hasText: 'Files of another user: Does not fit: it needs ' }).waitFor()
   assert.deepEqual(complaints, [])
   await close()
 })

@@ -241,7 +241,14 @@ async function requireRoom(context: string, needed: number): Promise<void> {
   const { quota, fillLevel } = room.quota
   const free = freeBytes(room.quota)
   if (free !== undefined && needed > free - room.added)
-    throw new Problem(413, { code: 'quota-exceeded', quota, fillLevel: fillLevel + room.added, needed })
+    throw new Problem(413, {
+      code: 'quota-exceeded',
+      owner: 'context',
+      ownerId: context,
+      quota,
+      fillLevel: fillLevel + room.added,
+      needed,
+    })
 }
 
 /** Bytes of other uploads in progress to the same context, for which the service has reserved space. */
