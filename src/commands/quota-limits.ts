@@ -111,7 +111,7 @@ function readBytes(text: string): number {
   if (bytes !== undefined) return bytes
   throw new InvalidInput(
     'invalid-quota',
-    `The limit must be a size such as 500m or 5g, "unlimited" or "default", but is "${text}".`,
+    `The limit must be a size such as 5g, "unlimited" or "default", but is "${text}".`,
   )
 }
 
