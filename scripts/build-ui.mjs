@@ -2,7 +2,7 @@
 // browsers may cache them for ever; manifest.json maps names to files.
 import './runtime.mjs'
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, extname, join } from 'node:path'
+import { basename, dirname, extname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { build, transform } from 'esbuild'
@@ -31,7 +31,7 @@ const others = {
 }
 
 /** A script smaller than this is joined with another one, because a request takes longer than its bytes. */
-const MIN_SCRIPT = 6_000
+const MIN_SCRIPT = 3_000
 
 const target = 'es2022'
 
@@ -88,6 +88,10 @@ const compiler = {
   name: 'esbuild',
   resolveId: name => (/^[./]/.test(name) ? undefined : fileURLToPath(import.meta.resolve(modulesOf[name] ?? name))),
   transform: async (code, file) => {
+    if (dirname(file) === join(root, 'ui/messages')) {
+      const { default: messages } = await load(relative(root, file))
+      return `export default ${JSON.stringify(select(messages, key => !key.startsWith(OF_SERVICE)))}`
+    }
     const loader = extname(file).slice(1)
     if (loader !== 'ts' && loader !== 'tsx') return undefined
     const jsx = { jsx: 'automatic', jsxImportSource: 'preact' }
@@ -137,13 +141,18 @@ function languageFile(tag) {
   return `ui/messages/${tag}.ts`
 }
 
-/** The texts of the service's own pages by language: the keys of `ui/messages` that begin with `page.`. */
+/** The keys of the texts of pages and mails that the service writes itself. The application does without them. */
+const OF_SERVICE = 'page.'
+
+const select = (messages, isWanted) => Object.fromEntries(Object.entries(messages).filter(([key]) => isWanted(key)))
+
+/** The texts of the service's own pages by language. */
 async function wordsOfThePages() {
   const words = {}
   for (const language of languageTags()) {
     const { default: messages } = await load(languageFile(language))
-    const own = Object.entries(messages).filter(([key]) => key.startsWith('page.'))
-    words[language] = Object.fromEntries(own.map(([key, text]) => [key.slice('page.'.length), text]))
+    const own = Object.entries(select(messages, key => key.startsWith(OF_SERVICE)))
+    words[language] = Object.fromEntries(own.map(([key, text]) => [key.slice(OF_SERVICE.length), text]))
   }
   return words
 }
