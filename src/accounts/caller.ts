@@ -32,6 +32,11 @@ export interface Caller {
   readonly isStillValid?: (queries: Queries) => Promise<boolean>
   /** Absent unless an access token authenticated the request. It narrows the user's rights, and never widens them. */
   readonly grant?: TokenGrant
+  /**
+   * Ids of the users and groups whose names the caller may read, other than those that an access list gives to the caller in person; those
+   * in a group among them count as well. Absent: all.
+   */
+  readonly acquaintances?: ReadonlySet<string>
   /** A person who runs a command on the machine of the store, with the rights of admin. No request has it. */
   readonly isOperator?: true
 }

@@ -131,6 +131,18 @@ export const repositoryKeys = {
     default: true,
     help: 'Users may create public links to files and folders. Off: existing links do not work either.',
   }),
+  'service.names.visible-to': choice(['users', 'shared', 'nobody'], {
+    sameOnAllNodes: true,
+    default: 'users',
+    help:
+      'Whose names and e-mail addresses signed-in users find: those of all `users`, of those with whom they have a group or a ' +
+      'context in common (`shared`), or of `nobody`. They find a user or group by its exact name in any case.',
+  }),
+  'service.contact': text({
+    expects: 'an e-mail address, or the address of a web page (`https://…`)',
+    matches: /^([^\s@<>/?]+@[^\s@<>/?]+|https?:\/\/\S+)$/,
+    help: 'Where users without a context ask for one. The pages offer it to them as *Ask for a space*; everybody can read it.',
+  }),
   'service.nonadmin.group-context-creation': boolean({
     default: false,
     help: 'Let users who are not administrators create groups together with a context.',

@@ -1,4 +1,6 @@
 import { type Caller, denied, isAdmin } from '../accounts/caller.ts'
+import { findGroup } from '../accounts/groups.ts'
+import { findUser } from '../accounts/users.ts'
 import { Conflict, Forbidden, NotFound } from '../base/errors.ts'
 import type { Bytes } from '../base/units.ts'
 import type { Files } from '../files/files.ts'
@@ -12,6 +14,7 @@ import { getContext } from './contexts.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { findEntryHead } from './entry-records.ts'
 import { displayName } from './file-description.ts'
+import { personalDataOf } from './provisioning.ts'
 import { applyHomeContext, readInfo, withInfo } from './info.ts'
 import { leaveList, listHolding, type MemberBelow, membersBelow } from './list-records.ts'
 import { type Kinds, setName } from './resource-kind.ts'
@@ -23,6 +26,13 @@ interface Dependencies {
   readonly kinds: Kinds
   readonly files: Files
   readonly changes: Changes
+}
+
+/** A user or group as people call it. */
+export interface NamedPrincipal {
+  readonly id: string
+  readonly name: string | undefined
+  readonly fullName: string | undefined
 }
 
 /** Changes info and name of entries, and deletes entries (W3.3 to 3.6). */
@@ -92,6 +102,24 @@ export class Entries {
     const name = await naming?.find(database, target.entry.id)
     if (name === undefined) throw new NotFound('not-found', 'This entry has no name.')
     return name
+  }
+
+  /**
+   * The users and groups in the access lists of the entry and its context, with their names: whoever administers an entry may read who has
+   * access to it, even if the names of others are hidden (D18.20).
+   */
+  async listAccess(caller: Caller, key: EntryKey): Promise<readonly NamedPrincipal[]> {
+    const { database, loader } = this.#deps
+    const target = await loader.get(key)
+    requireRight(caller, 'administer', target, 'read who has access to this entry')
+    const uris = [target.entry, target.contextEntry].flatMap(({ acl }) => Object.values(acl).flat())
+    const named: NamedPrincipal[] = []
+    for (const id of new Set(uris.map(uri => uri.slice(uri.lastIndexOf('/') + 1)))) {
+      const { name } = (await findUser(database, id)) ?? (await findGroup(database, id)) ?? {}
+      const fullName = (await personalDataOf(database, id)).name
+      if (name !== undefined || fullName !== undefined) named.push({ id, name, fullName })
+    }
+    return named
   }
 
   /** Sets the name of a context or group or, for administrators, of a user (D5.4); an empty name removes it. */

@@ -1,6 +1,7 @@
+import { groupsOf } from '../accounts/groups.ts'
 import { NotFound } from '../base/errors.ts'
 import type { Bytes } from '../base/units.ts'
-import { CONTEXTS, type EntryAddress, type EntryKey } from '../model/addresses.ts'
+import { CONTEXTS, type EntryAddress, type EntryKey, PRINCIPALS } from '../model/addresses.ts'
 import type { Entry, EntryHead, EntrySummary } from '../model/entry.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
 import type { AccessTarget, EntryInContext } from '../model/rights.ts'
@@ -22,6 +23,11 @@ interface Dependencies {
   readonly cache: DependencyCache
 }
 
+interface EntryLoaderOptions {
+  /** Rights on users depend on their groups. */
+  readonly withGroups: boolean
+}
+
 /** In a response with several entries, larger ones are read again each time, so that they do not displace all others. */
 const MAX_SHARED: Bytes = 32_768
 /** The head of an entry, without its access list. */
@@ -35,9 +41,11 @@ const memoryOfHead = ({ acl }: EntryHead): Bytes => HEAD_BYTES + 2 * memoryOf(JS
  */
 export class EntryLoader {
   readonly #deps: Dependencies
+  readonly #withGroups: boolean
 
-  constructor(deps: Dependencies) {
+  constructor(deps: Dependencies, { withGroups }: EntryLoaderOptions = { withGroups: false }) {
     this.#deps = deps
+    this.#withGroups = withGroups
   }
 
   /** The present entry, including every acknowledged change. @throws {NotFound} */
@@ -87,15 +95,23 @@ export class EntryLoader {
     const subject = `${context}/${id}`
     return this.#deps.cache.get(`entry ${subject}`, async () => {
       const value = await findLoadedEntry(this.#deps.database, { context, id }, most)
-      return value && { value, subjects: [subject], bytes: value.bytes }
+      if (!value) return undefined
+      const entry = await this.#inGroups(value.entry)
+      return { value: { ...value, entry }, subjects: [subject], bytes: value.bytes }
     })
+  }
+
+  async #inGroups<T extends EntryHead>(entry: T): Promise<T> {
+    if (!this.#withGroups || entry.context !== PRINCIPALS) return entry
+    return { ...entry, groups: await groupsOf(this.#deps.database, entry.id) }
   }
 
   /** Only the members that rights depend on. */
   head(address: EntryAddress): Promise<EntryHead | undefined> {
     const subject = `${address.context}/${address.id}`
     return this.#deps.cache.get(`head ${subject}`, async () => {
-      const value = await findEntryHead(this.#deps.database, address)
+      const head = await findEntryHead(this.#deps.database, address)
+      const value = head && (await this.#inGroups(head))
       return value && { value, subjects: [subject], bytes: memoryOfHead(value) }
     })
   }

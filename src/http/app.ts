@@ -91,7 +91,8 @@ export function createApp(services: AppServices, options: HttpOptions): FastifyI
     if (request.parameters.has('ignoreAuth')) request.cookies = request.cookies.withoutAuth()
     request.callback = options.jsonp ? callbackOf(request) : undefined
     const isKnown = request.route.skipAuth !== true && request.callback === undefined
-    if (isKnown) request.caller = await recogniseCaller(deps, request, reply)
+    const caller = isKnown ? await recogniseCaller(deps, request, reply) : request.caller
+    request.caller = await deps.acquaintances.introduce(caller)
     await admit(deps, cors, request)
   })
   app.addHook('onSend', async (request, reply, payload) => {

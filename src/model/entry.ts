@@ -50,6 +50,8 @@ export interface EntryHead extends EntryAddress {
   readonly contributors: readonly string[]
   readonly acl: Acl
   readonly cached: Milliseconds | undefined
+  /** Ids of the groups of a user. Only loaded where names are not for everybody. */
+  readonly groups?: readonly string[]
 }
 
 /**

@@ -30,11 +30,22 @@ const names = (list: readonly string[] | undefined, id: string): boolean => list
 const namesCaller = (list: readonly string[] | undefined, caller: Caller): boolean =>
   names(list, caller.user.id) || [...caller.groups].some(group => names(list, group))
 
+/** Whether a list that names everybody lets the caller read about a user or group (D18.20). */
+function isAcquainted(caller: Caller, { context, id, groups = [] }: EntryHead): boolean {
+  const known = caller.acquaintances
+  if (context !== PRINCIPALS || known === undefined || id.startsWith('_')) return true
+  return known.has(id) || caller.groups.has(id) || groups.some(group => known.has(group))
+}
+
 /** W4.1: whether a slot of the entry names the caller. The slot `admin` comes before all others ({@link may}). */
 function has(caller: Caller, entry: EntryHead, slot: AclSlot): boolean {
   const list = entry.acl[slot]
   return names(list, GUEST) || (names(list, USERS) && !isGuest(caller)) || namesCaller(list, caller)
 }
+
+/** The same for a right to read, which a list for everybody does not give on a user or group that is hidden from the caller. */
+const letsRead = (caller: Caller, entry: EntryHead, slot: AclSlot): boolean =>
+  isAcquainted(caller, entry) ? has(caller, entry, slot) : namesCaller(entry.acl[slot], caller)
 
 const isOwnUserEntry = (caller: Caller, entry: EntryHead): boolean =>
   entry.context === PRINCIPALS && entry.id === caller.user.id && entry.entryType === 'Local'
@@ -64,7 +75,8 @@ export function may(caller: Caller, right: Right, { entry, contextEntry }: Acces
   if (has(caller, contextEntry, 'admin')) return true
   if (isOwnAcl(entry.acl)) {
     if (has(caller, entry, 'admin')) return true
-    if (right !== 'administer' && slotsFor[right].some(slot => has(caller, entry, slot))) return true
+    const gives = readRights.includes(right) ? letsRead : has
+    if (right !== 'administer' && slotsFor[right].some(slot => gives(caller, entry, slot))) return true
     if (!addsToContext(entry.acl)) return false
   }
   const slots = readRights.includes(right) ? slotsFor.readresource : slotsFor.writeresource

@@ -52,10 +52,18 @@ export interface Hits {
   readonly isComplete: boolean
 }
 
+export interface Acquaintances {
+  readonly ids: readonly string[]
+  /** Their members count as well. */
+  readonly groups: readonly string[]
+}
+
 export interface Reader {
   /** The principals whose mention in an access list lets this reader in; `undefined` for administrators, who read everything. */
   readonly principals: readonly string[] | undefined
   readonly userId: string
+  /** See `acquaintances` of a caller, with the groups of the reader; absent: all. */
+  readonly acquaintances?: Acquaintances | undefined
   /** The only contexts whose entries this reader finds; absent: all. */
   readonly contexts?: readonly string[] | undefined
 }

@@ -1,8 +1,8 @@
-import { type Sql, sql, storableText } from '../stores/sql.ts'
-import { GUEST } from '../accounts/users.ts'
+import { listed, type Sql, sql, storableText } from '../stores/sql.ts'
+import { GUEST, USERS } from '../accounts/users.ts'
 import { InvalidInput } from '../base/errors.ts'
-import { principalUri } from '../model/addresses.ts'
-import type { Bound, Dialect, Reader } from './engine.ts'
+import { PRINCIPALS, principalUri } from '../model/addresses.ts'
+import type { Acquaintances, Bound, Dialect, Reader } from './engine.ts'
 import { comparable, type FieldKind, fieldName, kindOfField, wordsOf } from './fields.ts'
 import { CONTEXT_OWNERS, CONTEXT_READERS, readDate, READERS, readInteger } from './index-fields.ts'
 import { ANY, type Clauses, plainText, type Query, type Range, type Term, type TermPart } from './query.ts'
@@ -214,7 +214,8 @@ function readBoolean(term: Term): boolean | undefined {
 }
 
 /** The reader may read the metadata of `e`: the rule of `rights.ts`, for many entries at once. */
-export function readableBy({ principals, userId, contexts }: Reader, { fieldKey, isOneOf }: Dialect): Sql {
+export function readableBy(reader: Reader, { fieldKey, isOneOf }: Dialect): Sql {
+  const { principals, userId, contexts, acquaintances } = reader
   const isInScope =
     contexts &&
     joined(
@@ -227,14 +228,27 @@ export function readableBy({ principals, userId, contexts }: Reader, { fieldKey,
     field: string,
   ): Sql => sql`SELECT c.id FROM search_strings s JOIN search_entries c ON c.doc = s.doc
     WHERE ${names(field)}`
+  const isListed = sql`EXISTS (SELECT 1 FROM search_strings WHERE doc = e.doc AND ${names(READERS)})`
+  const isAmong = (column: Sql, ids: readonly string[]): Sql =>
+    ids.length === 0 ? NOTHING : sql`EXISTS (SELECT 1 FROM (SELECT ${column} AS value) v WHERE ${isOneOf(ids)})`
+  // What everybody may read of users and groups only counts for those that the reader knows.
+  const isKnown = ({ ids, groups }: Acquaintances): Sql => sql`(e.context <> ${PRINCIPALS} OR substr(e.id, 1, 1) = '_'
+    OR ${isAmong(sql`e.id`, ids)} OR EXISTS (SELECT 1 FROM group_members m
+      WHERE m.user_id = e.id AND ${isAmong(sql`m.group_id`, groups)}))`
+  // The field of readers has nobody else where it has everybody.
+  const persons = principals.filter(principal => !everybody.includes(principal))
+  const isListedInPerson = sql`EXISTS (SELECT 1 FROM search_strings WHERE doc = e.doc
+    AND field IN (${listed(['acl.admin', 'acl.metadata.r', 'acl.metadata.rw'].map(fieldKey))}) AND ${isOneOf(persons)})`
   const isReadable = sql`(
-    (e.own_acl <> 0 AND EXISTS (SELECT 1 FROM search_strings WHERE doc = e.doc AND ${names(READERS)}))
+    (e.own_acl <> 0 AND ${acquaintances ? sql`(${isKnown(acquaintances)} AND ${isListed} OR ${isListedInPerson})` : isListed})
     OR (e.own_acl <> 1 AND e.context IN (${contextsThatName(CONTEXT_READERS)}))
     OR e.context IN (${contextsThatName(CONTEXT_OWNERS)})
     OR (e.context = '_principals' AND e.id = ${userId})
   )`
   return isInScope ? sql`${isReadable} AND ${isInScope}` : isReadable
 }
+
+const everybody = [GUEST, USERS].map(principalUri)
 
 const isPublic = (dialect: Dialect): Sql => readableBy({ principals: [principalUri(GUEST)], userId: GUEST }, dialect)
 

@@ -230,5 +230,7 @@ function readerOf(caller: Caller): Reader {
   const everybody = isGuest(caller) ? [GUEST] : [GUEST, USERS]
   const principals = [...everybody, caller.user.id, ...caller.groups].map(principalUri)
   const contexts = caller.grant?.contexts
-  return { principals: isAdmin(caller) ? undefined : principals, userId: caller.user.id, contexts }
+  const known = caller.acquaintances && [...caller.acquaintances]
+  const acquaintances = known && { ids: [...known, ...caller.groups], groups: known }
+  return { principals: isAdmin(caller) ? undefined : principals, userId: caller.user.id, contexts, acquaintances }
 }

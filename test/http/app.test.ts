@@ -25,6 +25,7 @@ function newApp(options: Partial<HttpOptions> = {}, base = 'https://store.exampl
     system,
     contentOrigin,
     cache: { during: (request: () => unknown) => request() },
+    acquaintances: { introduce: async (caller: unknown) => caller },
     sso: {},
     ledger: { enforced: false },
     readiness: {
@@ -60,6 +61,7 @@ function newApp(options: Partial<HttpOptions> = {}, base = 'https://store.exampl
     cors: { enabled: false, origins: [], maxAge: 5 },
     jsonp: true,
     search: { maxLimit: 100 },
+    contact: undefined,
     metricsToken: undefined,
     version: '0',
     repositoryType: 'sqlite',

@@ -61,7 +61,7 @@ export async function loadShared(me: Me, signal: AbortSignal): Promise<readonly 
     things.flatMap(({ owners }) => owners),
     signal,
   )
-  return things.map(({ owners, ...thing }) => ({ ...thing, by: owners.map(owner => names.get(owner) ?? owner) }))
+  return things.map(({ owners, ...thing }) => ({ ...thing, by: owners.flatMap(owner => names.get(owner) ?? []) }))
 }
 
 type Unnamed = Omit<SharedThing, 'by'> & { readonly owners: readonly string[] }

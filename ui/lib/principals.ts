@@ -3,7 +3,7 @@ import { part } from './base.ts'
 import { titleIn } from './contexts.ts'
 import { escape } from './files.ts'
 import { type Graph, valuesOf } from './graph.ts'
-import { labelsOf } from './labels.ts'
+import { labelsOf, personLabel } from './labels.ts'
 import { type Group, loadPortion } from './portions.ts'
 
 /**
@@ -25,12 +25,13 @@ export async function findPrincipal(name: string): Promise<string> {
   }
 }
 
-/** The name of a user or group; its id if it has no name or no longer exists. @throws {Problem} */
-export async function nameOf(id: string, signal: AbortSignal): Promise<string> {
+/** The name of a user or group; its id if it has no name or no longer exists; `undefined` if it is hidden. @throws {Problem} */
+async function nameOf(id: string, signal: AbortSignal): Promise<string | undefined> {
   try {
     return (await ask<{ readonly name: string }>(`_principals/entry/${part(id)}/name`, { signal })).name
   } catch (error) {
     if (error instanceof Problem && error.status === 404) return id
+    if (error instanceof Problem && error.status === 403) return undefined
     throw error
   }
 }
@@ -40,13 +41,31 @@ export async function loadName(path: string): Promise<Tagged<{ readonly name?: s
   return { value: await ask<{ readonly name?: string }>(path), tag: undefined, total: undefined }
 }
 
-/** Full names with user names, or names of groups, by id. @throws {Problem} */
-export async function namesOf(ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+/** Full names with user names, or names of groups, by id; without those that are hidden from the user. @throws {Problem} */
+export async function namesOf(ids: readonly string[], signal: AbortSignal): Promise<Map<string, string>> {
   const place = (id: string): string => `_principals/${id}`
   const labels = await labelsOf(ids.map(place), signal)
   // The search leaves out principals whose metadata the user may not read.
-  const nameTheOther = async (id: string) => [id, labels.get(place(id)) ?? (await nameOf(id, signal))] as const
-  return new Map(await Promise.all([...new Set(ids)].map(nameTheOther)))
+  const find = async (id: string) => [id, labels.get(place(id)) ?? (await nameOf(id, signal))] as const
+  const found = await Promise.all([...new Set(ids)].map(find))
+  return new Map(found.flatMap(([id, name]) => (name === undefined ? [] : [[id, name] as const])))
+}
+
+/** The names of the users and groups with access to an entry, for those who administer it. @throws {Problem} */
+export async function accessNames(
+  context: string,
+  entry: string,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const path = `${part(context)}/access/${part(entry)}`
+  const { principals } = await ask<{ readonly principals: readonly Named[] }>(path, { signal })
+  return new Map(principals.map(({ id, name, fullName }) => [id, personLabel(fullName, name) ?? id]))
+}
+
+interface Named {
+  readonly id: string
+  readonly name?: string
+  readonly fullName?: string
 }
 
 const MAX_SUGGESTIONS = 8

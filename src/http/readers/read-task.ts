@@ -8,7 +8,7 @@ export interface ReadTask {
   readonly url: string
   readonly headers: IncomingHttpHeaders
   /** What decides about the rights of the caller; the thread learns nothing else of them. */
-  readonly caller: { readonly id: string } & Pick<Caller, 'groups' | 'grant'>
+  readonly caller: { readonly id: string } & Pick<Caller, 'groups' | 'grant' | 'acquaintances'>
 }
 
 export interface ReadAnswer {

@@ -46,8 +46,9 @@ const headersFor = ({ headers }: FastifyRequest): IncomingHttpHeaders =>
 
 async function answerOf(readers: Readers, request: FastifyRequest, reply: FastifyReply): Promise<ReadAnswer> {
   const { caller, url } = request
-  const { user, groups, grant } = caller
-  const task = { url, headers: headersFor(request), caller: { id: user.id, groups, ...(grant ? { grant } : {}) } }
+  const { user, groups, grant, acquaintances } = caller
+  const rights = { groups, ...(grant ? { grant } : {}), ...(acquaintances ? { acquaintances } : {}) }
+  const task = { url, headers: headersFor(request), caller: { id: user.id, ...rights } }
   try {
     return await readers.run(task, { of: shareOf(caller), signal: clientGoneSignal(reply) })
   } catch (error) {

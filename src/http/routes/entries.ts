@@ -15,6 +15,7 @@ import {
 } from '../representations.ts'
 import { content, done, json, unchanged, flagParameter, route } from '../interface/route.ts'
 import { jsonBody, streamedBody } from '../interface/bodies.ts'
+import { list, named, object, optional, text } from '../interface/schema.ts'
 import { Entry as EntrySchema, Json, Name } from '../interface/schemas.ts'
 import { pagingOf, pagingQuery } from '../list-paging.ts'
 import type { Uses } from '../services.ts'
@@ -63,6 +64,29 @@ export const entryRoutes = [
       if (isCurrent && isTheSameForAll) return reply.status(304).send()
       return describeEntry(view, deps.base, form)
     },
+  }),
+  route({
+    id: 'listAccess',
+    method: 'GET',
+    url: '/:context/access/:entry',
+    chapter,
+    summary: 'Read the names of the users and groups in the access lists of an entry and its context.',
+    access: 'users who administer the entry',
+    answers: {
+      200: json(
+        'The users and groups.',
+        named(
+          'AccessNames',
+          object({
+            principals: list(object({ id: text(), name: optional(text()), fullName: optional(text()) })),
+          }),
+        ),
+      ),
+    },
+    refusals: { 401: [], 403: [], 404: [] },
+    handle: async ({ entries }: Uses<'entries'>, { caller, params }) => ({
+      principals: await entries.listAccess(caller, params),
+    }),
   }),
   route({
     id: 'writeInfo',

@@ -21,7 +21,7 @@ export async function loadActivity(info: Graph, signal: AbortSignal): Promise<re
     raw.map(({ by }) => by).filter(id => id !== ''),
     signal,
   )
-  return raw.map(one => ({ ...one, by: names.get(one.by) ?? one.by }))
+  return raw.map(one => ({ ...one, by: names.get(one.by) ?? '' }))
 }
 
 function happeningsIn(info: Graph): readonly Happening[] {

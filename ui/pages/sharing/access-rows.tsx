@@ -1,12 +1,12 @@
 import { Choice } from '../../components/field.tsx'
 import { removeColumn } from '../../components/remove-column.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { type Access, type Role, roles } from '../../lib/access.ts'
+import { type Access, type Place, type Role, roles } from '../../lib/access.ts'
 import { ask, Problem } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import { type Graph, valuesOf } from '../../lib/graph.ts'
 import { findMessage, t } from '../../lib/language.ts'
-import { namesOf } from '../../lib/principals.ts'
+import { accessNames, namesOf } from '../../lib/principals.ts'
 import { visible } from '../../lib/text.ts'
 
 /** A user or group with access, and the reason. */
@@ -20,6 +20,8 @@ export interface AccessRow extends Access {
 
 export const GUEST = '_guest'
 const USERS = '_users'
+/** Groups that nobody can send a message to. */
+export const everybody: readonly string[] = [GUEST, USERS]
 const ADMINS = '_admins'
 /** Maximum number of listed members of a group. */
 const MAX_MEMBERS = 50
@@ -36,7 +38,7 @@ const tellName = (id: string, names: ReadonlyMap<string, string>): string =>
 export async function loadAccessRows(
   listed: readonly Access[],
   inherited: readonly Access[],
-  signal: AbortSignal,
+  { place, signal }: { readonly place: Place; readonly signal: AbortSignal },
 ): Promise<readonly AccessRow[]> {
   const all = [
     ...listed.map(access => ({ ...access, why: 'listed' as const })),
@@ -44,7 +46,7 @@ export async function loadAccessRows(
   ]
   const members = await membersOf([...new Set(all.map(({ principal }) => principal))], signal)
   const ids = [...all.map(({ principal }) => principal), ...[...members.values()].flat()]
-  const names = await namesOf(ids, signal)
+  const names = await namesFor(ids, place, signal)
   const rows = all.flatMap(access => {
     const name = tellName(access.principal, names)
     const ofGroup = (members.get(access.principal) ?? []).map(
@@ -59,6 +61,14 @@ export async function loadAccessRows(
     return [{ ...access, name }, ...ofGroup]
   })
   return [...rows, { role: 'owner', principal: ADMINS, name: t('principal._admins'), why: 'admin' }]
+}
+
+/** Whoever sees this list administers the place, and may read the names of those with access even if they are hidden elsewhere. */
+async function namesFor(ids: readonly string[], { context, entry }: Place, signal: AbortSignal) {
+  const names = await namesOf(ids, signal)
+  if (ids.every(id => names.has(id))) return names
+  const others = entry === undefined ? accessNames('_contexts', context, signal) : accessNames(context, entry, signal)
+  return new Map([...names, ...(await others)])
 }
 
 interface PrincipalEntry {

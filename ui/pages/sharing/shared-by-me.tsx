@@ -6,7 +6,7 @@ import { part } from '../../lib/base.ts'
 import { type Item, itemPath } from '../../lib/files.ts'
 import { findMessage, t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
-import { namesOf } from '../../lib/principals.ts'
+import { accessNames, namesOf } from '../../lib/principals.ts'
 import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { loadSharedByMe, type SharedItem } from '../../lib/shared.ts'
@@ -21,8 +21,11 @@ export function SharedByMe() {
   const { me } = useSession()
   const load = async (signal: AbortSignal) => {
     const items = await loadSharedByMe(me, signal)
-    const ids = items.flatMap(({ access }) => access.map(({ principal }) => principal))
-    return { items, names: await namesOf(ids, signal) }
+    const names = await namesOf(items.flatMap(principalsOf), signal)
+    // Whoever administers an item may read the names of those with access to it, even if they are hidden elsewhere.
+    const unnamed = items.filter(one => one.item.isOwner && !principalsOf(one).every(id => names.has(id)))
+    const others = await Promise.all(unnamed.map(({ item }) => accessNames(item.context, item.entryId, signal)))
+    return { items, names: new Map([names, ...others].flatMap(some => [...some])) }
   }
   const [loaded, again] = useLoaded(load, [me.id])
   const { panel, open } = useItemPanel(again)
@@ -46,6 +49,8 @@ export function SharedByMe() {
     </FilesHome>
   )
 }
+
+const principalsOf = ({ access }: SharedItem): string[] => access.map(({ principal }) => principal)
 
 const columns = (
   names: ReadonlyMap<string, string>,

@@ -1,0 +1,42 @@
+import { type Caller, isAdmin, isGuest } from '../accounts/caller.ts'
+import { GUEST, USERS } from '../accounts/users.ts'
+import { principalUri } from '../model/addresses.ts'
+import type { Database } from '../stores/database.ts'
+import { sql } from '../stores/sql.ts'
+import { CONTEXT_READERS } from './index-fields.ts'
+import { dialects } from './search.ts'
+
+/** Whose names and e-mail addresses users may read: all, those of users they share a group or context with, or nobody's. */
+export const nameAudiences = ['users', 'shared', 'nobody'] as const
+export type NameAudience = (typeof nameAudiences)[number]
+
+const everybody = [GUEST, USERS].map(principalUri)
+
+/** Decides whose names each caller may read (D18.20). */
+export class Acquaintances {
+  readonly #database: Database
+  readonly #audience: NameAudience
+
+  constructor(database: Database, audience: NameAudience) {
+    this.#database = database
+    this.#audience = audience
+  }
+
+  /** The caller with their acquaintances. */
+  async introduce(caller: Caller): Promise<Caller> {
+    if (this.#audience === 'users' || isAdmin(caller)) return caller
+    const knowsSome = this.#audience === 'shared' && !isGuest(caller)
+    return { ...caller, acquaintances: new Set(knowsSome ? await this.#sharing(caller) : []) }
+  }
+
+  /** The groups of the caller, and the users and groups in the access lists of their contexts. */
+  async #sharing({ user, groups }: Caller): Promise<readonly string[]> {
+    const { fieldKey, isOneOf } = dialects[this.#database.engine]
+    const isReader = sql`field = ${fieldKey(CONTEXT_READERS)}`
+    const rows = await this.#database.all<{ value: string }>(sql`SELECT DISTINCT value FROM search_strings
+      WHERE ${isReader} AND doc IN (SELECT doc FROM search_strings
+        WHERE ${isReader} AND ${isOneOf([user.id, ...groups].map(principalUri))})`)
+    const named = rows.filter(({ value }) => !everybody.includes(value))
+    return [...groups, ...named.map(({ value }) => value.slice(value.lastIndexOf('/') + 1))]
+  }
+}
