@@ -79,6 +79,21 @@ inBrowser('a quota is set with a unit, made unlimited and removed; an invalid si
   await page.getByRole('button', { name: 'Use the default' }).click()
   await page.waitForSelector('text=The default quota of the service applies.')
   assert.equal((await quotaOf(context))['hasDefaultQuota'], true)
+
+  // How many files there are stands on the page and in the list, with the limit where there is one.
+  await page.getByText('0 files', { exact: true }).waitFor()
+  for (const name of ['one', 'two']) await admin.post(`${context}?file&name=${name}`, name)
+  await page.reload()
+  await page.getByText('2 files', { exact: true }).waitFor()
+  await page.getByLabel('Maximum number of files').fill('5')
+  await set.click()
+  await page.getByText('2 of 5 files').waitFor()
+  await page.goto(`${service.base}ui/admin/contexts`)
+  await page
+    .getByRole('row')
+    .filter({ hasText: `${context}` })
+    .getByText('2 files')
+    .waitFor()
   assert.deepEqual(complaints, [])
   await close()
 })

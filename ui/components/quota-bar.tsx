@@ -1,6 +1,7 @@
 import { freeBytes, type Quota } from '../lib/contexts.ts'
 import { bytes, number } from '../lib/format.ts'
 import { t } from '../lib/language.ts'
+import type { OwnerQuota } from '../lib/quotas.ts'
 import { Bar } from './bar.tsx'
 
 const NEARLY_FULL = 0.9
@@ -49,6 +50,14 @@ export function FileCountBar({ name, files, maxFiles, isNamed = false }: FilesBa
     />
   )
 }
+
+/** The number of files of something, with a bar if it is limited. */
+export const FileCount = ({ name, quota }: { readonly name: string; readonly quota: OwnerQuota }) =>
+  quota.maxFiles < 0 ? (
+    <p class="muted small">{t('countFiles', { count: number(quota.files) })}</p>
+  ) : (
+    <FileCountBar name={name} files={quota.files} maxFiles={quota.maxFiles} />
+  )
 
 interface LevelBarProps {
   readonly label: string

@@ -16,6 +16,8 @@ export interface ListedContext {
   readonly rights?: readonly string[]
   /** Absent if quotas are switched off. */
   readonly quota?: Quota
+  /** Number of files, in the list for administrators. Absent if quotas are switched off. */
+  readonly files?: number
 }
 
 export const titles = ['http://purl.org/dc/terms/title', 'http://purl.org/dc/elements/1.1/title']
@@ -44,7 +46,7 @@ interface ContextEntry extends Omit<ListedContext, 'contextId'> {
   readonly info: Graph
 }
 
-/** A context in which the user may not read anything. */
+/** What the pages know of a context that the user may not read. */
 const closedContext = (contextId: string): Context => ({
   contextId,
   rights: [],
@@ -54,7 +56,11 @@ const closedContext = (contextId: string): Context => ({
   canRead: false,
 })
 
-/** @param key id or name. @throws {Problem} */
+/**
+ * The context with what the user may do in it. Single files may be shared with people who may not read their context, so a context that
+ * the user may not read is no error: it comes without a title, with no rights.
+ * @param key id or name; the result has the id, unless the user may not read the context @throws {Problem} 404 if there is no such context
+ */
 export async function loadContext(key: string, signal?: AbortSignal): Promise<Context> {
   const options = signal ? { signal } : {}
   let found: ContextEntry

@@ -97,7 +97,7 @@ export const directoryRoutes = [
     method: 'GET',
     url: '/management/contexts',
     chapter,
-    summary: 'List the contexts with their quota, all but `_contexts` and `_principals`.',
+    summary: 'List the contexts with their quota and number of files, all but `_contexts` and `_principals`.',
     requires: { role: 'admin', to: 'list the contexts' },
     query: {
       ...portion,
@@ -114,7 +114,13 @@ export const directoryRoutes = [
           'ContextList',
           partOf(
             'contexts',
-            object({ contextId: text(), name: optional(text()), quota: optional(Quota), metadata: optional(Graph) }),
+            object({
+              contextId: text(),
+              name: optional(text()),
+              quota: optional(Quota),
+              files: optional(count),
+              metadata: optional(Graph),
+            }),
           ),
         ),
       ),
@@ -127,7 +133,9 @@ export const directoryRoutes = [
       const contexts = []
       for (const item of items) {
         const { name, quota, metadata } = describeEntry(await views.of(caller, item, true), base)
-        contexts.push({ contextId: item.entry.id, name, quota, metadata })
+        const { id } = item.entry
+        const usage = ledger.enforced ? await ledger.usage.find(database, { kind: 'context', id }) : undefined
+        contexts.push({ contextId: id, name, quota, files: usage?.used.files, metadata })
       }
       return { contexts, results: total, limit: query.limit, offset: query.offset }
     },

@@ -6,32 +6,32 @@ import { Field } from '../../components/field.tsx'
 import { Await, Card } from '../../components/page.tsx'
 import { SharedForm } from '../../components/shared-form.tsx'
 import { tell } from '../../components/toast.tsx'
-import { ask, askTagged, type Tagged } from '../../lib/api.ts'
+import { ask } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
-import { contextTitle, type Quota } from '../../lib/contexts.ts'
+import { contextTitle } from '../../lib/contexts.ts'
 import { type Graph } from '../../lib/graph.ts'
 import { loadName } from '../../lib/principals.ts'
 import { tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
+import { hasQuotas } from '../../lib/quotas.ts'
 import { Link, navigate } from '../../lib/router.tsx'
 import { visible } from '../../lib/text.ts'
 import { AdminPage, ForAdmins } from './admin-page.tsx'
 import { ContextAccess } from '../sharing/context-access.tsx'
-import { ContextQuota } from './context-quota.tsx'
+import { OwnerQuotaCard } from './owner-quota.tsx'
 import { ContextArchive } from './context-archive.tsx'
 
 export interface ContextEntry {
   readonly entryId: string
   readonly name?: string
-  readonly quota?: Quota
   readonly info: Graph
   readonly metadata?: Graph
 }
 
-/** Info and metadata of a context, and the ETag that a change of its info must name. @throws {Problem} */
-const loadContext = (key: string, signal: AbortSignal): Promise<Tagged<ContextEntry>> =>
-  askTagged<ContextEntry>(`_contexts/entry/${part(key)}?includeAll`, { signal })
+/** @throws {Problem} */
+const loadEntry = (key: string, signal: AbortSignal): Promise<ContextEntry> =>
+  ask<ContextEntry>(`_contexts/entry/${part(key)}?includeAll`, { signal })
 
 /** One context. */
 export function AdminContext({ parts }: { readonly parts: Readonly<Record<string, string>> }) {
@@ -43,16 +43,27 @@ export function AdminContext({ parts }: { readonly parts: Readonly<Record<string
 }
 
 function ContextOf({ id }: { readonly id: string }) {
-  const [loaded, again] = useLoaded(signal => loadContext(id, signal), [id])
-  const title = loaded.state === 'ready' ? contextTitle({ ...loaded.value.value, contextId: id }) : id
+  const [loaded, again] = useLoaded(signal => loadEntry(id, signal), [id])
+  const title = loaded.state === 'ready' ? contextTitle({ ...loaded.value, contextId: id }) : id
   return (
     <AdminPage title={visible(title)} within={{ to: 'admin/contexts', name: t('adminContexts') }}>
       <Await loaded={loaded} again={again}>
-        {({ value: context }) => (
+        {context => (
           <>
             <div class="columns">
               <About context={context} again={again} />
-              <ContextQuota id={context.entryId} title={title} quota={context.quota} again={again} />
+              {hasQuotas ? (
+                <OwnerQuotaCard
+                  title={t('quota')}
+                  name={visible(title)}
+                  path={`quota/contexts/${part(context.entryId)}`}
+                  hasDefault
+                />
+              ) : (
+                <Card title={t('quota')}>
+                  <p class="notice">{t('quotaOff')}</p>
+                </Card>
+              )}
             </div>
             <ContextAccess id={context.entryId} info={context.info} again={again} />
             {!context.entryId.startsWith('_') && (

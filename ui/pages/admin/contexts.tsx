@@ -2,6 +2,7 @@ import { QuotaBar } from '../../components/quota-bar.tsx'
 import type { Column } from '../../components/table.tsx'
 import { part } from '../../lib/base.ts'
 import { contextTitle, type ListedContext } from '../../lib/contexts.ts'
+import { number } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { Link } from '../../lib/router.tsx'
 import { AdminPage } from './admin-page.tsx'
@@ -62,5 +63,12 @@ function Name(context: ListedContext) {
 }
 
 function Level(context: ListedContext) {
-  return context.quota ? <QuotaBar name={contextTitle(context)} quota={context.quota} /> : <>–</>
+  const { quota, files } = context
+  if (!quota) return <>–</>
+  return (
+    <>
+      <QuotaBar name={contextTitle(context)} quota={quota} />
+      {files !== undefined && <p class="muted small">{t('countFiles', { count: number(files) })}</p>}
+    </>
+  )
 }

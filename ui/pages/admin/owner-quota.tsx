@@ -1,11 +1,12 @@
 import { Button } from '../../components/button.tsx'
 import { Field } from '../../components/field.tsx'
 import { Await, Card } from '../../components/page.tsx'
-import { FileCountBar, QuotaBar } from '../../components/quota-bar.tsx'
+import { FileCount, QuotaBar } from '../../components/quota-bar.tsx'
 import { FormError } from '../../components/form.tsx'
 import { SharedForm } from '../../components/shared-form.tsx'
 import { attempt, tell } from '../../components/toast.tsx'
 import { ask, askTagged, Problem } from '../../lib/api.ts'
+import { tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import type { OwnerQuota } from '../../lib/quotas.ts'
@@ -70,7 +71,7 @@ function QuotaForm({ name, path, hasDefault = false, quota, again }: QuotaFormPr
   return (
     <>
       <QuotaBar name={name} quota={quota} />
-      <FileCountBar name={name} files={quota.files} maxFiles={quota.maxFiles} />
+      <FileCount name={name} quota={quota} />
       {hasDefault && quota.hasDefaultQuota && <p class="muted small">{t('quotaDefault')}</p>}
       <SharedForm
         load={() => askTagged<OwnerQuota>(path)}
@@ -87,15 +88,19 @@ function QuotaForm({ name, path, hasDefault = false, quota, again }: QuotaFormPr
               size={sizeIn(fields)}
               onSize={set}
               hint={t(hasDefault ? 'quotaHint' : 'limitHint')}
+              error={about(problem, 'invalid-quota')}
             />
             <Field
               label={t('maxFiles')}
               value={fields.files}
               onValue={files => set({ files })}
               hint={t('limitHint')}
+              error={about(problem, 'invalid-max-files')}
               autocomplete="off"
             />
-            <FormError problem={problem} />
+            {about(problem, 'invalid-quota') === undefined && about(problem, 'invalid-max-files') === undefined && (
+              <FormError problem={problem} />
+            )}
             <div class="buttons">
               <Button type="submit">{t('setQuota')}</Button>
               {quota.quota >= 0 && (
@@ -118,6 +123,10 @@ function QuotaForm({ name, path, hasDefault = false, quota, again }: QuotaFormPr
     </>
   )
 }
+
+/** The message for a field, if the refusal has this code. */
+const about = (problem: unknown, code: string): string | undefined =>
+  problem instanceof Problem && problem.code === code ? tellProblem(problem) : undefined
 
 /** @returns `null` for the default @throws {Problem} */
 function readBytes(size: Size): number | null {
