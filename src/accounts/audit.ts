@@ -39,6 +39,7 @@ export const auditEvents = [
   'context-exported',
   'context-imported',
   'access-changed',
+  'message-sent',
   'members-changed',
   'groups-changed',
   'profile-changed',

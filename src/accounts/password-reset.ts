@@ -66,6 +66,8 @@ interface MailValues {
   /** The base address of the service. */
   readonly address: string
   readonly hours: number
+  /** What a person writes to the recipient. */
+  readonly message?: string | undefined
 }
 
 /** What the mail needs from the caller of {@link PasswordReset.request}. */
@@ -191,17 +193,17 @@ const badToken = (): InvalidInput =>
 
 /** A mail with a link, as text and as HTML. */
 export function linkMail(texts: MailTexts, values: MailValues): Mail {
-  const { name, link } = values
+  const { name, link, message } = values
   const fill = (text: string): string =>
     text.replaceAll(/\{(name|address|hours)\}/g, (_, place: 'name' | 'address' | 'hours') => String(values[place]))
   const [why, how, otherwise] = [fill(texts.why), fill(texts.how), fill(texts.otherwise)]
   return {
     to: name,
     subject: fill(texts.subject),
-    text: `${why}\n\n${how}\n\n${link}\n\n${otherwise}\n`,
+    text: `${[why, ...(message === undefined ? [] : [message.replaceAll(/^/gm, '> ')]), how, link, otherwise].join('\n\n')}\n`,
     html: `<!doctype html>
 <html lang="${escapeHtml(texts.language)}"><body style="font: 16px/1.5 sans-serif">
-<p>${escapeHtml(why)}</p>
+<p>${escapeHtml(why)}</p>${message === undefined ? '' : `\n<blockquote style="white-space: pre-line">${escapeHtml(message)}</blockquote>`}
 <p>${escapeHtml(how)}</p>
 <p><a href="${escapeHtml(link)}">${escapeHtml(fill(texts.button))}</a></p>
 <p style="font-size: 13px">${escapeHtml(link)}</p>

@@ -166,12 +166,11 @@ const absoluteMaxAgeOf = (settings: Settings): Seconds =>
   settings['service.auth.token.absolute-max-age'] ??
   Math.max(DEFAULT_ABSOLUTE_MAX_AGE, ...maxAgeKeys.map(key => settings[key] ?? 0))
 
-/** `undefined` without a mail server, or while nothing sends mail. */
+/** `undefined` without a mail server. */
 async function createMailer(settings: Settings): Promise<Mailer | undefined> {
   const host = settings['service.smtp.host']
   const from = settings['service.smtp.from']
-  const isNeeded = settings['service.auth.password-reset'] || settings['service.data.quota']
-  if (!isNeeded || host === undefined || from === undefined) return undefined
+  if (host === undefined || from === undefined) return undefined
   return await openSmtpMailer({
     host,
     from,

@@ -1,3 +1,4 @@
+import { AccessMails, type ShareMailOptions } from '../content/access-mails.ts'
 import { ContextExport } from '../content/archive/export.ts'
 import { Trash } from '../content/trash/trash.ts'
 import { tmpdir } from 'node:os'
@@ -25,11 +26,15 @@ import type { ResumableFiles } from '../files/resumable-files.ts'
 import type { Files } from '../files/files.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import type { Accounts } from './accounts.ts'
+import { Acquaintances } from '../search/acquaintances.ts'
 import { Search } from '../search/search.ts'
 import type { Database } from '../stores/database.ts'
 import type { DependencyCache } from '../stores/dependency-cache.ts'
+import type { EphemeralStore } from '../stores/ephemeral-store.ts'
 
 interface ContentDependencies extends Accounts {
+  /** Absent in commands, which send nothing. */
+  readonly shareMails?: ShareMailOptions & { readonly ephemeral: EphemeralStore }
   readonly database: Database
   readonly cache: DependencyCache
   readonly changes: Changes
@@ -43,7 +48,8 @@ interface ContentDependencies extends Accounts {
 
 /** Contexts, entries and what they hold. */
 export function createContent(settings: Settings, deps: ContentDependencies) {
-  const loader = new EntryLoader(deps)
+  const names = settings['service.names.visible-to']
+  const loader = new EntryLoader(deps, { withGroups: names === 'shared' })
   const kinds = createKinds(
     { ...deps, loader, requireFresh: caller => deps.stepUp.requireFresh(caller) },
     { requireCurrentPassword: settings['service.auth.password.require-current-password'] },
@@ -57,6 +63,8 @@ export function createContent(settings: Settings, deps: ContentDependencies) {
     entries,
     views,
     contexts,
+    accessMails:
+      deps.mails && deps.shareMails && new AccessMails({ ...loading, ...deps.shareMails, mails: deps.mails }),
     quotas: new Quotas(loading),
     resumableUploads: new ResumableUploads(loading),
     creation: new Creation(
@@ -84,6 +92,7 @@ export function createContent(settings: Settings, deps: ContentDependencies) {
     statistics: new Statistics(loading),
     links: offersLinks ? new PublicLinks({ ...loading, secrets: deps.linkSecrets }) : undefined,
     search: new Search(deps.database, loader),
+    acquaintances: new Acquaintances(deps.database, names),
     linkVisits: offersLinks ? new LinkVisits(loading) : undefined,
   }
 }

@@ -49,6 +49,7 @@ export function httpOptions(settings: Settings, machine: RuntimeEnvironment, add
     jsonp: settings['service.jsonp'],
     search: { maxLimit: settings['service.solr.max-limit'] },
     repositoryType: settings['service.repository.store.url'] === undefined ? 'sqlite' : 'postgres',
+    contact: settings['service.contact'],
     metricsToken: settings['service.metrics.token'],
     version: machine.version,
   }

@@ -35,6 +35,7 @@ import { openStores, requireHealthy, requireIntact, type Stores } from './stores
 import { createQuotaMails, quotaOptions } from './quota.ts'
 import { createBackups } from './backups.ts'
 import { createReaders } from './readers.ts'
+import { shareMailOptions } from './share-mails.ts'
 import { loadUi } from './ui.ts'
 import { pruneChangeLog } from '../stores/change-log.ts'
 import { DependencyCache } from '../stores/dependency-cache.ts'
@@ -140,6 +141,7 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
     stagedImports,
     ledger,
     system,
+    shareMails: { ...shareMailOptions(ui, address), ephemeral: ephemeralStores.ephemeral },
   })
   const sso = await createSso(settings, machine, {
     ...accounts,

@@ -327,6 +327,10 @@ export const errorCodes = {
       title: 'Locked out',
       help: 'Too many wrong passwords. Try again after `Retry-After` seconds.',
     },
+    'too-many-messages': {
+      title: 'Too many messages',
+      help: 'You have sent as many messages as one user may send in an hour. Try again after `Retry-After` seconds.',
+    },
   }),
   ...withStatus(500, {
     'internal-error': {

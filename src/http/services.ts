@@ -16,6 +16,7 @@ import type { TrustedDevices } from '../accounts/trusted-devices.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
+import type { AccessMails } from '../content/access-mails.ts'
 import type { ContextExport } from '../content/archive/export.ts'
 import type { FileZips } from '../content/archive/file-zip.ts'
 import type { ContextImport } from '../content/archive/import.ts'
@@ -23,6 +24,7 @@ import type { Creation } from '../content/creation.ts'
 import type { ContextKind } from '../content/kinds/context.ts'
 import type { Entries } from '../content/entries.ts'
 import type { EntryViews } from '../content/entry-view.ts'
+import type { Acquaintances } from '../search/acquaintances.ts'
 import type { Search } from '../search/search.ts'
 import type { Metadata } from '../content/metadata.ts'
 import type { Quotas } from '../content/quotas.ts'
@@ -79,6 +81,8 @@ export interface HttpOptions {
     /** Most hits of one response. */
     readonly maxLimit: number
   }
+  /** An e-mail address or web page where users without a context ask for one. */
+  readonly contact: string | undefined
   /** Who shows it may read the metrics; absent: administrators only. */
   readonly metricsToken: string | undefined
   readonly version: string
@@ -124,6 +128,7 @@ export interface AppServices {
   readonly cache: DependencyCache
   readonly sessions: Sessions
   readonly users: UserCache
+  readonly acquaintances: Acquaintances
   readonly login: Login
   /** The end of every sign-in. */
   readonly signIn: SignIn
@@ -148,6 +153,8 @@ export interface AppServices {
   readonly sso: Sso
   readonly entries: Entries
   readonly contexts: ContextKind
+  /** Absent without a mail server. */
+  readonly accessMails: AccessMails | undefined
   readonly quotas: Quotas
   readonly resumableUploads: ResumableUploads
   readonly exports: ContextExport

@@ -20,10 +20,12 @@ interface AddFormProps {
   readonly action?: string
   /** Further fields of the line. */
   readonly children?: ComponentChildren
+  /** Further fields below the line. */
+  readonly below?: ComponentChildren
 }
 
 /** A form of one line that adds what its field names. A success empties the field. */
-export function AddForm({ add, field, action = t('add'), children }: AddFormProps) {
+export function AddForm({ add, field, action = t('add'), children, below }: AddFormProps) {
   const [name, setName] = useState('')
   const submit = async (): Promise<void> => {
     const told = await add(name)
@@ -34,16 +36,19 @@ export function AddForm({ add, field, action = t('add'), children }: AddFormProp
   return (
     <Form work={submit}>
       {problem => (
-        <div class="line">
-          {field({
-            value: name,
-            onValue: setName,
-            required: true,
-            error: problem === undefined ? undefined : tellProblem(problem),
-          })}
-          {children}
-          <Button type="submit">{action}</Button>
-        </div>
+        <>
+          <div class="line">
+            {field({
+              value: name,
+              onValue: setName,
+              required: true,
+              error: problem === undefined ? undefined : tellProblem(problem),
+            })}
+            {children}
+            <Button type="submit">{action}</Button>
+          </div>
+          {below}
+        </>
       )}
     </Form>
   )

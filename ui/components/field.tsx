@@ -64,15 +64,22 @@ interface AreaProps {
   readonly label: string
   readonly value: string
   readonly onValue: (value: string) => void
+  readonly maxLength?: number
 }
 
 /** A multi-line text field. */
-export function Area({ label, value, onValue }: AreaProps) {
+export function Area({ label, value, onValue, maxLength }: AreaProps) {
   const id = useId()
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <textarea id={id} rows={4} value={value} onInput={event => onValue(event.currentTarget.value)} />
+      <textarea
+        id={id}
+        rows={4}
+        value={value}
+        maxLength={maxLength}
+        onInput={event => onValue(event.currentTarget.value)}
+      />
     </div>
   )
 }

@@ -1,6 +1,9 @@
 /** Path of the base address of the service, from an attribute of the page; begins and ends with a slash. */
 export const basePath: string = document.documentElement.dataset['base'] ?? '/'
 
+/** An e-mail address or web page where users without a context ask for one, from an attribute of the page. */
+export const contact: string | undefined = document.documentElement.dataset['contact']
+
 /** Path under which the pages of the application are. */
 export const uiPath = `${basePath}ui/`
 

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Button } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
@@ -29,7 +30,7 @@ function loadContexts(access: Access, offset: number, signal?: AbortSignal): Pro
 interface ContextsProps {
   readonly title: string
   readonly access: Access
-  readonly none: string
+  readonly none: ComponentChildren
 }
 
 /** Contexts that the user has access to, and how full they are. */

@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks'
+import { contact } from '../lib/base.ts'
 import { t } from '../lib/language.ts'
 import { lazy } from '../lib/lazy.tsx'
 import { useSession } from '../lib/session.ts'
@@ -11,13 +12,29 @@ const HomeBlocks = lazy(async () => (await import('./home-blocks.tsx')).HomeBloc
 
 /** Where the user goes on: recent files, the spaces they can write to, and what others have shared. */
 export function MyFiles() {
-  const { me } = useSession()
   // Most users open a context next.
   useEffect(Files.prefetch, [])
   return (
     <FilesHome title={t('myFiles')}>
-      <Contexts title={t('contexts')} access="write" none={t(me.isAdmin ? 'contextsNoneAdmin' : 'contextsNone')} />
+      <Contexts title={t('contexts')} access="write" none={<NoSpace />} />
       <HomeBlocks />
     </FilesHome>
+  )
+}
+
+/** What a user without a space can do about it. */
+function NoSpace() {
+  const { me } = useSession()
+  if (me.isAdmin) return <>{t('contextsNoneAdmin')}</>
+  if (contact === undefined) return <>{t('contextsNone')}</>
+  const subject = encodeURIComponent(t('askForSpaceSubject', { name: me.name }))
+  const to = contact.includes('://') ? contact : `mailto:${contact}?subject=${subject}`
+  return (
+    <>
+      {t('contextsNoneAsk')}{' '}
+      <a class="button" href={to}>
+        {t('askForSpace')}
+      </a>
+    </>
   )
 }

@@ -5,6 +5,10 @@ interface Application {
   readonly basePath: string
   /** Whether the service limits storage. */
   readonly hasQuotas: boolean
+  /** Whether users can send each other mails. */
+  readonly hasMails: boolean
+  /** Where users without a context ask for one. */
+  readonly contact: string | undefined
   readonly script: string
   /** Where the texts of each available language are. */
   readonly languages: Readonly<Record<string, string>>
@@ -15,10 +19,10 @@ interface Application {
 /** The page around the application of `ui/`. */
 export const uiPage = (
   context: PageContext,
-  { basePath, hasQuotas, script, languages, preloads }: Application,
+  { basePath, hasQuotas, hasMails, contact, script, languages, preloads }: Application,
 ): string =>
   `<!doctype html>\n${
-    html`<html lang="${context.language}" data-base="${basePath}" data-languages="${JSON.stringify(languages)}"${hasQuotas ? html` data-quotas` : []}><head><meta charset="utf-8"><title>Stowage</title>
+    html`<html lang="${context.language}" data-base="${basePath}" data-languages="${JSON.stringify(languages)}"${hasQuotas ? html` data-quotas` : []}${hasMails ? html` data-mails` : []}${contact === undefined ? [] : html` data-contact="${contact}"`}><head><meta charset="utf-8"><title>Stowage</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <link rel="icon" href="${context.icon}" type="image/svg+xml"><link rel="stylesheet" href="${context.style}">
 <script type="module" src="${script}"></script>${preloads.scripts.map(

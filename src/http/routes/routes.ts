@@ -3,6 +3,7 @@ import type { RouteDefinition } from '../interface/route.ts'
 import type { Route } from '../route.ts'
 import type { Services } from '../services.ts'
 import { authRoutes } from './auth.ts'
+import { accessMailRoutes } from './access-mails.ts'
 import { accessTokenRoutes } from './access-tokens.ts'
 import { authTokenRoutes } from './auth-tokens.ts'
 import { archiveRoutes } from './archives.ts'
@@ -65,6 +66,7 @@ export const routes: readonly RouteDefinition<Services>[] = [
   ...contextRoutes,
   ...archiveRoutes,
   ...entryRoutes,
+  ...accessMailRoutes,
   ...metadataRoutes,
   ...resourceRoutes,
   ...listRoutes,

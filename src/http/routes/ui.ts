@@ -11,9 +11,11 @@ import type { Uses } from '../services.ts'
 
 const marks = { method: 'GET', skipAuth: true, htmlErrors: true } as const
 
+type PageServices = Uses<'base' | 'ui' | 'ledger' | 'options' | 'accessMails'>
+
 /** The page around the application. It names what the view at this path needs, and requests only for browsers that may be signed in. */
-function applicationPage(deps: Uses<'base' | 'ui' | 'ledger'>, request: FastifyRequest, path: string): string {
-  const { base, ui, ledger } = deps
+function applicationPage(deps: PageServices, request: FastifyRequest, path: string): string {
+  const { base, ui, ledger, options, accessMails } = deps
   const context = pageContext(deps, request)
   const at = (name: string): string => base.at(assetPath(name))
   const languages = Object.fromEntries(Object.entries(ui.names.languages).map(([tag, name]) => [tag, at(name)]))
@@ -22,6 +24,8 @@ function applicationPage(deps: Uses<'base' | 'ui' | 'ledger'>, request: FastifyR
   return uiPage(context, {
     basePath: base.path,
     hasQuotas: ledger.enforced,
+    hasMails: accessMails !== undefined,
+    contact: options.contact,
     script: at(ui.names.app),
     languages,
     preloads: {
@@ -44,7 +48,7 @@ export const uiRoutes = [
   undescribed({
     ...marks,
     url: '/ui/*',
-    handle: async (deps: Uses<'base' | 'ui' | 'ledger'>, { request, reply, params }) => {
+    handle: async (deps: PageServices, { request, reply, params }) => {
       const { base } = deps
       // Under another of its names this machine has other cookies, and writes from there count as cross-site
       // requests.

@@ -1,15 +1,26 @@
 import { useState } from 'preact/hooks'
 import { AddForm } from '../../components/add-form.tsx'
 import { Confirm } from '../../components/dialog.tsx'
+import { Area, Check } from '../../components/field.tsx'
 import { PrincipalField } from '../../components/principal-field.tsx'
-import { type Access, type Role } from '../../lib/access.ts'
+import { tellFailure } from '../../components/toast.tsx'
+import { type Access, type Place, type Role } from '../../lib/access.ts'
 import { t } from '../../lib/language.ts'
 import { findPrincipal } from '../../lib/principals.ts'
-import { GUEST, RoleChoice } from './access-rows.tsx'
+import { hasMails, MAX_MESSAGE, sendMessage } from '../../lib/share-messages.ts'
+import { visible } from '../../lib/text.ts'
+import { everybody, GUEST, RoleChoice } from './access-rows.tsx'
 
-/** Gives a user or group access. Asks for a confirmation if this makes the item public. */
-export function AddAccess({ onAdd }: { readonly onAdd: (access: Access) => Promise<void> }) {
+interface AddAccessProps {
+  readonly place: Place
+  readonly onAdd: (access: Access) => Promise<void>
+}
+
+/** Gives a user or group access, and tells them if wanted. Asks for a confirmation if this makes the item public. */
+export function AddAccess({ place, onAdd }: AddAccessProps) {
   const [role, setRole] = useState<Role>('reader')
+  const [isTold, setTold] = useState(false)
+  const [text, setText] = useState('')
   // Set while the person is asked.
   const [answer, setAnswer] = useState<(isSure: boolean) => void>()
   const isConfirmed = async (): Promise<boolean> => {
@@ -17,11 +28,21 @@ export function AddAccess({ onAdd }: { readonly onAdd: (access: Access) => Promi
     setAnswer(undefined)
     return isSure
   }
+  const inform = async (principal: string, name: string): Promise<string> => {
+    const isSent = await sendMessage(place, { principal, text })
+    setText('')
+    return t(isSent ? 'messageSent' : 'messageNoAddress', { name: visible(name) })
+  }
   const add = async (name: string): Promise<string | undefined> => {
     const principal = await findPrincipal(name)
     if (principal === GUEST && !(await isConfirmed())) return undefined
     await onAdd({ role, principal })
-    return t('saved')
+    if (!isTold || everybody.includes(principal)) return t('saved')
+    // They have access from here on, whether or not the message can be sent.
+    return await inform(principal, name).catch((error: unknown) => {
+      tellFailure(error)
+      return t('saved')
+    })
   }
   return (
     <>
@@ -29,6 +50,14 @@ export function AddAccess({ onAdd }: { readonly onAdd: (access: Access) => Promi
         add={add}
         action={t('allow')}
         field={field => <PrincipalField {...field} label={t('userOrGroup')} among="all" />}
+        below={
+          hasMails && (
+            <>
+              <Check label={t('messageSend')} isOn={isTold} onChange={setTold} />
+              {isTold && <Area label={t('messageText')} value={text} onValue={setText} maxLength={MAX_MESSAGE} />}
+            </>
+          )
+        }
       >
         <RoleChoice value={role} onValue={setRole} />
       </AddForm>

@@ -22,7 +22,7 @@ export function ContextAccess({ id, info, again }: ContextAccessProps) {
   const { me } = useSession()
   const place = { base: me.baseUri, context: id }
   const listed = accessIn(info, place)
-  const [rows, againRows] = useLoaded(signal => loadAccessRows(listed, [], signal), [JSON.stringify(listed)])
+  const [rows, againRows] = useLoaded(signal => loadAccessRows(listed, [], { place, signal }), [JSON.stringify(listed)])
   const edit = async (access: Access, isGiven: boolean): Promise<void> => {
     const path = `_contexts/entry/${part(id)}`
     const { value, tag } = await askTagged<{ readonly info: Graph }>(path)
@@ -45,7 +45,7 @@ export function ContextAccess({ id, info, again }: ContextAccessProps) {
   })
   return (
     <Card title={t('access')}>
-      <AddAccess onAdd={add} />
+      <AddAccess place={place} onAdd={add} />
       <Await loaded={rows} again={againRows}>
         {rows => <AccessTable rows={rows} onRemove={remove} />}
       </Await>

@@ -40,7 +40,7 @@ export function EntryAccess({ item, ofContext, again }: EntryAccessProps) {
   // Owners of the context own everything in it.
   const inherited = ofContext.filter(({ role }) => !isOnly || role === 'owner')
   const [rows, againRows] = useLoaded(
-    signal => loadAccessRows(listed, inherited, signal),
+    signal => loadAccessRows(listed, inherited, { place, signal }),
     [JSON.stringify([listed, inherited])],
   )
   const edit = async (edited: (info: Graph) => Graph): Promise<void> => {
@@ -73,7 +73,7 @@ export function EntryAccess({ item, ofContext, again }: EntryAccessProps) {
   return (
     <Card title={t('access')}>
       <p class="muted">{t(isOnly ? 'onlyTheseText' : isFolder ? 'shareFolderText' : 'shareFileText')}</p>
-      <AddAccess onAdd={access => change(info => withAccess(info, place, access))} />
+      <AddAccess place={place} onAdd={access => change(info => withAccess(info, place, access))} />
       <Await loaded={rows} again={againRows}>
         {rows => (
           <>
