@@ -1,6 +1,6 @@
 import type { Bytes } from '../base/units.ts'
 import type { Queries } from '../stores/database.ts'
-import { sql } from '../stores/sql.ts'
+import { name, type Sql, sql } from '../stores/sql.ts'
 import type { OwnerKind, QuotaOwner } from './quota-usage.ts'
 
 /** A row of `quota_usage` beside the sums that it stands for. */
@@ -63,12 +63,15 @@ export async function recountUsage(tx: Queries): Promise<void> {
     FROM sums s WHERE s.kind = quota_usage.kind AND s.owner = quota_usage.owner`)
 }
 
-/** Sets the row of a group or of the store to the sums of its contexts. */
+/** Sets the row of a group or of the store to the sums of its contexts. Uploads may go into a context that is gone. */
 export async function sumContexts(tx: Queries, { kind, id }: QuotaOwner): Promise<void> {
-  const contexts = kind === 'group' ? sql`AND owner IN (SELECT context FROM quota_groups WHERE name = ${id})` : sql``
+  const isMember = (column: Sql): Sql =>
+    kind === 'group' ? sql`${column} IN (SELECT context FROM quota_groups WHERE name = ${id})` : sql`1 = 1`
   await tx.run(sql`UPDATE quota_usage
-    SET used = s.used, files = s.files, reserved = s.reserved, reserved_files = s.reserved_files
-    FROM (SELECT COALESCE(SUM(used), 0) AS used, COALESCE(SUM(files), 0) AS files, COALESCE(SUM(reserved), 0) AS reserved,
-      COALESCE(SUM(reserved_files), 0) AS reserved_files FROM quota_usage WHERE kind = 'context' ${contexts}) s
+    SET used = s.used, files = s.files, reserved = u.reserved, reserved_files = u.reserved_files
+    FROM (SELECT COALESCE(SUM(used), 0) AS used, COALESCE(SUM(files), 0) AS files FROM quota_usage
+        WHERE kind = 'context' AND ${isMember(name('owner'))}) s,
+      (SELECT COALESCE(SUM(reserved), 0) AS reserved, COALESCE(SUM(reserved_files), 0) AS reserved_files FROM uploads
+        WHERE ${isMember(name('context'))}) u
     WHERE quota_usage.kind = ${kind} AND quota_usage.owner = ${id}`)
 }

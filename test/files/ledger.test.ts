@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Conflict, NotFound, TooLarge } from '../../src/base/errors.ts'
 import { Ledger } from '../../src/files/quota-ledger.ts'
+import { QuotaOwners } from '../../src/files/quota-owners.ts'
+import { STORE } from '../../src/files/quota-usage.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase } from '../support/store.ts'
@@ -78,4 +80,19 @@ test('a context without books has no quota to read or to set', async t => {
   const { database, ledger } = await openBooks(t)
   await assert.rejects(ledger.quotaOf(database, 'none'), NotFound)
   await assert.rejects(ledger.setQuota(database, 'none', 5), NotFound)
+})
+
+test('a new quota of the store counts what an upload into a deleted context holds, until it ends (D41.1)', async t => {
+  const { database, ledger } = await openBooks(t)
+  await ledger.open(database, CONTEXT)
+  await ledger.open(database, '4')
+  const lease = await ledger.reserve(inContext(CONTEXT), newBlob(), 30)
+  await ledger.reserve(inContext('4'), newBlob(), 5)
+  await ledger.close(database, CONTEXT)
+  const owners = new QuotaOwners(ledger.usage)
+  await owners.setLimits(database, STORE, { bytes: 40, files: null })
+  assert.deepEqual((await owners.read(database, STORE)).held, { bytes: 35, files: 2 })
+  await assert.rejects(ledger.reserve(inContext('4'), newBlob(), 6), TooLarge)
+  assert.equal(await ledger.cancel(lease), true)
+  assert.deepEqual((await owners.read(database, STORE)).held, { bytes: 5, files: 1 })
 })
