@@ -26,6 +26,18 @@ interface Item {
   amount: Amount
 }
 
+interface StoredFile extends Item {
+  readonly id: string
+}
+
+interface Upload extends Item {
+  readonly reservation: Reservation
+  /** The id of the file that it will be. */
+  readonly id: string
+  /** The blob whose storage it uses instead of reserving it, and how much that is. */
+  credit: { readonly blob: string; readonly bytes: number } | undefined
+}
+
 const which = fc.nat()
 const context = fc.constantFrom(...CONTEXTS)
 const limit = fc.oneof(fc.constantFrom(null, -1, 0), fc.nat({ max: 1500 }))
@@ -96,8 +108,8 @@ class Books {
   readonly #ledger: Ledger
   readonly #owners: QuotaOwners
   /** By the blob. */
-  readonly #files = new Map<string, Item & { readonly id: string }>()
-  readonly #uploads = new Map<string, Item & { readonly reservation: Reservation }>()
+  readonly #files = new Map<string, StoredFile>()
+  readonly #uploads = new Map<string, Upload>()
   readonly #limits = new Map<string, Limits>()
   readonly #groups = new Map<string, string>()
   readonly #users = new Set(USERS)
@@ -228,7 +240,7 @@ class Books {
     const reserving = this.#ledger.reserve({ context: to, user }, blob, bytes)
     if (!this.#contexts.has(to)) return await assert.rejects(reserving)
     if (!this.#fits(this.#payers(item), item.amount)) return await assert.rejects(reserving, TooLarge)
-    this.#uploads.set(blob, { ...item, reservation: await reserving })
+    this.#uploads.set(blob, { ...item, id: blob, reservation: await reserving, credit: undefined })
   }
 
   async #grow({ which: at, needed, more }: Of<'grow'>): Promise<void> {
@@ -245,18 +257,31 @@ class Books {
   async #commit({ which: at, bytes }: Of<'commit'>): Promise<void> {
     const upload = pick(this.#uploads, at)
     if (!upload) return
-    const { reservation, context: to, user } = upload
-    const place = { context: to, id: reservation.blob, user }
+    const { reservation, context: to, user, id } = upload
+    const { blob } = reservation
+    const [old, present] = [...this.#files].find(([, file]) => file.context === to && file.id === id) ?? []
+    const growth = { bytes: bytes - (present?.amount.bytes ?? 0), files: present ? 0 : 1 }
     const committing = this.#database.transaction(async tx => {
-      await this.#ledger.commit(tx, reservation, { bytes, files: 1 })
-      await putFile(tx, place, record(reservation.blob, bytes))
+      await this.#ledger.commit(tx, reservation, growth)
+      await putFile(tx, { context: to, id, user }, record(blob, bytes))
+      if (old !== undefined) await discardBlob(tx, old)
     })
     if (!this.#contexts.has(to)) return await assert.rejects(committing)
-    if (!this.#fits(this.#payers(upload), { bytes, files: 1 }, upload))
-      return await assert.rejects(committing, TooLarge)
+    if (!this.#fits(this.#payers(upload), growth, upload)) return await assert.rejects(committing, TooLarge)
     await committing
-    this.#uploads.delete(reservation.blob)
-    this.#files.set(reservation.blob, { ...place, amount: { bytes, files: 1 } })
+    this.#uploads.delete(blob)
+    if (old !== undefined) this.#takeAway(old)
+    this.#files.set(blob, { context: to, id, user, amount: { bytes, files: 1 } })
+  }
+
+  /** The blob is no file, or none of its context, any more: the upload that uses its storage reserves it. */
+  #takeAway(blob: string): void {
+    this.#files.delete(blob)
+    for (const upload of this.#uploads.values()) {
+      if (upload.credit?.blob !== blob) continue
+      upload.amount = { ...upload.amount, bytes: upload.amount.bytes + upload.credit.bytes }
+      upload.credit = undefined
+    }
   }
 
   async #cancel({ which: at }: Of<'cancel'>): Promise<void> {
@@ -266,23 +291,17 @@ class Books {
     this.#uploads.delete(upload.reservation.blob)
   }
 
-  /** A whole upload in place of a file: only the difference is reserved and counted. */
+  /** An upload in place of a file reserves only the difference; of several at once, the first. */
   async #replace({ which: at, bytes }: Of<'replace'>): Promise<void> {
     const [old, file] = [...this.#files][at % Math.max(1, this.#files.size)] ?? []
     if (old === undefined || !file) return
     const blob = `b${++this.#number}`
-    const growth = { bytes: bytes - file.amount.bytes, files: 0 }
-    const replacing = this.#ledger.reserve(file, blob, bytes, record(old, file.amount.bytes)).then(reservation =>
-      this.#database.transaction(async tx => {
-        await this.#ledger.commit(tx, reservation, growth)
-        await putFile(tx, file, record(blob, bytes))
-        await discardBlob(tx, old)
-      }),
-    )
-    if (!this.#fits(this.#payers(file), growth)) return await assert.rejects(replacing, TooLarge)
-    await replacing
-    this.#files.delete(old)
-    this.#files.set(blob, { ...file, amount: { bytes, files: 1 } })
+    const isFirst = ![...this.#uploads.values()].some(({ credit }) => credit?.blob === old)
+    const credit = isFirst ? { blob: old, bytes: file.amount.bytes } : undefined
+    const amount = { bytes: Math.max(0, bytes - (credit?.bytes ?? 0)), files: isFirst ? 0 : 1 }
+    const reserving = this.#ledger.reserve(file, blob, bytes, record(old, file.amount.bytes))
+    if (!this.#fits(this.#payers(file), amount)) return await assert.rejects(reserving, TooLarge)
+    this.#uploads.set(blob, { ...file, amount, reservation: await reserving, credit })
   }
 
   async #remove({ which: at }: Of<'remove'>): Promise<void> {
@@ -293,12 +312,13 @@ class Books {
       assert.ok(removed)
       await this.#ledger.releaseUsage(tx, removed, { bytes: removed.size, files: 1 })
     })
-    this.#files.delete(blob)
+    this.#takeAway(blob)
   }
 
   async #move({ which: at, context: to }: Of<'move'>): Promise<void> {
-    const file = pick(this.#files, at)
-    if (!file || file.context === to || !this.#contexts.has(to)) return
+    const [blob, file] = [...this.#files][at % Math.max(1, this.#files.size)] ?? []
+    if (blob === undefined || !file || file.context === to || !this.#contexts.has(to)) return
+    if ([...this.#files.values()].some(({ context: of, id }) => of === to && id === file.id)) return
     const moving = this.#database.transaction(async tx => {
       await this.#ledger.transfer(tx, file.context, to, file.amount)
       await moveFile(tx, file, { context: to, id: file.id })
@@ -311,7 +331,8 @@ class Books {
     ]
     if (!this.#fits(owners, file.amount)) return await assert.rejects(moving, TooLarge)
     await moving
-    file.context = to
+    this.#takeAway(blob)
+    this.#files.set(blob, { ...file, context: to })
   }
 
   async #limit({ owner: { kind, id }, bytes, files }: Of<'limit'>): Promise<void> {
@@ -353,7 +374,7 @@ class Books {
       await this.#ledger.close(tx, id)
       await tx.run(sql`DELETE FROM contexts WHERE id = ${id}`)
     })
-    for (const [blob, file] of this.#files) if (file.context === id) this.#files.delete(blob)
+    for (const [blob, file] of this.#files) if (file.context === id) this.#takeAway(blob)
     this.#groups.delete(id)
     this.#limits.delete(`context ${id}`)
   }

@@ -26,7 +26,7 @@ const usage = `Usage: npm run prove:crash -- [--rounds N] [--seed S]
        npm run prove:fuzz -- [--cases N] [--seed S]
 `
 /** Sequences of operations between two looks at how many operations there have been. */
-const BATCH = 2000
+const BATCH = 200
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -102,7 +102,10 @@ async function model(operations: number, seed: number) {
     lockout: proveLockout,
     'sessions in memory': proveSessions.bind(undefined, 'memory'),
     'sessions in the database': proveSessions.bind(undefined, 'database'),
-    'ledger with quotas': proveLedger.bind(undefined, quotas(1000)),
+    'ledger with quotas': proveLedger.bind(
+      undefined,
+      quotas(1000, { defaults: { context: 1000, user: 700, providerUser: -1 } }),
+    ),
     'ledger with quotas by hand': proveLedger.bind(undefined, quotas()),
     'ledger without quotas': proveLedger.bind(undefined, quotas(100, { enforced: false })),
   }
@@ -112,6 +115,7 @@ async function model(operations: number, seed: number) {
     for (let batch = 0; done[name] < operations / Object.keys(models).length; batch++) {
       done[name] += await prove({ runs: BATCH, seed: seed + batch })
     }
+    process.stderr.write(`${name}: ${done[name]} operations\n`)
   }
   return { seed, operations: done }
 }
