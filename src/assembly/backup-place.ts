@@ -37,7 +37,7 @@ interface ChosenBackup {
   readonly identity: string | undefined
 }
 
-interface OpenedBackup {
+export interface OpenedBackup {
   /** The time of the snapshot, in ISO 8601. */
   readonly created: string
   readonly source: Source

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import type { System } from '../base/system.ts'
 import type { Settings } from '../config/settings.ts'
 import { FileZips } from '../content/archive/file-zip.ts'
+import { ContextRestore } from '../content/archive/restore-context.ts'
+import { EntryRestore } from '../content/archive/restore-entry.ts'
 import { ContextImport } from '../content/archive/import.ts'
 import type { Changes } from '../content/changes.ts'
 import { Creation } from '../content/creation.ts'
@@ -76,6 +78,8 @@ export function createContent(settings: Settings, deps: ContentDependencies) {
     listMoves: new ListMoves(loading),
     zips: new FileZips(deps),
     exports: new ContextExport(deps),
+    contextRestore: new ContextRestore({ ...deps, contexts }),
+    entryRestore: new EntryRestore(loading),
     imports: new ContextImport({
       ...loading,
       translate: async (source, hints) => {

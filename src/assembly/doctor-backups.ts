@@ -18,7 +18,7 @@ export async function checkBackups(settings: Settings): Promise<CheckResult[]> {
   const report = await readReport(settings)
   if (!report) return [ok('backups: the service makes the first one after its start')]
   const { ended, made } = report
-  const failure = ended?.problem == null ? [] : [problem(`backups: the last one failed. ${ended.problem}`)]
+  const failure = ended && ended.problem !== null ? [problem(`backups: the last one failed. ${ended.problem}`)] : []
   if (!made) return [...failure, warning('backups: there is none yet')]
   const due = nextTime(expression, made.started)
   const text = `backups: the last one is of ${new Date(made.started).toISOString()}, with ${made.files} files`

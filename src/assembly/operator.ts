@@ -99,7 +99,8 @@ async function openStore(settings: Settings, database: Database) {
   }
 }
 
-async function operatorOf(database: Database): Promise<Caller> {
+/** The caller with all rights. @throws {StartupError} in an empty store */
+export async function operatorOf(database: Database): Promise<Caller> {
   const user = await findUser(database, ADMIN)
   if (!user) throw new StartupError('The store is empty. Start the service once: it makes the first users.')
   return { user, groups: new Set(), client: { address: '', userAgent: '' }, isOperator: true }

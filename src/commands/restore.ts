@@ -8,6 +8,7 @@ import { addKeys } from '../stores/key-file.ts'
 import { withBackup } from '../assembly/backup-place.ts'
 import { type Command, print, UsageError } from './command.ts'
 import { printCopied, showProgress } from './copied.ts'
+import { restorePart, type WantedPart } from './restore-part.ts'
 import { settingsFrom, settingsUsage } from './settings-options.ts'
 
 /** Without these keys, users could not sign in with their authenticator apps. @param from describes where they are */
@@ -22,17 +23,24 @@ const options = {
   set: { type: 'string', multiple: true },
   at: { type: 'string' },
   identity: { type: 'string' },
+  context: { type: 'string' },
+  entry: { type: 'string' },
+  replace: { type: 'boolean' },
 } as const
 
 export const restore: Command = {
   name: 'restore',
-  usage: `PLACE [--at TIME] [--identity FILE] ${settingsUsage}`,
-  summary: 'Fills an empty store from a backup; the same again goes on where it was cut off.',
+  usage: `PLACE [--context ID | --entry CONTEXT/ID] [--replace] [--at TIME] [--identity FILE] ${settingsUsage}`,
+  summary:
+    'Fills an empty store from a backup, and goes on where it was cut off; or brings one context or entry back into a store, also while the service runs.',
   async run(args) {
     const { place, values } = read(args)
     const { settings } = settingsFrom({ config: values.config, set: values.set }).loaded
+    const part = partOf(values)
     const chosen = { at: values.at, identity: values.identity }
-    return await withBackup(settings, place, chosen, async ({ created, source, keys }) => {
+    return await withBackup(settings, place, chosen, async backup => {
+      if (part) return await restorePart(settings, backup, part)
+      const { created, source, keys } = backup
       const stores = await openStores(settings, realSystem, { bare: true, isExclusive: true })
       try {
         const copied = await fillStore(source, stores, schema, {
@@ -49,6 +57,21 @@ export const restore: Command = {
     })
   },
 }
+
+/** What `--context` or `--entry` names; `undefined` for a whole store. @throws {UsageError} */
+function partOf({ context, entry, replace = false }: Values): WantedPart | undefined {
+  if (context !== undefined && entry !== undefined) throw new UsageError('Give either --context or --entry.')
+  if (context !== undefined) return { context, entry: undefined, replaces: replace }
+  if (entry === undefined) {
+    if (replace) throw new UsageError('--replace needs --context or --entry.')
+    return undefined
+  }
+  const [, of = '', id = ''] = /^([^/]+)\/([^/]+)$/.exec(entry) ?? []
+  if (id === '') throw new UsageError('--entry is written CONTEXT/ID, as in photos/one.')
+  return { context: of, entry: id, replaces: replace }
+}
+
+type Values = ReturnType<typeof read>['values']
 
 /** @throws {UsageError} */
 function read(args: readonly string[]) {

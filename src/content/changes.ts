@@ -26,6 +26,7 @@ import {
   renewRelations,
   restoreRevisions,
   retireId,
+  reuseId,
   updateEntryRow,
   updateHeadRow,
 } from './entry-rows.ts'
@@ -256,6 +257,11 @@ class EntryWriter {
   /** Makes sure that an id is never reused (users, groups and contexts). */
   async retireId(address: EntryAddress): Promise<void> {
     await retireId(this.tx, address)
+  }
+
+  /** Allows a retired id again, for the same context that comes back. */
+  async reuseId(address: EntryAddress): Promise<void> {
+    await reuseId(this.tx, address)
   }
 
   /** Writes a row of the audit log in this transaction, with the caller as the actor. */

@@ -63,6 +63,10 @@ export async function retireId(tx: Queries, { context, id }: EntryAddress): Prom
   await tx.run(sql`INSERT INTO retired_ids (context, id) VALUES (${context}, ${id}) ON CONFLICT DO NOTHING`)
 }
 
+export async function reuseId(tx: Queries, { context, id }: EntryAddress): Promise<void> {
+  await tx.run(sql`DELETE FROM retired_ids WHERE context = ${context} AND id = ${id}`)
+}
+
 type Part = 'info' | 'metadata'
 
 /** A statement of an entry whose object is another entry. */

@@ -1,6 +1,6 @@
 import type { Bytes } from '../base/units.ts'
 import { deleteRows, type Queries } from '../stores/database.ts'
-import { name, type Sql, sql } from '../stores/sql.ts'
+import { listed, name, type Sql, sql } from '../stores/sql.ts'
 import { type Payers, rowsOf } from './quota-usage.ts'
 
 /** The place of a file: ids of a context and of an entry in it. */
@@ -64,11 +64,16 @@ export async function discardBlob(tx: Queries, blob: string): Promise<void> {
   await tx.run(sql`INSERT INTO discarded_blobs (blob) VALUES (${blob})`)
 }
 
-/** Removes the records of all files of a context and discards their blobs. */
-export async function removeFilesOf(tx: Queries, context: string): Promise<void> {
-  await endCredits(tx, sql`SELECT blob FROM files WHERE context = ${context}`)
-  await tx.run(sql`INSERT INTO discarded_blobs (blob) SELECT blob FROM files WHERE context = ${context}`)
-  await deleteRows(tx, name('files'), sql`context = ${context}`)
+/** The files of a context as a condition on `files`. @param entries only those of these entries */
+export const filesOf = (context: string, entries?: readonly string[]): Sql =>
+  entries ? sql`context = ${context} AND entry IN (${listed(entries)})` : sql`context = ${context}`
+
+/** Removes the records of files of a context and discards their blobs. @param entries only those of these entries */
+export async function removeFilesOf(tx: Queries, context: string, entries?: readonly string[]): Promise<void> {
+  const files = filesOf(context, entries)
+  await endCredits(tx, sql`SELECT blob FROM files WHERE ${files}`)
+  await tx.run(sql`INSERT INTO discarded_blobs (blob) SELECT blob FROM files WHERE ${files}`)
+  await deleteRows(tx, name('files'), files)
 }
 
 /**

@@ -5,25 +5,25 @@ import { type Bytes, UNLIMITED } from '../base/units.ts'
 import { type BlobStore, newBlobKey } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import { assignUsers, discardBlob, type FileRecord, isFile, removeFilesOf } from './file-records.ts'
+import { assignUsers, discardBlob, type FileRecord, isFile, filesOf, removeFilesOf } from './file-records.ts'
 import type { Garbage } from './garbage.ts'
 import { type FilesOptions, type Growth, type Incoming, keepAlive, reportGrowth, requireFileSize } from './files.ts'
 import type { Ledger, Reservation } from './quota-ledger.ts'
 import type { Amount } from './quota-usage.ts'
 import type { RandomAccess } from './zip.ts'
 
-/** A received archive, and the files from it that will replace all files of a context. */
+/** A received archive, and the files from it that will replace all files of a context, or those of some entries. */
 export interface StagedImport {
   readonly archive: RandomAccess
   /**
-   * Reserves storage for files of these sizes, less the storage of the present files.
+   * Reserves storage for files of these sizes, less the storage of the files that they replace.
    * @throws {TooLarge} `file-too-large` or `quota-exceeded`
    */
   reserve(files: { readonly count: number; readonly total: Bytes; readonly largest: Bytes }): Promise<void>
   /** Stores one file and has it scanned. It is not visible before {@link replaceFiles} has been committed. */
   stage(bytes: AsyncIterable<Uint8Array>): Promise<FileRecord>
   /**
-   * Removes the records of the present files and counts the stored ones in their place; `insert` inserts the new entries
+   * Removes the records of the files that are replaced and counts the stored ones in their place; `insert` inserts the new entries
    * and records. Part of the one transaction that makes them visible. @throws {TooLarge} `quota-exceeded`
    */
   replaceFiles<T>(tx: Queries, insert: () => Promise<T>): Promise<T>
@@ -57,10 +57,16 @@ export class StagedImports {
   /**
    * Stores the archive outside the quota and passes it to `work`. If `work` rejects, the request is aborted or the process
    * crashes, nothing of it remains and no storage stays reserved.
+   * @param replaced ids of the entries whose files are replaced; by default all of the context
    * @throws {Conflict} while another import into the context is in progress
    * @throws {TooLarge} `quota-exceeded` when the archive is far larger than the context may become
    */
-  async receive<T>(context: string, incoming: Incoming, work: (staged: StagedImport) => Promise<T>): Promise<T> {
+  async receive<T>(
+    context: string,
+    incoming: Incoming,
+    work: (staged: StagedImport) => Promise<T>,
+    replaced?: readonly string[],
+  ): Promise<T> {
     const { blobs, ledger, garbage, log } = this.#deps
     const key = this.#newKey()
     const written = [key]
@@ -76,7 +82,7 @@ export class StagedImports {
         archive: { size, read: range => blobs.read(key, range) },
         reserve: async files => {
           requireFileSize(this.#options, files.largest)
-          const present = await amountOfFiles(this.#deps.database, context)
+          const present = await amountOfFiles(this.#deps.database, context, replaced)
           await ledger.growImport(reservation, {
             bytes: files.total - present.bytes,
             files: files.count - present.files,
@@ -95,11 +101,11 @@ export class StagedImports {
         },
         replaceFiles: async (tx, insert) => {
           incoming.signal.throwIfAborted()
-          const present = await amountOfFiles(tx, context)
+          const present = await amountOfFiles(tx, context, replaced)
           const amount = { bytes: total.bytes - present.bytes, files: total.files - present.files }
           const usages = await ledger.commit(tx, reservation, amount)
           const before = await ledger.usersOf(tx, context)
-          await removeFilesOf(tx, context)
+          await removeFilesOf(tx, context, replaced)
           await discardBlob(tx, key)
           const result = await insert()
           await assignUsers(tx, sql`context = ${context}`)
@@ -160,9 +166,9 @@ async function* limited(
   }
 }
 
-async function amountOfFiles(queries: Queries, context: string): Promise<Amount> {
+async function amountOfFiles(queries: Queries, context: string, entries?: readonly string[]): Promise<Amount> {
   const row = await queries.get<Amount>(
-    sql`SELECT COALESCE(SUM(size), 0) AS bytes, COUNT(*) AS files FROM files WHERE context = ${context}`,
+    sql`SELECT COALESCE(SUM(size), 0) AS bytes, COUNT(*) AS files FROM files WHERE ${filesOf(context, entries)}`,
   )
   return row ?? { bytes: 0, files: 0 }
 }

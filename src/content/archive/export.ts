@@ -11,7 +11,7 @@ import type { Files } from '../../files/files.ts'
 import { writeZip, type ZipMember } from '../../files/zip.ts'
 import { CONTEXTS, PRINCIPALS } from '../../model/addresses.ts'
 import { type Entry, holdsFile, holdsGraph, mapAcl } from '../../model/entry.ts'
-import type { Database } from '../../stores/database.ts'
+import type { Database, Queries } from '../../stores/database.ts'
 import { getContext, lastNumberOf } from '../contexts.ts'
 import { entryFromRow, type ExportRow, findNextRow } from '../entry-records.ts'
 import { type Membership, membershipFromRow } from '../list-records.ts'
@@ -51,6 +51,8 @@ interface ExportOptions {
   readonly metadataOnly: boolean
   /** The address of the service, and the absolute form of IRIs. */
   readonly form: IriForms
+  /** Ids of the entries; by default all. */
+  readonly only?: ReadonlySet<string> | undefined
 }
 
 /** Exports a context as an archive (W3.16). */
@@ -91,7 +93,7 @@ export class ContextExport {
     }
   }
 
-  async *#members(context: string, { metadataOnly, form }: ExportOptions, time: Date): AsyncGenerator<ZipMember> {
+  async *#members(context: string, { metadataOnly, form, only }: ExportOptions, time: Date): AsyncGenerator<ZipMember> {
     const { database } = this.#deps
     const manifest: Manifest = {
       format: FORMAT,
@@ -110,6 +112,10 @@ export class ContextExport {
       const row = await findNextRow(database, { context, id: last })
       if (!row) break
       const entry = entryFromRow(row)
+      if (only && !only.has(entry.id)) {
+        last = entry.id
+        continue
+      }
       const file = metadataOnly ? undefined : fileOf(row, entry)
       const bytes = file && (await this.#open(entry, file))
       // The file has been replaced meanwhile: its entry is read again.
@@ -180,11 +186,11 @@ export class Batch {
 }
 
 /** The users and groups that the archive names: each has one line, before the first that refers to it. */
-class WrittenPrincipals {
-  readonly #database: Database
+export class WrittenPrincipals {
+  readonly #database: Queries
   readonly #known = new Set<string>()
 
-  constructor(database: Database) {
+  constructor(database: Queries) {
     this.#database = database
   }
 

@@ -41,7 +41,7 @@ interface ImportOptions extends TranslationHints {
   readonly form: IriForms
 }
 
-type Stored = ReadonlyMap<string, FileRecord>
+export type Stored = ReadonlyMap<string, FileRecord>
 
 /** After this many entries, other requests run. */
 const BATCH = 50
@@ -97,7 +97,7 @@ export class ContextImport {
 }
 
 /** The first pass through the archive: checks all its content, stores the files and verifies their digests. */
-async function takeFiles(
+export async function takeFiles(
   staged: StagedImport,
   archive: RandomAccess,
   context: string,
@@ -182,7 +182,7 @@ async function insertItems(
   return imported
 }
 
-async function insertOnce(writer: EntryWriter, entry: Entry): Promise<void> {
+export async function insertOnce(writer: EntryWriter, entry: Entry): Promise<void> {
   try {
     await writer.insert(entry, { keepsRevision: false })
   } catch (error) {
@@ -191,7 +191,7 @@ async function insertOnce(writer: EntryWriter, entry: Entry): Promise<void> {
   }
 }
 
-const withPrincipals = (entry: Entry, principals: Principals): Entry => ({
+export const withPrincipals = (entry: Entry, principals: Principals): Entry => ({
   ...entry,
   creator: entry.creator === undefined ? undefined : principals.idOf(entry.creator),
   contributors: entry.contributors.flatMap(id => principals.idOf(id) ?? []),

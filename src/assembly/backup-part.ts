@@ -1,0 +1,70 @@
+import { rmSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { Audit } from '../accounts/audit.ts'
+import { fillPart } from '../backup/part.ts'
+import type { Source } from '../backup/store-copy.ts'
+import { createLog } from '../base/log.ts'
+import { realSystem } from '../base/system.ts'
+import { UNLIMITED } from '../base/units.ts'
+import type { Settings } from '../config/settings.ts'
+import { ContextExport } from '../content/archive/export.ts'
+import { Files } from '../files/files.ts'
+import { Garbage } from '../files/garbage.ts'
+import { Ledger } from '../files/quota-ledger.ts'
+import type { BlobStore } from '../stores/blob-store.ts'
+import { openSqliteDatabase } from '../stores/sqlite/sqlite-database.ts'
+import { operatorOf } from './operator.ts'
+import { quotaOptions } from './quota.ts'
+import { schema } from './stores.ts'
+
+export type BackupPart = Awaited<ReturnType<typeof openPart>>
+
+/** One context of a backup as a small store, from which it can be exported. */
+export async function withPart<T>(
+  settings: Settings,
+  source: Source,
+  context: string,
+  work: (part: BackupPart) => Promise<T>,
+): Promise<T> {
+  // For this user only: it holds the hashes of all passwords.
+  const folder = await mkdtemp(join(tmpdir(), 'stowage-part-'))
+  const removeNow = (): void => rmSync(folder, { recursive: true, force: true })
+  const interrupted = (): never => process.exit(130)
+  process.once('exit', removeNow).once('SIGINT', interrupted).once('SIGTERM', interrupted)
+  try {
+    const database = await openSqliteDatabase(join(folder, 'part.sqlite'))
+    try {
+      await fillPart(source, database, { schema, context })
+      return await work(await openPart(settings, source, database))
+    } finally {
+      await database.close()
+    }
+  } finally {
+    process.off('exit', removeNow).off('SIGINT', interrupted).off('SIGTERM', interrupted)
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function openPart(settings: Settings, source: Source, database: Awaited<ReturnType<typeof openSqliteDatabase>>) {
+  const machine = { system: realSystem, log: createLog('silent') }
+  // Only reads; each file is compared with its digest.
+  const read = async (key: string): Promise<Readable> =>
+    Readable.from(await source.blobs.read(key), { objectMode: false })
+  const blobs = { read } satisfies Partial<BlobStore> as unknown as BlobStore
+  const ledger = new Ledger(database, realSystem, quotaOptions(settings))
+  const garbage = new Garbage(database, blobs, ledger, realSystem)
+  const files = new Files({ database, blobs }, { ledger, garbage }, machine, {
+    maxFileSize: UNLIMITED,
+    verifyOnRead: true,
+  })
+  const audit = new Audit(database, machine, settings['service.audit.retention'])
+  return {
+    database,
+    ledger,
+    caller: await operatorOf(database),
+    exports: new ContextExport({ ...machine, database, files, audit }),
+  }
+}
