@@ -68,7 +68,7 @@ export function createContent(settings: Settings, deps: ContentDependencies) {
     accessMails:
       deps.mails && deps.shareMails && new AccessMails({ ...loading, ...deps.shareMails, mails: deps.mails }),
     quotas: new Quotas(loading),
-    resumableUploads: new ResumableUploads(loading),
+    resumableUploads: new ResumableUploads({ ...loading, entries }),
     creation: new Creation(
       { ...loading, contexts },
       { groupContextsForAll: settings['service.nonadmin.group-context-creation'] },

@@ -276,6 +276,7 @@ function beginJobs({ log }: RuntimeEnvironment, parts: Parts): readonly Schedule
     new ScheduledJobs(log, [
       ['interrupted uploads', () => garbage.recover(false)],
       ['deleted files', () => garbage.collect()],
+      ['entries without a file', () => content.resumableUploads.deleteUnusedEntries()],
       ['old uploads', () => resumableFiles.forgetOld()],
       ['reserve on the disk', () => disk?.restoreReserve()],
       ['state of the node', () => node.watch()],

@@ -307,6 +307,9 @@ export const errorCodes = {
       help: 'Files above `limit` bytes cannot be scanned for viruses, and this service stores no file without a scan.',
     },
   }),
+  ...withStatus(423, {
+    'upload-locked': { title: 'Upload being completed', help: 'Ask again in some seconds.' },
+  }),
   ...withStatus(460, {
     'upload-checksum': { title: 'Wrong checksum', help: 'Nothing of the request was stored: send it again.' },
   }),

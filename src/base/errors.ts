@@ -40,6 +40,8 @@ export class PreconditionFailed extends ServiceError {}
 export class Gone extends ServiceError {}
 /** The bytes of an upload have another checksum than its sender says (tus 1.0, extension Checksum). */
 export class ChecksumMismatch extends ServiceError {}
+/** Another request is working on it. */
+export class Locked extends ServiceError {}
 export class TooLarge extends ServiceError {}
 export class UnsupportedType extends ServiceError {}
 export class NotSupported extends ServiceError {}

@@ -176,8 +176,8 @@ class EntryWriter {
   }
 
   /** The same where at most the access list changes: the graphs are neither read nor written. */
-  async updateHead(before: EntryHead, after: EntryHead): Promise<void> {
-    const written = withModification(after, this.caller.user.id, this.now)
+  async updateHead(before: EntryHead, after: EntryHead, by = this.caller.user.id): Promise<void> {
+    const written = withModification(after, by, this.now)
     await updateHeadRow(this.tx, written)
     await indexHead(this.tx, written)
     this.#recordAccess(before, written)

@@ -8,11 +8,11 @@ import type { Graph } from '../graph/graph.ts'
 import { CONTEXTS, type EntryAddress, type EntryKey, isSystemEntry, PRINCIPALS } from '../model/addresses.ts'
 import { type Acl, type Entry, type EntryHead, type EntrySummary, isList } from '../model/entry.ts'
 import { type EntryInContext, may, requireRight, requires, type Right } from '../model/rights.ts'
-import type { Database, TransactionOptions } from '../stores/database.ts'
+import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
 import type { Changes, EntryWriter, Precondition } from './changes.ts'
 import { getContext } from './contexts.ts'
 import type { EntryLoader } from './entry-loader.ts'
-import { findEntryHead } from './entry-records.ts'
+import { findEntry, findEntryHead } from './entry-records.ts'
 import { displayName } from './file-description.ts'
 import { personalDataOf } from './provisioning.ts'
 import { applyHomeContext, readInfo, withInfo } from './info.ts'
@@ -161,9 +161,7 @@ export class Entries {
         await deleteEntries(writer, all, this.#deps)
         // Users, groups and contexts have events of their own.
         if (present.context !== CONTEXTS && present.context !== PRINCIPALS) {
-          const { context, id } = present
-          const detail = { context, entry: id, name: displayName(present), entries: all.length }
-          writer.record({ event: 'entry-deleted', detail })
+          writer.record(deletion(present, all.length))
         }
         return all
       },
@@ -173,6 +171,23 @@ export class Entries {
     // A context or a list may have held many files, so their deletion continues after the response.
     const collected = this.#deps.files.collectGarbage()
     if (entry.context !== CONTEXTS && !takesMembers) await collected
+  }
+
+  /**
+   * Deletes an entry without a caller, if it is still there and `isUnused`. It must be one whose kind keeps nothing elsewhere.
+   * @param by id of the user in whose name the list that contains it changes
+   */
+  async deleteByService(
+    address: EntryAddress,
+    by: string,
+    isUnused: (entry: Entry, tx: Queries) => Promise<boolean>,
+  ): Promise<void> {
+    await this.#deps.changes.run(undefined, async writer => {
+      const entry = await findEntry(writer.tx, address)
+      if (!entry || !(await isUnused(entry, writer.tx))) return
+      await deleteEntries(writer, [entry], { ...this.#deps, by })
+      writer.record(deletion(entry, 1))
+    })
   }
 }
 
@@ -217,11 +232,11 @@ async function applyAclBelow(
 async function deleteEntries(
   writer: EntryWriter,
   entries: readonly MemberBelow[],
-  { files, kinds }: Pick<Dependencies, 'files' | 'kinds'>,
+  { files, kinds, by }: Pick<Dependencies, 'files' | 'kinds'> & { readonly by?: string },
 ): Promise<void> {
   if (entries.some(isSystemEntry)) throw new Forbidden('not-allowed', 'System entries cannot be deleted.')
   const [first] = entries
-  if (first) await touchHoldingList(writer, first)
+  if (first) await touchHoldingList(writer, first, by)
   for (const entry of entries) {
     await kinds.of(entry).remove?.(writer, entry)
     if (entry.context === CONTEXTS || entry.context === PRINCIPALS) await writer.retireId(entry)
@@ -231,9 +246,18 @@ async function deleteEntries(
   }
 }
 
-/** Gives the list that contains the entry, if any, a later modification time: its members change. */
-export async function touchHoldingList(writer: EntryWriter, { context, id }: EntryAddress): Promise<void> {
+/** @param entries number of those that are deleted with it */
+const deletion = (entry: Entry, entries: number) => ({
+  event: 'entry-deleted' as const,
+  detail: { context: entry.context, entry: entry.id, name: displayName(entry), entries },
+})
+
+/**
+ * Gives the list that contains the entry, if any, a later modification time: its members change.
+ * @param by the id of the user who makes the change, where there is no caller
+ */
+export async function touchHoldingList(writer: EntryWriter, { context, id }: EntryAddress, by?: string): Promise<void> {
   const holding = await listHolding(writer.tx, { context, id })
   const list = holding === undefined ? undefined : await findEntryHead(writer.tx, { context, id: holding })
-  if (list) await writer.updateHead(list, list)
+  if (list) await writer.updateHead(list, list, by)
 }

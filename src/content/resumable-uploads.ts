@@ -1,16 +1,25 @@
 import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { type Caller, isGuest, opensContext, requireSignedIn } from '../accounts/caller.ts'
-import { ChecksumMismatch, Gone, InvalidInput, NotFound } from '../base/errors.ts'
+import { ChecksumMismatch, Gone, InvalidInput, Locked, NotFound } from '../base/errors.ts'
 import type { Bytes } from '../base/units.ts'
 import { findFile, type FileRecord } from '../files/file-records.ts'
 import type { Files } from '../files/files.ts'
-import { type ResumableFiles, type ResumableUpload, wrongOffset } from '../files/resumable-files.ts'
+import {
+  type ClaimedUpload,
+  overtaken,
+  type ResumableFiles,
+  type ResumableUpload,
+  wrongOffset,
+} from '../files/resumable-files.ts'
 import type { Sender } from '../files/virus-scan.ts'
 import type { EntryKey } from '../model/addresses.ts'
 import { type Entry, payingUser } from '../model/entry.ts'
-import { type EntryInContext, requires } from '../model/rights.ts'
+import { type EntryInContext, may, requires } from '../model/rights.ts'
+import { abortable, hashed } from '../stores/blob-store.ts'
 import type { Database } from '../stores/database.ts'
 import type { Changes } from './changes.ts'
+import type { Entries } from './entries.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { describeFile, requireHoldsFile } from './file-description.ts'
 
@@ -19,14 +28,21 @@ export interface Declared {
   readonly length: Bytes
   readonly mediaType: string
   readonly fileName: string | undefined
+  /** The entry has been created for this upload. */
+  readonly isEntryNew: boolean
+}
+
+/** Who sends a request. */
+export interface Sending {
+  /** Aborts when the client has left. */
+  readonly signal: AbortSignal
+  readonly sender: Sender
 }
 
 /** Bytes of one request. */
-export interface Piece {
+export interface Piece extends Sending {
   readonly offset: Bytes
   readonly bytes: AsyncIterable<Uint8Array>
-  readonly signal: AbortSignal
-  readonly sender: Sender
   readonly checksum?: { readonly algorithm: 'sha1' | 'sha256'; readonly digest: Buffer } | undefined
 }
 
@@ -40,6 +56,7 @@ interface Dependencies {
   readonly database: Database
   readonly loader: EntryLoader
   readonly changes: Changes
+  readonly entries: Entries
   readonly files: Files
   readonly resumableFiles: ResumableFiles
 }
@@ -53,7 +70,7 @@ const uploading = requires('writeresource', 'upload to this entry')
 export class ResumableUploads {
   readonly #deps: Dependencies
   /** Requests with bytes that this process is receiving, by the id of the upload. */
-  readonly #receiving = new Map<string, { readonly stop: () => void; readonly ended: Promise<unknown> }>()
+  readonly #receiving = new Map<string, { readonly stop: (reason: Error) => void; readonly ended: Promise<unknown> }>()
 
   constructor(deps: Dependencies) {
     this.#deps = deps
@@ -62,7 +79,8 @@ export class ResumableUploads {
   /** Reserves storage for the whole file. @throws {TooLarge} `quota-exceeded`, `file-too-large` */
   async create(caller: Caller, key: EntryKey, declared: Declared, isPart: boolean): Promise<ResumableUpload> {
     const { database, files, resumableFiles } = this.#deps
-    const { entry } = await this.#target(caller, key)
+    const target = await this.#target(caller, key)
+    const { entry } = target
     files.requireAcceptable(declared.length)
     const place = { context: entry.context, id: entry.id }
     return await resumableFiles.create({
@@ -71,6 +89,7 @@ export class ResumableUploads {
       payers: { context: entry.context, user: payingUser(entry) },
       entry: entry.id,
       isPart,
+      isEntryNew: declared.isEntryNew && may(caller, 'administer', target),
       replaced: isPart ? undefined : await findFile(database, place),
     })
   }
@@ -81,9 +100,21 @@ export class ResumableUploads {
     const upload = await this.#deps.resumableFiles.find(id)
     const isTheirs = upload.uploader === caller.user.id && upload.context === entry.context && upload.entry === entry.id
     if (!isTheirs) throw unknownUpload()
-    if (upload.isExpired === 1)
-      throw new Gone('upload-expired', 'Nothing was received for too long. Create a new upload.')
+    if (upload.isExpired === 1) throw expired()
     return upload
+  }
+
+  /**
+   * The same upload, which takes its last step again if that has failed: a client regards an upload as successful when all its bytes are
+   * received. @throws {Locked} `upload-locked` while another process takes it
+   */
+  async progress(caller: Caller, key: EntryKey, id: string, sending: Sending): Promise<ResumableUpload> {
+    const upload = await this.find(caller, key, id)
+    if (!isWhole(upload) || upload.isDone === 1) return upload
+    if (upload.isClaimed === 1 && !this.#receiving.has(id))
+      throw new Locked('upload-locked', 'The upload is being completed. Ask again in some seconds.')
+    const nothing = { offset: upload.length, bytes: Readable.from([]), ...sending }
+    return (await this.append(caller, key, id, nothing)).upload
   }
 
   /** The caller's uploads that can go on, in all contexts that an access token opens. */
@@ -99,12 +130,10 @@ export class ResumableUploads {
    * @throws {Conflict} `upload-offset` @throws {ChecksumMismatch} @throws {TooLarge}
    */
   async append(caller: Caller, key: EntryKey, id: string, piece: Piece): Promise<Progress> {
-    const before = this.#receiving.get(id)
-    before?.stop()
-    await before?.ended
+    await this.#stop(id, overtaken())
     const stopping = new AbortController()
-    const receiving = this.#receive(caller, key, id, { ...piece, bytes: until(piece.bytes, stopping.signal) })
-    const entry = { stop: () => stopping.abort(), ended: receiving.catch(() => {}) }
+    const receiving = this.#receive(caller, key, id, { ...piece, bytes: abortable(piece.bytes, stopping.signal) })
+    const entry = { stop: (reason: Error) => stopping.abort(reason), ended: receiving.catch(() => {}) }
     this.#receiving.set(id, entry)
     try {
       return await receiving
@@ -118,10 +147,35 @@ export class ResumableUploads {
     requireSignedIn(caller, 'give up an upload')
     const upload = await this.#deps.resumableFiles.find(id)
     if (upload.uploader !== caller.user.id || !opensContext(caller, upload.context)) throw unknownUpload()
-    this.#receiving.get(id)?.stop()
-    await this.#receiving.get(id)?.ended
-    await this.#deps.resumableFiles.cancel(upload)
+    if (upload.isExpired === 1) throw expired()
+    await this.#stop(id, unknownUpload())
+    // It may have ended meanwhile.
+    await this.#cancel(await this.#deps.resumableFiles.find(id))
     await this.#deps.files.collectGarbage()
+  }
+
+  /** Deletes the entries that were created for uploads which have expired. */
+  async deleteUnusedEntries(): Promise<void> {
+    const { resumableFiles } = this.#deps
+    for (const upload of await resumableFiles.withUnusedEntries()) {
+      await this.#deleteUnusedEntry(upload)
+      await resumableFiles.forgetEntry(upload)
+    }
+  }
+
+  async #cancel(upload: ResumableUpload): Promise<void> {
+    await this.#deps.resumableFiles.cancel(upload)
+    if (upload.isEntryNew === 1) await this.#deleteUnusedEntry(upload)
+  }
+
+  /** The entry stays if it has a file, has been changed by anyone, or waits for another upload. */
+  async #deleteUnusedEntry(upload: ResumableUpload): Promise<void> {
+    const { entries, resumableFiles } = this.#deps
+    const address = { context: upload.context, id: upload.entry }
+    await entries.deleteByService(address, upload.uploader, async ({ modified, created }, tx) => {
+      if (modified !== created || (await findFile(tx, address))) return false
+      return !(await resumableFiles.isExpected(tx, upload))
+    })
   }
 
   /** Makes one file of complete parts, in this order. @throws {InvalidInput} when one of them is no complete part */
@@ -129,7 +183,7 @@ export class ResumableUploads {
     caller: Caller,
     key: EntryKey,
     ids: readonly string[],
-    { declared, ...how }: { readonly declared: Omit<Declared, 'length'> } & Pick<Piece, 'signal' | 'sender'>,
+    { declared, ...sending }: { readonly declared: Pick<Declared, 'mediaType' | 'fileName'> } & Sending,
   ): Promise<Progress> {
     const { resumableFiles, files } = this.#deps
     const target = await this.#target(caller, key)
@@ -147,9 +201,16 @@ export class ResumableUploads {
       entry: entry.id,
       replaced: undefined,
     })
-    const progress = await this.#finish(caller, target, upload, how)
+    const progress = await resumableFiles.claim(upload, claimed => this.#finish(caller, target, claimed, sending))
     await files.collectGarbage()
     return progress
+  }
+
+  /** Ends the request whose bytes are being received. What has come is kept. */
+  async #stop(id: string, reason: Error): Promise<void> {
+    const receiving = this.#receiving.get(id)
+    receiving?.stop(reason)
+    await receiving?.ended
   }
 
   async #receive(caller: Caller, key: EntryKey, id: string, piece: Piece): Promise<Progress> {
@@ -160,22 +221,24 @@ export class ResumableUploads {
     if (upload.isDone === 1) return { upload }
     const { checksum } = piece
     const hash = checksum && createHash(checksum.algorithm)
-    const bytes = hash ? hashing(piece.bytes, chunk => hash.update(chunk)) : piece.bytes
+    const bytes = hash ? hashed(piece.bytes, hash) : piece.bytes
     const accept = (): void => {
       if (!checksum || hash?.digest().equals(checksum.digest)) return
       throw new ChecksumMismatch('upload-checksum', 'The bytes differ from `Upload-Checksum`. Send them again.')
     }
-    const now = await this.#deps.resumableFiles.append(upload, bytes, { inOneStep: checksum !== undefined, accept })
-    const isWhole = now.received === now.length && now.isPart === 0
-    return isWhole ? await this.#finish(caller, target, now, piece) : { upload: now }
+    const { resumableFiles } = this.#deps
+    return await resumableFiles.claim(upload, async claimed => {
+      const now = await resumableFiles.append(claimed, bytes, { inOneStep: checksum !== undefined, accept })
+      return isWhole(now) ? await this.#finish(caller, target, now, piece) : { upload: now }
+    })
   }
 
   /** May run again after a failure: the bytes stay until the upload expires. */
   async #finish(
     caller: Caller,
     target: EntryInContext,
-    upload: ResumableUpload,
-    { signal, sender }: Pick<Piece, 'signal' | 'sender'>,
+    upload: ClaimedUpload,
+    { signal, sender }: Sending,
   ): Promise<Progress> {
     const { changes, files, resumableFiles } = this.#deps
     const reservation = await resumableFiles.reservationOf(upload)
@@ -199,7 +262,7 @@ export class ResumableUploads {
       )
       return { upload: { ...upload, isDone: 1 }, stored }
     } catch (error) {
-      if (error instanceof InvalidInput && error.code === 'virus-found') await resumableFiles.cancel(upload)
+      if (error instanceof InvalidInput && error.code === 'virus-found') await this.#cancel(upload)
       throw error
     }
   }
@@ -214,29 +277,8 @@ export class ResumableUploads {
   }
 }
 
+const isWhole = ({ received, length, isPart }: ResumableUpload): boolean => received === length && isPart === 0
+
+const expired = (): Gone => new Gone('upload-expired', 'Nothing was received for too long. Create a new upload.')
+
 const unknownUpload = (): NotFound => new NotFound('not-found', 'There is no such upload.')
-
-/** Ends without an error when the signal aborts, so that what has come is kept. */
-async function* until(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const stopped = new Promise<{ readonly done: true; readonly value: undefined }>(resolve =>
-    signal.addEventListener('abort', () => resolve({ done: true, value: undefined }), { once: true }),
-  )
-  const source = bytes[Symbol.asyncIterator]()
-  for (;;) {
-    const next = source.next()
-    next.catch(() => {})
-    const { done, value } = await Promise.race([next, stopped])
-    if (done === true) return
-    yield value
-  }
-}
-
-async function* hashing(
-  bytes: AsyncIterable<Uint8Array>,
-  update: (chunk: Uint8Array) => void,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of bytes) {
-    update(chunk)
-    yield chunk
-  }
-}

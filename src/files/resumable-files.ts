@@ -1,12 +1,16 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { Conflict, NotFound, TooLarge } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
-import { type BlobStore, newBlobKey, type StoredBlob } from '../stores/blob-store.ts'
+import { type BlobStore, hashed, newBlobKey, type StoredBlob } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { databaseTime, type Sql, sql } from '../stores/sql.ts'
 import { discardBlob, type FileRecord } from './file-records.ts'
 import { type Ledger, type Reservation, RESERVATION_TTL } from './quota-ledger.ts'
+import { Portions } from './portions.ts'
 import type { Payers } from './quota-usage.ts'
+import { RunningDigests } from './running-digests.ts'
 
 /** An upload that arrives in several requests. */
 export interface ResumableUpload {
@@ -23,11 +27,21 @@ export interface ResumableUpload {
   readonly fileName: string | null
   /** 1 if it is joined with others to one file (tus: partial). */
   readonly isPart: number
+  /** 1 if the entry was created for it, and is of no use without its file. */
+  readonly isEntryNew: number
   /** 1 once the file is in its place. */
   readonly isDone: number
   readonly expires: Milliseconds
   /** 1 if it has expired. */
   readonly isExpired: number
+  /** 1 while a request adds bytes or completes it. */
+  readonly isClaimed: number
+}
+
+/** An upload to which no other request adds bytes. */
+export interface ClaimedUpload extends ResumableUpload {
+  /** Names the request. */
+  readonly claim: string
 }
 
 export interface NewUpload {
@@ -38,6 +52,7 @@ export interface NewUpload {
   readonly mediaType: string
   readonly fileName: string | undefined
   readonly isPart: boolean
+  readonly isEntryNew: boolean
   readonly replaced: FileRecord | undefined
 }
 
@@ -60,6 +75,7 @@ const KEPT: Milliseconds = 86_400_000
 export class ResumableFiles {
   readonly #deps: Dependencies
   readonly #ttl: Milliseconds
+  readonly #digests = new RunningDigests()
 
   /** @param options.ttl after which an upload that receives nothing is given up */
   constructor(deps: Dependencies, { ttl }: { readonly ttl: Milliseconds }) {
@@ -77,9 +93,9 @@ export class ResumableFiles {
     try {
       await database.transaction(async tx => {
         await tx.run(sql`INSERT INTO resumable_uploads
-            (id, uploader, context, entry, blob, length, media_type, file_name, is_part, expires)
+            (id, uploader, context, entry, blob, length, media_type, file_name, is_part, new_entry, expires)
           VALUES (${id}, ${upload.uploader}, ${payers.context}, ${entry}, ${blob}, ${length}, ${upload.mediaType},
-            ${upload.fileName ?? null}, ${upload.isPart ? 1 : 0}, ${this.#expiry()})`)
+            ${upload.fileName ?? null}, ${upload.isPart ? 1 : 0}, ${upload.isEntryNew ? 1 : 0}, ${this.#expiry()})`)
         await this.#extend(tx, blob)
       })
     } catch (error) {
@@ -105,45 +121,69 @@ export class ResumableFiles {
   }
 
   /**
-   * Appends what arrives until the source ends or fails, and records how much is durable, at the latest after every 64 MiB. An error of
-   * the source is thrown after that.
+   * Runs work during which no other request adds bytes or completes the upload.
    * @param upload as it was found; its `received` is the offset of the bytes
-   * @param options.inOneStep nothing is recorded unless all has arrived and `accept` has returned
-   * @throws {Conflict} `upload-offset` when another request has gone on meanwhile @throws {TooLarge} beyond the length
+   * @throws {Conflict} `upload-offset` when another request has gone on meanwhile
    */
-  async append(
-    upload: ResumableUpload,
-    bytes: AsyncIterable<Uint8Array>,
-    options: { readonly inOneStep: boolean; readonly accept: () => void },
-  ): Promise<ResumableUpload> {
+  async claim<T>(upload: ResumableUpload, work: (claimed: ClaimedUpload) => Promise<T>): Promise<T> {
+    const { id } = upload
     const claim = newBlobKey(count => this.#deps.system.randomBytes(count))
     const claimed = await this.#claim(upload, claim)
+    const own = sql`id = ${id} AND claim = ${claim}`
+    const renew = (): void => {
+      // A missed renewal is made up for by the next one.
+      this.#relaxed(sql`UPDATE resumable_uploads SET claimed = ${this.#now()} WHERE ${own}`).catch(() => {})
+    }
+    const renewal = setInterval(renew, RESERVATION_TTL / 3).unref()
     try {
-      return await this.#append(claimed, claim, new Portions(bytes), options)
+      return await work({ ...claimed, claim })
     } finally {
-      await this.#relaxed(sql`UPDATE resumable_uploads SET claim = NULL WHERE id = ${upload.id} AND claim = ${claim}`)
+      clearInterval(renewal)
+      await this.#relaxed(sql`UPDATE resumable_uploads SET claim = NULL WHERE ${own}`)
+    }
+  }
+
+  /**
+   * Appends what arrives until the source ends or fails, and records how much is durable, at the latest after every 64 MiB. An error of
+   * the source is thrown after that.
+   * @param options.inOneStep nothing is recorded unless all has arrived and `accept` has returned
+   * @throws {Conflict} `upload-offset` when the claim is lost @throws {TooLarge} beyond the length
+   */
+  async append(
+    upload: ClaimedUpload,
+    bytes: AsyncIterable<Uint8Array>,
+    options: { readonly inOneStep: boolean; readonly accept: () => void },
+  ): Promise<ClaimedUpload> {
+    const source = new Portions(bytes)
+    try {
+      return await this.#append(upload, source, options)
+    } finally {
+      source.close()
     }
   }
 
   async #append(
-    upload: ResumableUpload,
-    claim: string,
+    upload: ClaimedUpload,
     source: Portions,
     { inOneStep, accept }: { readonly inOneStep: boolean; readonly accept: () => void },
-  ): Promise<ResumableUpload> {
+  ): Promise<ClaimedUpload> {
     let { received } = upload
+    let hash = this.#digests.find(upload)
     while (!(await source.isAtEnd())) {
       const left = upload.length - received
       if (left === 0) throw tooLong(upload)
       const portion = source.next(inOneStep ? left : Math.min(STEP, left))
-      const added = await this.#deps.blobs.append(upload.blob, received, portion)
+      // A copy, so that the digest of the recorded bytes stays if these are not recorded.
+      hash = hash?.copy()
+      const added = await this.#deps.blobs.append(upload.blob, received, hash ? hashed(portion, hash) : portion)
       if (inOneStep) {
         if (!(await source.isAtEnd())) throw tooLong(upload)
         if (source.failure !== undefined) break
         accept()
       }
       received += added
-      await this.#record(upload, claim, received)
+      await this.#record(upload, received)
+      if (hash) this.#digests.keep(upload.id, received, hash)
     }
     if (source.failure !== undefined) throw source.failure
     return { ...upload, received }
@@ -156,10 +196,10 @@ export class ResumableFiles {
   async #claim(upload: ResumableUpload, claim: string): Promise<ResumableUpload> {
     const { database, blobs, system } = this.#deps
     const { id, blob: former, received } = upload
-    const isFree = sql`(claim IS NULL OR claimed + ${RESERVATION_TTL} < ${this.#now()})`
     const take = sql`claim = ${claim}, claimed = ${this.#now()}`
     const here = sql`id = ${id} AND received = ${received} AND blob = ${former}`
-    if (await this.#relaxed(sql`UPDATE resumable_uploads SET ${take} WHERE ${here} AND ${isFree}`)) return upload
+    if (await this.#relaxed(sql`UPDATE resumable_uploads SET ${take} WHERE ${here} AND NOT ${this.#isClaimed()}`))
+      return upload
     const blob = newBlobKey(count => system.randomBytes(count))
     await blobs.append(blob, 0, await blobs.readPieces(former, received))
     await database.transaction(async tx => {
@@ -173,7 +213,7 @@ export class ResumableFiles {
     return { ...upload, blob }
   }
 
-  async #record({ id, blob }: ResumableUpload, claim: string, received: Bytes): Promise<void> {
+  async #record({ id, blob, claim }: ClaimedUpload, received: Bytes): Promise<void> {
     await this.#deps.database.transaction(async tx => {
       const changed = await tx.run(sql`UPDATE resumable_uploads
         SET received = ${received}, expires = ${this.#expiry()}, claimed = ${this.#now()}
@@ -193,9 +233,10 @@ export class ResumableFiles {
   }
 
   /** Makes the bytes a blob. May be repeated. */
-  async complete({ blob, length }: ResumableUpload): Promise<StoredBlob> {
-    if (length === 0) await this.#deps.blobs.append(blob, 0, nothing())
-    return await this.#deps.blobs.complete(blob, length)
+  async complete(upload: ClaimedUpload): Promise<StoredBlob> {
+    const { blob, length } = upload
+    if (length === 0) await this.#deps.blobs.append(blob, 0, Readable.from([]))
+    return await this.#deps.blobs.complete(blob, length, this.#digests.find(upload)?.copy().digest('hex'))
   }
 
   /** Part of the transaction that puts the file in its place. */
@@ -209,14 +250,15 @@ export class ResumableFiles {
    */
   async join(
     parts: readonly ResumableUpload[],
-    upload: Omit<NewUpload, 'length' | 'isPart'>,
+    upload: Omit<NewUpload, 'length' | 'isPart' | 'isEntryNew'>,
   ): Promise<ResumableUpload> {
     const { database, blobs, ledger, system } = this.#deps
     const id = newBlobKey(count => system.randomBytes(count))
     const blob = newBlobKey(count => system.randomBytes(count))
+    const hash = createHash('sha256')
     let length = 0
     for (const part of parts) {
-      length += await blobs.append(blob, length, await blobs.readPieces(part.blob, part.length))
+      length += await blobs.append(blob, length, hashed(await blobs.readPieces(part.blob, part.length), hash))
     }
     await database.transaction(async tx => {
       await ledger.join(
@@ -234,6 +276,7 @@ export class ResumableFiles {
         await tx.run(sql`DELETE FROM resumable_uploads WHERE id = ${part.id}`)
       }
     })
+    this.#digests.keep(id, length, hash)
     return await this.find(id)
   }
 
@@ -246,6 +289,24 @@ export class ResumableFiles {
   /** The reservation of an upload that is not done. @throws {Conflict} when it has been given up */
   async reservationOf({ blob }: ResumableUpload): Promise<Reservation> {
     return await this.#deps.ledger.reservationOf(blob)
+  }
+
+  /** Expired uploads for which an entry was created that may still be there. */
+  async withUnusedEntries(): Promise<ResumableUpload[]> {
+    return await this.#deps.database.all<ResumableUpload>(sql`SELECT ${this.#columns()} FROM resumable_uploads
+      WHERE new_entry = 1 AND is_done = 0 AND expires < ${this.#now()}`)
+  }
+
+  /** The entry is no longer of any concern. */
+  async forgetEntry({ id }: ResumableUpload): Promise<void> {
+    await this.#relaxed(sql`UPDATE resumable_uploads SET new_entry = 0 WHERE id = ${id}`)
+  }
+
+  /** Whether an upload to this entry can go on. */
+  async isExpected(queries: Queries, { context, entry }: Pick<ResumableUpload, 'context' | 'entry'>): Promise<boolean> {
+    const found = await queries.get(sql`SELECT 1 AS found FROM resumable_uploads
+      WHERE context = ${context} AND entry = ${entry} AND is_done = 0 AND expires >= ${this.#now()}`)
+    return found !== undefined
   }
 
   /** Forgets uploads that ended or expired a day ago. */
@@ -261,8 +322,13 @@ export class ResumableFiles {
 
   #columns(): Sql {
     return sql`id, uploader, context, entry, blob, length, received, media_type AS "mediaType", file_name AS "fileName",
-      is_part AS "isPart", is_done AS "isDone", expires,
-      CASE WHEN is_done = 0 AND expires < ${this.#now()} THEN 1 ELSE 0 END AS "isExpired"`
+      is_part AS "isPart", new_entry AS "isEntryNew", is_done AS "isDone", expires,
+      CASE WHEN is_done = 0 AND expires < ${this.#now()} THEN 1 ELSE 0 END AS "isExpired",
+      CASE WHEN ${this.#isClaimed()} THEN 1 ELSE 0 END AS "isClaimed"`
+  }
+
+  #isClaimed(): Sql {
+    return sql`(claim IS NOT NULL AND claimed + ${RESERVATION_TTL} >= ${this.#now()})`
   }
 
   #now(): Sql {
@@ -274,7 +340,8 @@ export class ResumableFiles {
   }
 }
 
-const overtaken = (): Conflict => wrongOffset('Another request has gone on with this upload: ask for its offset.')
+export const overtaken = (): Conflict =>
+  wrongOffset('Another request has gone on with this upload: ask for its offset.')
 
 export const wrongOffset = (detail: string): Conflict => new Conflict('upload-offset', detail)
 
@@ -282,54 +349,3 @@ const tooLong = ({ length }: ResumableUpload): TooLarge =>
   new TooLarge('upload-too-long', `The upload was declared with ${length} bytes, but more have been sent.`, {
     extra: { limit: length },
   })
-
-async function* nothing(): AsyncGenerator<Uint8Array> {}
-
-/** Reads a stream of bytes in portions. When the source fails, its portion ends there. */
-class Portions {
-  readonly #source: AsyncIterator<Uint8Array>
-  #rest: Uint8Array | undefined
-  #isAtEnd = false
-  failure: unknown
-
-  constructor(bytes: AsyncIterable<Uint8Array>) {
-    this.#source = bytes[Symbol.asyncIterator]()
-  }
-
-  /** Yields at most this many bytes. */
-  async *next(most: Bytes): AsyncGenerator<Uint8Array> {
-    for (let left = most; left > 0; ) {
-      const chunk = await this.#take()
-      if (!chunk) return
-      const taken = chunk.subarray(0, left)
-      if (taken.length < chunk.length) this.#rest = chunk.subarray(left)
-      left -= taken.length
-      yield taken
-    }
-  }
-
-  /** Whether no more bytes come, because the source has ended or failed. */
-  async isAtEnd(): Promise<boolean> {
-    this.#rest ??= await this.#take()
-    return this.#rest === undefined
-  }
-
-  async #take(): Promise<Uint8Array | undefined> {
-    const rest = this.#rest
-    this.#rest = undefined
-    if (rest) return rest
-    if (this.#isAtEnd) return undefined
-    try {
-      for (;;) {
-        const { value, done } = await this.#source.next()
-        if (done === true) this.#isAtEnd = true
-        else if (value.length === 0) continue
-        return done === true ? undefined : value
-      }
-    } catch (error) {
-      this.#isAtEnd = true
-      this.failure = error
-      return undefined
-    }
-  }
-}

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 
@@ -51,8 +51,11 @@ export interface BlobStore {
   append(key: string, offset: Bytes, bytes: AsyncIterable<Uint8Array>): Promise<Bytes>
   /** The first `size` bytes of a blob that arrives in pieces. The stream must be read or destroyed. @throws {BlobMissing} */
   readPieces(key: string, size: Bytes): Promise<Readable>
-  /** Makes a blob of the first `size` bytes that were appended. May be repeated after a crash. @throws {BlobMissing} */
-  complete(key: string, size: Bytes): Promise<StoredBlob>
+  /**
+   * Makes a blob of the first `size` bytes that were appended. May be repeated after a crash.
+   * @param sha256 their digest, if it is known; otherwise they are read again @throws {BlobMissing}
+   */
+  complete(key: string, size: Bytes, sha256?: string): Promise<StoredBlob>
   /** Every blob, complete or left incomplete by a crash, in no particular order. */
   list(): AsyncIterable<ListedBlob>
   /**
@@ -126,9 +129,14 @@ export async function* abortable<T>(source: AsyncIterable<T>, signal: AbortSigna
 export async function measured(bytes: AsyncIterable<Uint8Array>): Promise<StoredBlob> {
   const hash = createHash('sha256')
   let size = 0
+  for await (const chunk of hashed(bytes, hash)) size += chunk.length
+  return { size, sha256: hash.digest('hex') }
+}
+
+/** Yields the bytes, and adds them to a digest. */
+export async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
   for await (const chunk of bytes) {
     hash.update(chunk)
-    size += chunk.length
+    yield chunk
   }
-  return { size, sha256: hash.digest('hex') }
 }

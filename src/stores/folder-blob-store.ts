@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { constants, type FileHandle, mkdir, open, readdir, rename, stat, unlink, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
@@ -11,9 +11,11 @@ import {
   BlobMissing,
   type BlobStore,
   type ByteRange,
+  hashed,
   isBlobKey,
   KEPT_ASIDE,
   type ListedBlob,
+  measured,
   requireBlobKey,
   requireRange,
   type StoredBlob,
@@ -114,19 +116,18 @@ export class FolderBlobStore implements BlobStore {
     return await openStream(key, this.#files.open(this.#pieces(key), 'r'), { first: 0, last: size - 1 })
   }
 
-  complete(key: string, size: Bytes): Promise<StoredBlob> {
-    return withDiskErrors(this.#complete(key, size))
+  complete(key: string, size: Bytes, sha256?: string): Promise<StoredBlob> {
+    return withDiskErrors(this.#complete(key, size, sha256))
   }
 
-  async #complete(key: string, size: Bytes): Promise<StoredBlob> {
+  async #complete(key: string, size: Bytes, known: string | undefined): Promise<StoredBlob> {
     const [pieces, final] = [this.#pieces(key), this.#final(key)]
     // A crash after the renaming has left only the final name.
     const isRenamed = await this.#files.stat(final).then(
       () => true,
       () => false,
     )
-    const hash = createHash('sha256')
-    for await (const chunk of isRenamed ? await this.read(key) : await this.readPieces(key, size)) hash.update(chunk)
+    const sha256 = known ?? (await measured(isRenamed ? await this.read(key) : await this.readPieces(key, size))).sha256
     if (!isRenamed) {
       const handle = await this.#openPieces(key, size)
       try {
@@ -139,7 +140,7 @@ export class FolderBlobStore implements BlobStore {
     }
     await this.#syncFolder(dirname(final))
     await this.#syncFolder(dirname(pieces))
-    return { size, sha256: hash.digest('hex') }
+    return { size, sha256 }
   }
 
   async read(key: string, range?: ByteRange): Promise<Readable> {
@@ -266,13 +267,6 @@ export class FolderBlobStore implements BlobStore {
   #final(key: string): string {
     requireBlobKey(key)
     return join(this.#folder, key.slice(0, 2), key)
-  }
-}
-
-async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
-  for await (const chunk of bytes) {
-    hash.update(chunk)
-    yield chunk
   }
 }
 

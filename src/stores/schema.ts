@@ -359,4 +359,10 @@ export const commonSteps: readonly Migration[] = [
       sql`CREATE INDEX resumable_uploads_by_blob ON resumable_uploads (blob)`,
     ],
   },
+  {
+    id: 54,
+    name: 'entries created for uploads in several requests',
+    // 1: the entry is deleted with the upload.
+    statements: [sql`ALTER TABLE resumable_uploads ADD COLUMN new_entry INTEGER NOT NULL DEFAULT 0`],
+  },
 ]

@@ -6,6 +6,7 @@ import { type TestContext, describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { BlobMissing, type BlobStore, type StoredBlob, newBlobKey } from '../../src/stores/blob-store.ts'
 
+const MIB = 2 ** 20
 const newKey = (): string => newBlobKey(randomBytes)
 const neverAborted = new AbortController().signal
 
@@ -65,6 +66,28 @@ export function blobStoreSuite(name: string, open: (t: TestContext) => Promise<B
       const key = newKey()
       await store.write(key, Readable.from([whole.subarray(0, 3_000_000), whole.subarray(3_000_000)]), neverAborted)
       assert.ok((await buffer(await store.read(key))).equals(whole))
+    })
+
+    test('bytes that arrive in pieces become one blob, also when that is repeated, whether their digest is known or not', async t => {
+      const store = await opened(t)
+      const whole = randomBytes(13 * MIB)
+      const stored = { size: whole.length, sha256: createHash('sha256').update(whole).digest('hex') }
+      for (const [ends, known] of [
+        [[6, 12, 13], stored.sha256],
+        [[6, 12, 13], undefined],
+        [[1, 13], stored.sha256],
+      ] as const) {
+        const key = newKey()
+        let offset = 0
+        for (const end of ends) offset += await store.append(key, offset, chunks(whole.subarray(offset, end * MIB)))
+        await assert.rejects(store.read(key), BlobMissing)
+        assert.deepEqual(await store.complete(key, whole.length, known), stored)
+        assert.ok((await buffer(await store.read(key))).equals(whole))
+        assert.deepEqual(await store.complete(key, whole.length, known), stored)
+        assert.deepEqual(await keysOf(store), [key])
+        await store.delete(key)
+      }
+      assert.deepEqual(await keysOf(store), [])
     })
 
     test('a range gives the bytes from the first to the last, both included', async t => {

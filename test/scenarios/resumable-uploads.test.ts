@@ -216,6 +216,40 @@ test('creation may bring the first bytes, or all of them; an empty file is compl
   }
 })
 
+test('an entry that was created for an upload goes with it, if its user could delete it (D42.5)', async () => {
+  const newentry = { 'upload-metadata': `filename ${base64('a.txt')},newentry` }
+  const exists = async (entry: string): Promise<number> => (await admin.get(`${context}/entry/${entry}`)).status
+  const giveUp = async (path: string): Promise<void> => {
+    assert.equal((await user.visitor.ask(path, { method: 'DELETE', headers: TUS })).status, 204)
+  }
+  const list = await newEntry(user.visitor, context, '?graphtype=list')
+  const entry = await newEntry(
+    user.visitor,
+    context,
+    `?list=${encodeURIComponent(`${service.base}${context}/entry/${list}`)}`,
+  )
+  await giveUp(await create(entry, 10))
+  assert.equal(await exists(entry), 200, 'another client may have use for it')
+  await giveUp(await create(entry, 10, newentry))
+  assert.equal(await exists(entry), 404)
+  assert.deepEqual((await user.visitor.get(`${context}/resource/${list}`)).json(), [])
+
+  const filled = await newEntry(user.visitor, context)
+  const late = await create(filled, 10, newentry)
+  await putFile(user.visitor, `${context}/resource/${filled}`, 'bytes')
+  await giveUp(late)
+  assert.equal((await user.visitor.get(`${context}/resource/${filled}`)).text, 'bytes')
+
+  const other = await newUser(service, admin)
+  const foreign = await newEntry(admin, context)
+  const write = [{ type: 'uri', value: `${service.base}_principals/resource/${other.id}` }]
+  const info = { [`${service.base}${context}/resource/${foreign}`]: { 'http://entrystore.org/terms/write': write } }
+  assert.equal((await admin.put(`${context}/entry/${foreign}`, info)).status, 204)
+  const path = await create(foreign, 10, newentry, other.visitor)
+  assert.equal((await other.visitor.ask(path, { method: 'DELETE', headers: TUS })).status, 204)
+  assert.equal(await exists(foreign), 200, 'only the resource is theirs')
+})
+
 test('an upload belongs to its user, and needs the right to write at each step (D42.2)', async () => {
   const other = await newUser(service, admin)
   const entry = await newEntry(admin, context)

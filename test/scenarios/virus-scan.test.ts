@@ -226,3 +226,24 @@ test('doctor asks clamd for its version and has the test file scanned (D32.1)', 
     await clamd.revive()
   }
 })
+
+test('a resumable upload whose scan fails is no success; it takes its place when its client asks again (D32.1, D42.2)', async () => {
+  const context = await newContext(admin)
+  const id = await newEntry(admin, context)
+  const version = { 'tus-resumable': '1.0.0' }
+  const begun = await admin.ask(`${context}/uploads/${id}`, {
+    method: 'POST',
+    headers: { ...version, 'upload-length': '5' },
+  })
+  const path = String(begun.headers['location']).slice(service.base.length)
+  await clamd.kill()
+  const pieces = { ...version, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' }
+  assertRefused(await admin.ask(path, { method: 'PATCH', body: 'bytes', headers: pieces }), 503, 'scan-unavailable')
+  assert.equal((await admin.ask(path, { method: 'HEAD', headers: version })).status, 503)
+  await clamd.revive()
+  recover()
+  const asked = await admin.ask(path, { method: 'HEAD', headers: version })
+  assert.deepEqual([asked.status, asked.headers['upload-offset']], [200, '5'])
+  assert.equal((await admin.get(`${context}/resource/${id}`)).text, 'bytes')
+  assert.equal(await levelOf(context), 5)
+})

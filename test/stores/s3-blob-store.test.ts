@@ -109,6 +109,41 @@ test('a part that the server could not store is sent again, with all its bytes',
   assert.ok((await buffer(await store.read(key))).equals(whole))
 })
 
+test('the server joins pieces of at least 5 MiB; smaller ones, or those of an unknown digest, are sent again', async t => {
+  const { s3, store } = await open(t, `s3://${BUCKET}/a prefix`)
+  const whole = randomBytes(11 * MIB)
+  const sha256 = createHash('sha256').update(whole).digest('hex')
+  const join = async (cuts: readonly number[], known: string | undefined): Promise<number[]> => {
+    const key = newKey()
+    let offset = 0
+    for (const end of cuts) offset += await store.append(key, offset, chunksOf(whole.subarray(offset, end), MIB))
+    s3.requests.length = 0
+    assert.deepEqual(await store.complete(key, whole.length, known), { size: whole.length, sha256 })
+    assert.deepEqual([...s3.objects.keys()], [`a prefix/${key}`])
+    assert.ok(s3.objects.get(`a prefix/${key}`)?.equals(whole))
+    s3.objects.clear()
+    return s3.requests.filter(({ query }) => 'partNumber' in query).map(({ size, copied }) => (copied ? -1 : size))
+  }
+  assert.deepEqual(await join([5 * MIB, 10 * MIB, 11 * MIB], sha256), [-1, -1, -1])
+  assert.deepEqual(await join([5 * MIB, 10 * MIB, 11 * MIB], undefined), [PART, 3 * MIB])
+  assert.deepEqual(await join([5 * MIB - 1, 11 * MIB], sha256), [PART, 3 * MIB])
+})
+
+test('pieces whose joining fails are kept for the next attempt, and nothing else is left', async t => {
+  const { s3, store } = await open(t)
+  const key = newKey()
+  const whole = randomBytes(6 * MIB)
+  const sha256 = createHash('sha256').update(whole).digest('hex')
+  await store.append(key, 0, chunksOf(whole.subarray(0, 5 * MIB), MIB))
+  await store.append(key, 5 * MIB, chunksOf(whole.subarray(5 * MIB), MIB))
+  s3.intercept = ({ query }) => (query['partNumber'] === '2' ? refusal(403, 'AccessDenied') : undefined)
+  await assert.rejects(store.complete(key, whole.length, sha256), StoreUnavailable)
+  assert.deepEqual([s3.objects.size, s3.uploads.size], [2, 0])
+  s3.intercept = undefined
+  await store.complete(key, whole.length, sha256)
+  assert.deepEqual([s3.objects.size, s3.uploads.size], [1, 0])
+})
+
 test('parts become larger after the thousandth, and a blob with more than ten thousand is refused', () => {
   assert.deepEqual(
     [1, 1000, 1001, 10_000].map(number => partSize(number)),

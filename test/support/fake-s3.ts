@@ -11,6 +11,8 @@ export interface S3Request {
   readonly query: Readonly<Record<string, string>>
   readonly range: string | undefined
   readonly size: number
+  /** The name of the object that is copied instead of a body. */
+  readonly copied: string | undefined
   /** The region that the request was signed for. */
   readonly region: string | undefined
 }
@@ -107,11 +109,14 @@ export async function startFakeS3(t: { after(work: () => Promise<void>): void })
     return xml('ListBucketResult', items.join('') + tag('IsTruncated', isTruncated) + next)
   }
 
-  function ofUpload({ method, name, query }: S3Request, body: Buffer): Reply {
+  function ofUpload({ method, name, query, copied }: S3Request, body: Buffer): Reply {
     const upload = uploads.get(query['uploadId'] ?? '')
     if (upload?.name !== name) return refusal(404, 'NoSuchUpload')
     if (method === 'PUT') {
-      upload.parts.set(Number(query['partNumber']), body)
+      const part = copied === undefined ? body : objects.get(copied)
+      if (!part) return refusal(404, 'NoSuchKey')
+      upload.parts.set(Number(query['partNumber']), part)
+      if (copied !== undefined) return xml('CopyPartResult', tag('ETag', etag(part)))
       return { status: 200, headers: { etag: etag(body) } }
     }
     if (method === 'DELETE') {
@@ -161,11 +166,12 @@ export async function startFakeS3(t: { after(work: () => Promise<void>): void })
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url = '', headers } = request
     const { pathname, searchParams } = new URL(url, 'http://x')
-    const [, bucket, ...rest] = pathname.split('/')
+    const [, bucket, ...rest] = decodeURIComponent(pathname).split('/')
     const body = await buffer(request)
     const { 'x-id': _, ...query } = Object.fromEntries(searchParams)
     const region = /Credential=[^/]+\/\d+\/([^/]+)\//.exec(headers.authorization ?? '')?.[1]
-    const one = { method, name: rest.join('/'), query, range: headers.range, size: body.length, region }
+    const [, copied] = /^[^/]+\/(.+)$/.exec(decodeURIComponent(String(headers['x-amz-copy-source'] ?? ''))) ?? []
+    const one = { method, name: rest.join('/'), query, range: headers.range, size: body.length, copied, region }
     fake.requests.push(one)
     // Without TLS, a server compares the body with the digest that was signed.
     if (headers['x-amz-content-sha256'] !== createHash('sha256').update(body).digest('hex'))

@@ -1,8 +1,6 @@
 import { ask, Problem } from './api.ts'
 import { part } from './base.ts'
-import { loadItem } from './files.ts'
 import { mediaTypeOf, sendBody } from './send-file.ts'
-import { moveToTrash } from './trash.ts'
 
 /** Uploads in pieces, which go on after a broken connection: a client for tus 1.0. */
 
@@ -38,15 +36,23 @@ export async function loadUnfinished(): Promise<readonly Unfinished[]> {
   return items
 }
 
+/** An entry that gets a file. */
+interface Receiver {
+  readonly context: string
+  readonly entry: string
+  /** It has been created for the file, and is deleted with the upload. */
+  readonly isNew: boolean
+}
+
 /** Begins the upload of a file to an entry, which reserves the storage for all of it. @throws {Problem} */
-export async function beginUpload(context: string, entry: string, file: File, name: string): Promise<Unfinished> {
+export async function beginUpload({ context, entry, isNew }: Receiver, file: File, name: string): Promise<Unfinished> {
   const begun = await sendBody({
     method: 'POST',
     path: `${part(context)}/uploads/${part(entry)}`,
     headers: {
       ...VERSION,
       'upload-length': String(file.size),
-      'upload-metadata': `filename ${inBase64(name)},filetype ${inBase64(mediaTypeOf(file))}`,
+      'upload-metadata': `filename ${inBase64(name)},filetype ${inBase64(mediaTypeOf(file))}${isNew ? ',newentry' : ''}`,
     },
   })
   const uri = begun.getResponseHeader('location') ?? ''
@@ -122,11 +128,9 @@ function timeOrNetwork(time: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Gives an upload up. An entry that has been created for it has no file and goes to the trash. @throws {Problem} */
-export async function giveUp(upload: Place & Pick<Unfinished, 'fileName'>): Promise<void> {
+/** Gives an upload up, and the entry that has been created for it. @throws {Problem} */
+export async function giveUp(upload: Place): Promise<void> {
   await sendBody({ method: 'DELETE', path: pathOf(upload), headers: VERSION }).catch(requireGone)
-  const item = await loadItem(upload.context, upload.entry).catch(requireGone)
-  if (item && item.size === undefined && item.name === upload.fileName) await moveToTrash(item)
 }
 
 function requireGone(problem: unknown): undefined {

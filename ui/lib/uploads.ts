@@ -222,7 +222,7 @@ async function begin({ target, file, name, replaces }: Upload): Promise<Unfinish
   const { context } = target
   const entry = replaces ?? (await createForFile(target, name))
   try {
-    return await beginUpload(context, entry, file, name)
+    return await beginUpload({ context, entry, isNew: replaces === undefined }, file, name)
   } catch (problem) {
     if (replaces === undefined) await deleteEntry(context, entry).catch(() => undefined)
     throw problem

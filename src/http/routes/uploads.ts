@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput, PreconditionFailed, UnsupportedType } from '../../base/errors.ts'
 import { parseMediaType } from '../../base/text.ts'
@@ -97,7 +98,7 @@ export const uploadRoutes = [
     summary: 'Begin a resumable upload of the file of an entry (tus 1.0).',
     access,
     details:
-      '`Upload-Length` is the size of the file; it is reserved at once. `Upload-Metadata` may have `filename` and `filetype`. A body of type ' +
+      '`Upload-Length` is the size of the file; it is reserved at once. `Upload-Metadata` may have `filename`, `filetype` and, for an entry that is deleted if the upload ends without a file, `newentry`. A body of type ' +
       `\`${PIECE}\` are the first bytes. \`Upload-Concat\` makes a partial upload (\`partial\`), or one file of several (\`final;\` and their addresses).`,
     body: streamedBody([PIECE]),
     answers: {
@@ -119,10 +120,12 @@ export const uploadRoutes = [
     answers: {
       204: empty('How much has been received.', { headers: { ...pieceHeaders, 'Upload-Length': 'Size of the file.' } }),
     },
-    refusals,
+    details: 'If all bytes have been received but the last step has failed, it is taken again.',
+    refusals: { ...pieceRefusals, 413: ['quota-exceeded', 'too-large-to-scan'], 423: ['upload-locked'] },
     handle: async ({ resumableUploads }: Services, { request, reply, caller, params }) => {
       if (request.method === 'HEAD') requireVersion(request, reply)
-      const upload = await resumableUploads.find(caller, params, params.upload)
+      const sending = { signal: clientGoneSignal(reply), sender: senderOf(request) }
+      const upload = await resumableUploads.progress(caller, params, params.upload, sending)
       sendState(reply, upload)
       reply.header('upload-length', upload.length).header('cache-control', 'no-store')
       if (upload.isPart === 1) reply.header('upload-concat', 'partial')
@@ -244,14 +247,12 @@ function readPiece({ bodies }: Services, request: FastifyRequest, reply: Fastify
     throw new UnsupportedType('unsupported-type', `\`Content-Type\` must be ${PIECE}.`)
   return {
     offset,
-    bytes: hasBody ? bodies.stream(request.raw, reply.raw) : nothing(),
+    bytes: hasBody ? bodies.stream(request.raw, reply.raw) : Readable.from([]),
     signal: clientGoneSignal(reply),
     sender: senderOf(request),
     checksum: readChecksum(request),
   }
 }
-
-async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 function readChecksum(request: FastifyRequest): Piece['checksum'] {
   const text = header(request, 'upload-checksum')
@@ -263,7 +264,7 @@ function readChecksum(request: FastifyRequest): Piece['checksum'] {
   throw wrong('Upload-Checksum', '`sha1` or `sha256` and the digest in base64', text)
 }
 
-/** Name and media type of the file; other members have no meaning here. */
+/** Other members have no meaning here. */
 function readMetadata(request: FastifyRequest): Omit<Declared, 'length'> {
   const text = header(request, 'upload-metadata') ?? ''
   if (text.length > MAX_METADATA) throw wrong('Upload-Metadata', `at most ${MAX_METADATA} characters`, text)
@@ -271,10 +272,11 @@ function readMetadata(request: FastifyRequest): Omit<Declared, 'length'> {
     .split(',')
     .map(pair => pair.trim().split(' '))
     .map(([name = '', value = '']) => [name, Buffer.from(value, 'base64').toString()] as const)
-  const { filename = '', filetype = '' } = Object.fromEntries(pairs) as { filename?: string; filetype?: string }
+  const known = new Map(pairs)
+  const [filename = '', filetype = ''] = [known.get('filename'), known.get('filetype')]
   const mediaType = filetype === '' ? UNTYPED : parseMediaType(filetype)
   if (mediaType === undefined) throw new InvalidInput('invalid-value', `"${filetype}" is not a media type.`)
-  return { mediaType, fileName: filename === '' ? undefined : filename }
+  return { mediaType, fileName: filename === '' ? undefined : filename, isEntryNew: known.has('newentry') }
 }
 
 /** @throws {InvalidInput} unless the header is a whole number */

@@ -1,5 +1,5 @@
 import { DeleteObjectCommand, HeadBucketCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
-import { createHash, type Hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { StartupError, StoreUnavailable } from '../../base/errors.ts'
 import type { Bytes } from '../../base/units.ts'
@@ -8,8 +8,10 @@ import {
   BlobMissing,
   type BlobStore,
   type ByteRange,
+  hashed,
   isBlobKey,
   type ListedBlob,
+  measured,
   requireBlobKey,
   requireRange,
   type StoredBlob,
@@ -19,6 +21,8 @@ import {
   beginMultipart,
   createS3Client,
   isAbsentObject,
+  MAX_PARTS,
+  MIN_PART,
   objectsIn,
   PART,
   partSize,
@@ -132,20 +136,31 @@ export class S3BlobStore implements BlobStore {
     if (offset !== size) throw new BlobMissing(key)
   }
 
-  /** The bytes are sent again: a bucket can only join pieces that are large. */
-  async complete(key: string, size: Bytes): Promise<StoredBlob> {
+  /** The server joins the pieces if they are large enough and their digest is known; otherwise the bytes are sent again. */
+  async complete(key: string, size: Bytes, sha256?: string): Promise<StoredBlob> {
     const pieces = await this.#piecesOf(key)
     const isJoined = pieces.length === 0 && size > 0
-    const bytes = isJoined ? await this.read(key) : await this.readPieces(key, size)
-    if (isJoined) return { size, sha256: await digestOf(bytes) }
-    const stored = await this.#write(this.#object(key), bytes, new AbortController().signal)
+    if (isJoined) return { size, sha256: sha256 ?? (await measured(await this.read(key))).sha256 }
+    const object = this.#object(key)
+    const signal = new AbortController().signal
+    if (sha256 === undefined || !arePartsOf(pieces, size)) {
+      const stored = await this.#write(object, await this.readPieces(key, size), signal)
+      await this.#deletePieces(key)
+      return stored
+    }
+    try {
+      const upload = await beginMultipart(this.#client, object, signal)
+      await upload.copy(pieces.map(piece => piece.object))
+      await upload.complete()
+    } catch (error) {
+      await this.#deleteObject(object).catch(() => {})
+      throw error
+    }
     await this.#deletePieces(key)
-    return stored
+    return { size, sha256 }
   }
 
-  async #piecesOf(
-    key: string,
-  ): Promise<Array<{ readonly object: S3Object; readonly offset: Bytes; readonly size: Bytes }>> {
+  async #piecesOf(key: string): Promise<Piece[]> {
     const prefix = `${this.#object(key).Key}.`
     const pieces = []
     for await (const { Key = '', Size = 0 } of objectsIn(this.#client, { Bucket: this.#bucket, Prefix: prefix }))
@@ -217,11 +232,21 @@ export class S3BlobStore implements BlobStore {
 
 const timeOf = (date: Date | undefined): number => date?.getTime() ?? 0
 
-async function* hashed(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) {
-    hash.update(chunk)
-    yield chunk
+/** One object for the bytes of one append. */
+interface Piece {
+  readonly object: S3Object
+  readonly offset: Bytes
+  readonly size: Bytes
+}
+
+/** Whether these are all bytes of a blob, in sizes of which a server can make one object. */
+function arePartsOf(pieces: readonly Piece[], size: Bytes): boolean {
+  let end = 0
+  for (const piece of pieces) {
+    if (piece.offset !== end) return false
+    end += piece.size
   }
+  return end === size && pieces.length <= MAX_PARTS && pieces.slice(0, -1).every(piece => piece.size >= MIN_PART)
 }
 
 /** Collects chunks up to the sizes of parts. There is at least one part, and only the last may be smaller. */
@@ -256,12 +281,6 @@ function grown(part: Buffer<ArrayBuffer>, used: Bytes, size: Bytes): Buffer<Arra
 }
 
 /** A reason that helps a person who has just configured the store. */
-async function digestOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of bytes) hash.update(chunk)
-  return hash.digest('hex')
-}
-
 function reasonOf(error: unknown): string {
   const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode
   if (status === 404) return 'there is no such bucket'

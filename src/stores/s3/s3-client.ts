@@ -14,6 +14,7 @@ import {
   S3Client,
   S3ServiceException,
   UploadPartCommand,
+  UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
 import { StoreUnavailable, TooLarge } from '../../base/errors.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
@@ -81,12 +82,14 @@ export const filesUnavailable = (cause: unknown): StoreUnavailable =>
 export const isAbsentObject = (error: unknown): boolean =>
   error instanceof S3ServiceException && ['NoSuchKey', 'NoSuchUpload'].includes(error.name)
 
-/** Smaller blobs are one request. All parts except the last need at least 5 MiB. */
+/** All parts except the last need at least this size. */
+export const MIN_PART: Bytes = 5 * 2 ** 20
+/** Smaller blobs are one request. */
 export const PART: Bytes = 8 * 2 ** 20
 /** For the parts after {@link SMALL_PARTS}, because there are at most 10 000 parts. */
 const LARGE_PART: Bytes = 64 * 2 ** 20
 const SMALL_PARTS = 1000
-const MAX_PARTS = 10_000
+export const MAX_PARTS = 10_000
 /** Maximum size of an object: 570 GiB. */
 const MAX_OBJECT: Bytes = SMALL_PARTS * PART + (MAX_PARTS - SMALL_PARTS) * LARGE_PART
 
@@ -96,6 +99,9 @@ export function partSize(number: number): Bytes {
   const detail = `A file may have at most ${MAX_OBJECT} bytes.`
   throw new TooLarge('file-too-large', detail, { extra: { limit: MAX_OBJECT } })
 }
+
+/** Copies that a server makes at a time. */
+const COPIES = 8
 
 /** An object's place in a bucket. */
 export interface S3Object {
@@ -107,6 +113,8 @@ export interface S3Object {
 export interface S3Multipart {
   /** Must be called for one part after the other. */
   add(bytes: Uint8Array): Promise<void>
+  /** Adds copies of these objects, which the server makes. */
+  copy(objects: readonly S3Object[]): Promise<void>
   complete(): Promise<void>
 }
 
@@ -120,6 +128,18 @@ export async function beginMultipart(client: S3Client, object: S3Object, signal:
       const command = new UploadPartCommand({ ...object, UploadId, PartNumber, Body: bytes })
       const { ETag } = await s3Call(client.send(command, options), signal)
       parts.push({ PartNumber, ETag })
+    },
+    async copy(objects) {
+      for (let from = 0; from < objects.length; from += COPIES) {
+        const copies = objects.slice(from, from + COPIES).map(async ({ Bucket, Key }, index) => {
+          const PartNumber = from + index + 1
+          const CopySource = [Bucket, ...Key.split('/')].map(encodeURIComponent).join('/')
+          const command = new UploadPartCopyCommand({ ...object, UploadId, PartNumber, CopySource })
+          const { CopyPartResult } = await s3Call(client.send(command, options), signal)
+          return { PartNumber, ETag: CopyPartResult?.ETag }
+        })
+        parts.push(...(await Promise.all(copies)))
+      }
     },
     async complete() {
       const command = new CompleteMultipartUploadCommand({ ...object, UploadId, MultipartUpload: { Parts: parts } })
