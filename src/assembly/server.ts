@@ -19,6 +19,7 @@ import { History } from '../http/history.ts'
 import { listen } from '../http/protocol/listening.ts'
 import { Metrics } from '../http/metrics.ts'
 import { Readiness } from '../http/readiness.ts'
+import { SlowRequests } from '../http/slow-requests.ts'
 import { ServiceAddress } from '../http/base-address.ts'
 import { JOBS_INTERVAL, ScheduledJobs } from '../base/scheduled-jobs.ts'
 import { createContentOrigin, createProxy, httpOptions } from './http.ts'
@@ -188,6 +189,7 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
       readers,
       metrics,
       history,
+      slowRequests: new SlowRequests(log, settings['service.log.slow']),
       insight: createAdminDiagnostics(settings, machine),
       readiness,
       backups: backups?.runs,

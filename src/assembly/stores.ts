@@ -13,7 +13,7 @@ import type { System } from '../base/system.ts'
 import type { Bytes } from '../base/units.ts'
 import { readEnvironment } from '../config/environment.ts'
 import type { Settings } from '../config/settings.ts'
-import type { BlobStore } from '../stores/blob-store.ts'
+import { type BlobStore, timedBlobs } from '../stores/blob-store.ts'
 import type { Database } from '../stores/database.ts'
 import { FolderBlobStore } from '../stores/folder-blob-store.ts'
 import { lockFolder } from '../stores/sqlite/folder-lock.ts'
@@ -175,7 +175,7 @@ export async function openStores(settings: Settings, system: System, opening: Op
   await makeFolder(folder)
   const { database, isExclusive, nodeId, close: closeDatabase } = await openPrepared(settings, system, folder, opening)
   try {
-    const blobs = await openBlobs(settings)
+    const blobs = timedBlobs(await openBlobs(settings))
     const close = async (): Promise<void> => {
       await blobs.close()
       await closeDatabase()

@@ -1,4 +1,5 @@
 import { Overloaded } from './errors.ts'
+import { timed } from './request-parts.ts'
 
 /**
  * Runs one task at a time, in the order of the calls. Calls must not be nested: a task that calls `run` waits
@@ -189,7 +190,7 @@ export class Semaphore {
   async run<T>(work: () => Promise<T>, share: Share = { of: '' }): Promise<T> {
     share.signal?.throwIfAborted()
     if (this.#mayBegin(share.of)) this.#count(share.of, 1)
-    else await this.#wait(share)
+    else await timed('waiting', this.#options.what, () => this.#wait(share))
     try {
       return await work()
     } finally {

@@ -118,6 +118,12 @@ export const operationKeys = {
     default: 'info',
     help: 'Least severe messages that are logged.',
   }),
+  'service.log.slow': duration({
+    min: 0,
+    max: MAX_TIMER,
+    default: 1000,
+    help: 'A request that takes the service this long is logged with what the time was spent on; 0 logs none. Waiting for the client does not count.',
+  }),
   'service.http.drain-time': duration({
     min: 0,
     max: 600_000,

@@ -1,6 +1,7 @@
 import { Semaphore } from '../base/semaphore.ts'
 import { InvalidInput, Overloaded, TooLarge } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
+import { timed } from '../base/request-parts.ts'
 import type { System } from '../base/system.ts'
 import { type Bytes, type Milliseconds, UNLIMITED } from '../base/units.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
@@ -108,7 +109,7 @@ export class VirusScan {
       if (system.monotonic() < this.#pausedUntil) return undefined
       const bytes = await blobs.read(blob)
       try {
-        return await clamd.scan(bytes, signal)
+        return await timed('files', 'virus scan', () => clamd.scan(bytes, signal))
       } catch (error) {
         if (!(error instanceof ScannerFailure)) throw error
         log.error({ err: error, context }, 'the virus scanner gave no result')

@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { guestFrom, isGuest } from '../accounts/caller.ts'
 import type { Client } from '../accounts/sessions.ts'
 import { InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
+import { beginPart, currentRequest, inRequest, RequestParts, timed } from '../base/request-parts.ts'
 import type { Milliseconds } from '../base/units.ts'
 import {
   announcesBody,
@@ -72,7 +73,7 @@ export function createApp(services: AppServices, options: HttpOptions): FastifyI
   app.decorateRequest('callback', undefined)
 
   app.addHook('onRequest', (request, reply, done) => beginInOrder(request.raw, reply.raw, done))
-  app.addHook('onRequest', (_request, _reply, done) => deps.cache.during(done))
+  app.addHook('onRequest', (_request, _reply, done) => inRequest(new RequestParts(), () => deps.cache.during(done)))
   app.addHook('onRequest', async (request, reply) => {
     const isContent = isForContent(deps, request)
     const cookies = isContent
@@ -104,8 +105,11 @@ export function createApp(services: AppServices, options: HttpOptions): FastifyI
     if (isLateListener(request.raw)) await holdForLateListener(request.raw, reply.raw)
     else if (announcesBody(request.raw)) void dropUnreadBody(request.raw, reply.raw)
     const text = asScript(reply, payload, request.callback)
-    return isCompressible(request) ? await compress(request, reply, text) : text
+    const sent = isCompressible(request) ? await compress(request, reply, text) : text
+    beginPart('client', 'response')
+    return sent
   })
+  app.setReplySerializer(payload => timed('serialising', 'JSON', () => JSON.stringify(payload)))
 
   // Handlers read bodies themselves, after they have checked the caller, so Fastify parses no body beforehand.
   app.removeAllContentTypeParsers()
@@ -214,9 +218,11 @@ function beginExchange(
   { cookies, addresses }: { readonly cookies: RequestCookies; readonly addresses: ClientAddresses },
 ): void {
   const begun = deps.system.monotonic()
+  const parts = currentRequest()
   // The response is closed when it has been handed on as a whole, or when the client has left.
   reply.raw.on('close', () => {
-    if (reply.raw.headersSent) noteAnswer(deps, request, reply, deps.system.monotonic() - begun)
+    parts?.end()
+    if (reply.raw.headersSent) noteAnswer(deps, request, reply, { ms: deps.system.monotonic() - begun, parts })
   })
   // Read once: the framework makes a new object of options each time.
   request.route = request.routeOptions.config
@@ -303,10 +309,16 @@ const isForContent = ({ contentOrigin }: Services, { headers }: FastifyRequest):
  * Counts the request and writes one log line. The query is left out, because it may contain private data; so is the ticket in an
  * address of the content origin.
  */
-function noteAnswer(deps: Services, request: FastifyRequest, reply: FastifyReply, ms: Milliseconds): void {
+function noteAnswer(
+  deps: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { ms, parts }: { readonly ms: Milliseconds; readonly parts: RequestParts | undefined },
+): void {
   const { log, metrics } = deps
   const { method, route } = request
   metrics.answered({ method, route: route.url, status: reply.statusCode, seconds: ms / 1000 })
+  if (parts) deps.slowRequests.note(request, reply, { ms, spent: parts.spent })
   if (!log.isLevelEnabled('info')) return
   log.info(
     {

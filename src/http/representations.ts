@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { shareOf } from '../accounts/caller.ts'
 import { InvalidInput, NotAcceptable, UnsupportedType, PreconditionFailed } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
+import { timed } from '../base/request-parts.ts'
 import { decodeUtf8, isBlankUtf8 } from '../base/text.ts'
 import { type Graph, parseRdfJson } from '../graph/graph.ts'
 import { describeJsonLd } from '../graph/json-ld.ts'
@@ -100,7 +101,7 @@ export async function sendGraph(
 ): Promise<unknown> {
   if (mediaType === JSON_TYPE) return graph
   // The whole before the first byte: what cannot be written is a refusal, not half a response.
-  const text = [...syntax.write(graph)].join('')
+  const text = timed('serialising', syntax.name, () => [...syntax.write(graph)].join(''))
   reply.type(contentType)
   return text
 }

@@ -55,6 +55,7 @@ import type { UiAssets } from './page.ts'
 import type { History } from './history.ts'
 import type { Metrics, ScheduledBackups } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
+import type { SlowRequests } from './slow-requests.ts'
 import type { Readers } from './readers/read-task.ts'
 
 /** The settings of `http/`. */
@@ -186,6 +187,7 @@ export interface AppServices {
   readonly history: History
   /** Absent without scheduled backups. */
   readonly backups: ScheduledBackups | undefined
+  readonly slowRequests: SlowRequests
   readonly insight: AdminDiagnostics
   readonly readiness: Readiness
   /**

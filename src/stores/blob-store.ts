@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import { timed } from '../base/request-parts.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 
 /** First and last byte, both counted from 0 and included. */
@@ -65,6 +66,20 @@ export interface BlobStore {
   unfinished(): Promise<readonly string[]>
   close(): Promise<void>
 }
+
+/** The same store; what a request waits for counts as its time for files. */
+export const timedBlobs = (blobs: BlobStore): BlobStore => ({
+  write: (key, bytes, signal) => timed('files', 'write', () => blobs.write(key, bytes, signal)),
+  read: (key, range) => timed('files', 'read', () => blobs.read(key, range)),
+  delete: key => timed('files', 'delete', () => blobs.delete(key)),
+  setAside: key => timed('files', 'delete', () => blobs.setAside(key)),
+  append: (key, offset, bytes) => timed('files', 'write', () => blobs.append(key, offset, bytes)),
+  readPieces: (key, size) => timed('files', 'read', () => blobs.readPieces(key, size)),
+  complete: (key, size) => timed('files', 'write', () => blobs.complete(key, size)),
+  list: () => blobs.list(),
+  unfinished: () => blobs.unfinished(),
+  close: () => blobs.close(),
+})
 
 export class BlobMissing extends Error {
   constructor(key: string, options: { cause?: unknown } = {}) {

@@ -1,3 +1,4 @@
+import { timed } from '../base/request-parts.ts'
 import type { Bytes } from '../base/units.ts'
 import { type Engine, type Sql, sql } from './sql.ts'
 
@@ -69,8 +70,8 @@ export interface Database extends Queries {
 /** The same queries without the one that writes. */
 export const readOnly = (at: Queries): Queries => ({
   engine: at.engine,
-  all: statement => at.all(statement),
-  get: statement => at.get(statement),
+  all: statement => timed('database', 'read', () => at.all(statement)),
+  get: statement => timed('database', 'read', () => at.get(statement)),
   run: async () => {
     throw new Error('a snapshot is read-only')
   },

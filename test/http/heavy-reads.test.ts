@@ -3,12 +3,16 @@ import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { guestFrom } from '../../src/accounts/caller.ts'
+import { RequestParts } from '../../src/base/request-parts.ts'
 import { withReaders } from '../../src/http/readers/readers.ts'
 import type { Route } from '../../src/http/route.ts'
 import type { Services } from '../../src/http/services.ts'
 
 test('the list of the trash is read by another thread, and the trash is emptied where the request has arrived', async () => {
-  const readers = { run: async () => ({ status: 200, headers: {}, body: 'thread' }), close: async () => {} }
+  const readers = {
+    run: async () => ({ status: 200, headers: {}, body: 'thread', spent: new RequestParts().spent }),
+    close: async () => {},
+  }
   const answerTo = async (method: 'GET' | 'DELETE'): Promise<unknown> => {
     const route = { method, url: '/:context/trash', handle: async () => 'here' } as unknown as Route
     const caller = guestFrom({ address: '127.0.0.1', userAgent: '' })

@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { parseMediaType, decodeUtf8 } from '../../base/text.ts'
 import { MAX_JSON_COST, parseJson } from '../../base/json.ts'
+import { currentRequest } from '../../base/request-parts.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 
@@ -144,9 +145,12 @@ export class Bodies {
     let received: Bytes = 0
     let since = this.#system.monotonic()
     let idle = wait()
+    const parts = currentRequest()
+    let endWait = parts?.begin('client', 'body')
     try {
       for await (const chunk of body as AsyncIterable<Uint8Array>) {
         clearTimeout(idle)
+        endWait?.()
         waited += this.#system.monotonic() - since
         if (waited > GRACE && received < (minimumRate * waited) / 1000) {
           throw new TooSlow('request-timeout', `The body comes slower than ${minimumRate} bytes per second.`)
@@ -155,9 +159,11 @@ export class Bodies {
         yield chunk
         since = this.#system.monotonic()
         idle = wait()
+        endWait = parts?.begin('client', 'body')
       }
     } finally {
       clearTimeout(idle)
+      endWait?.()
       request.off('close', fail).unpipe(body)
     }
   }

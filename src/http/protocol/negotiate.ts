@@ -2,6 +2,7 @@ import Negotiator from 'negotiator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { timed } from '../../base/request-parts.ts'
 import type { Bytes } from '../../base/units.ts'
 
 /** What the client prefers: the media type, the language and the coding of a response, and its compression. */
@@ -110,7 +111,7 @@ export async function compress(request: FastifyRequest, reply: FastifyReply, pay
     return payload
   const bytes = Buffer.from(payload)
   if (bytes.length < MIN_BYTES || bytes.length > MAX_BYTES) return payload
-  const coded = await compressors[coding](bytes)
+  const coded = await timed('serialising', coding, () => compressors[coding](bytes))
   const etag = reply.getHeader('etag')
   if (typeof etag === 'string') reply.header('etag', codedTag(etag, coding))
   reply.header('content-encoding', coding).removeHeader('content-length')

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from '../../accounts/caller.ts'
+import type { SpentTime } from '../../base/request-parts.ts'
 import type { ThreadPool } from '../../workers/thread-pool.ts'
 
 /** A GET, or a HEAD, which has the same response without the body. */
@@ -12,6 +13,8 @@ export interface ReadTask {
 }
 
 export interface ReadAnswer {
+  /** What the thread spent its time on. */
+  readonly spent: SpentTime
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   /** Bytes for a part of a body, which may begin within a character. */

@@ -1,5 +1,6 @@
 import Fastify from 'fastify'
 import { type Caller, guestFrom } from '../../accounts/caller.ts'
+import { inRequest, RequestParts, timed } from '../../base/request-parts.ts'
 import { noSchemas } from '../protocol/no-schemas.ts'
 import { Parameters } from '../protocol/body.ts'
 import { routes } from '../routes/routes.ts'
@@ -30,6 +31,7 @@ export function createReaderApp(deps: Services): (task: ReadTask) => Promise<Rea
     request.parameters = Parameters.parse((request.query as { readonly text?: string }).text ?? '', 'invalid-query')
     done()
   })
+  app.setReplySerializer(payload => timed('serialising', 'JSON', () => JSON.stringify(payload)))
   app.setErrorHandler(async (error, _request, reply) => {
     failure = error
     return await reply.status(500).send('')
@@ -42,15 +44,17 @@ export function createReaderApp(deps: Services): (task: ReadTask) => Promise<Rea
     const { id, ...rights } = task.caller
     caller = { ...nobody, ...rights, user: { ...nobody.user, id } }
     failure = undefined
+    const parts = new RequestParts()
     const {
       statusCode: status,
       headers,
       payload,
       rawPayload,
-    } = await app.inject({ url: task.url, headers: task.headers })
+    } = await inRequest(parts, () => app.inject({ url: task.url, headers: task.headers }))
     if (failure !== undefined) throw failure
     const passed = Object.entries(headers).filter(([name]) => !notPassedOn.has(name))
     return {
+      spent: parts.spent,
       status,
       headers: Object.fromEntries(passed.map(([name, value]) => [name, String(value)])),
       body: status === 206 ? new Uint8Array(rawPayload) : payload,

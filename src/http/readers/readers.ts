@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { shareOf } from '../../accounts/caller.ts'
 import { InvalidInput } from '../../base/errors.ts'
+import { currentRequest } from '../../base/request-parts.ts'
 import { TaskLimitExceeded } from '../../workers/thread-pool.ts'
 import { clientGoneSignal } from '../protocol/body.ts'
 import { addVary } from '../protocol/negotiate.ts'
@@ -50,7 +51,9 @@ async function answerOf(readers: Readers, request: FastifyRequest, reply: Fastif
   const rights = { groups, ...(grant ? { grant } : {}), ...(acquaintances ? { acquaintances } : {}) }
   const task = { url, headers: headersFor(request), caller: { id: user.id, ...rights } }
   try {
-    return await readers.run(task, { of: shareOf(caller), signal: clientGoneSignal(reply) })
+    const answer = await readers.run(task, { of: shareOf(caller), signal: clientGoneSignal(reply) })
+    currentRequest()?.add(answer.spent)
+    return answer
   } catch (error) {
     if (!(error instanceof TaskLimitExceeded)) throw error
     throw new InvalidInput(

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
 import { Overloaded, StartupError, StoreUnavailable } from '../../base/errors.ts'
+import { beginPart, timed } from '../../base/request-parts.ts'
 import { Mutex } from '../../base/semaphore.ts'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
@@ -88,7 +89,9 @@ class PostgresDatabase implements Database {
   }
 
   async all<Row>(statement: Sql): Promise<Row[]> {
-    return await this.#use(async connection => (await connection.query(statement)).rows as Row[])
+    return await this.#use(
+      async connection => (await timed('database', 'read', () => connection.query(statement))).rows as Row[],
+    )
   }
 
   async get<Row>(statement: Sql): Promise<Row | undefined> {
@@ -96,9 +99,9 @@ class PostgresDatabase implements Database {
   }
 
   async run(statement: Sql): Promise<number> {
-    return await this.#use(async connection => changesOf(await connection.query(statement))).finally(
-      () => this.#commits++,
-    )
+    const query = async (connection: PostgresConnection) =>
+      changesOf(await timed('database', 'write', () => connection.query(statement)))
+    return await this.#use(query).finally(() => this.#commits++)
   }
 
   async transaction<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
@@ -112,7 +115,7 @@ class PostgresDatabase implements Database {
         if (attempt === MAX_ATTEMPTS) throw crowded(error)
       }
       const [chance = 0] = this.#system.randomBytes(1)
-      await pause((Math.min(2 ** attempt, MAX_PAUSE) * chance) / 256)
+      await timed('waiting', 'transaction', () => pause((Math.min(2 ** attempt, MAX_PAUSE) * chance) / 256))
     }
   }
 
@@ -177,36 +180,40 @@ class PostgresDatabase implements Database {
 
   async #queue<T>(began: Milliseconds, work: () => Promise<T>): Promise<T> {
     this.#inFile++
+    const endWaiting = beginPart('waiting', 'transaction')
     try {
       return await this.#singleFile.run(() => {
+        endWaiting()
         // Those before us in the queue may have found the server gone, one after the other.
         if (this.#timeout > 0 && this.#system.monotonic() - began > this.#timeout) throw crowded()
         return work()
       })
     } finally {
+      endWaiting()
       this.#inFile--
     }
   }
 
   async #attempt<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions): Promise<T> {
     return await this.#use(
-      async connection => {
-        const transaction = new PostgresTransaction(connection)
-        // A relaxed one is as durable as any other: the server may crash without us, and an upload whose reservation is lost leaves
-        // bytes that no record refers to.
-        await connection.execute(
-          `BEGIN ISOLATION LEVEL SERIALIZABLE${options.noTimeout ? '; SET LOCAL statement_timeout = 0' : ''}`,
-        )
-        try {
-          const result = await work(transaction)
-          await transaction.commit().finally(() => this.#commits++)
-          return result
-        } catch (error) {
-          await transaction.rollback()
-          // The work may have converted the conflict into another error.
-          throw transaction.conflict ?? error
-        }
-      },
+      connection =>
+        timed('database', 'transaction', async () => {
+          const transaction = new PostgresTransaction(connection)
+          // A relaxed one is as durable as any other: the server may crash without us, and an upload whose reservation is lost leaves
+          // bytes that no record refers to.
+          await connection.execute(
+            `BEGIN ISOLATION LEVEL SERIALIZABLE${options.noTimeout ? '; SET LOCAL statement_timeout = 0' : ''}`,
+          )
+          try {
+            const result = await work(transaction)
+            await transaction.commit().finally(() => this.#commits++)
+            return result
+          } catch (error) {
+            await transaction.rollback()
+            // The work may have converted the conflict into another error.
+            throw transaction.conflict ?? error
+          }
+        }),
       options.noTimeout ? 0 : this.#timeout,
     )
   }
@@ -215,7 +222,7 @@ class PostgresDatabase implements Database {
     if (this.#closed) throw new Error('the database is closed')
     this.#running++
     try {
-      const client = await this.#pool.connect().catch((error: unknown) => {
+      const client = await timed('waiting', 'connection', () => this.#pool.connect()).catch((error: unknown) => {
         throw translated(error)
       })
       const connection = new PostgresConnection(client, timeout)

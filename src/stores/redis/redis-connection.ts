@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { createClient } from '@redis/client'
 import { StartupError, StoreUnavailable } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
+import { timed } from '../../base/request-parts.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { readPrivate } from '../key-file.ts'
 
@@ -108,7 +109,7 @@ export class RedisConnection {
   async command(...parts: readonly string[]): Promise<unknown> {
     const client = this.#client
     try {
-      const reply = await withinLimit(client.sendCommand(parts))
+      const reply = await timed('database', 'Redis', () => withinLimit(client.sendCommand(parts)))
       this.#noteBack()
       return reply
     } catch (error) {

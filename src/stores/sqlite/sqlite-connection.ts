@@ -4,6 +4,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { StoreDamaged, StoreUnavailable, StorageReadOnly } from '../../base/errors.ts'
+import { currentRequest } from '../../base/request-parts.ts'
 import { realSystem } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { type Queries, UniqueViolation, type TransactionOptions } from '../database.ts'
@@ -256,8 +257,27 @@ export class GroupCommit {
     return new Promise<T>((resolve, reject) => {
       let end = (): void => {}
       const keep = (result: T): void => void (end = () => resolve(result))
-      this.#waiting.push({ options, work: async tx => keep(await work(tx)), resolve: () => end(), reject })
-      this.#mutex.run(() => this.#runTogether()).catch(reject)
+      // Noted here: a shared commit runs for several requests at once.
+      const request = currentRequest()
+      let endPart = request?.begin('waiting', 'transaction')
+      const begin = (): void => {
+        endPart?.()
+        endPart = request?.begin('database', 'transaction')
+      }
+      const fail = (error: unknown): void => {
+        endPart?.(error)
+        reject(error)
+      }
+      const succeed = (): void => {
+        endPart?.()
+        end()
+      }
+      const timedWork = async (tx: Queries): Promise<void> => {
+        begin()
+        keep(await work(tx))
+      }
+      this.#waiting.push({ options, work: timedWork, resolve: succeed, reject: fail })
+      this.#mutex.run(() => this.#runTogether()).catch(fail)
     })
   }
 

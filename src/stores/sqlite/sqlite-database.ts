@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { StartupError, StoreDamaged } from '../../base/errors.ts'
+import { timed } from '../../base/request-parts.ts'
 import { Mutex } from '../../base/semaphore.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { type Database, type Queries, readOnly, type TransactionOptions } from '../database.ts'
@@ -211,7 +212,8 @@ class SqliteDatabase implements Database {
 
   #read<T>(query: (connection: SqliteConnection) => T): T | Promise<T> {
     this.#requireOpen()
-    return this.#reader === this.#writer ? this.#mutex.run(() => query(this.#reader)) : query(this.#reader)
+    const read = (): T => timed('database', 'read', () => query(this.#reader))
+    return this.#reader === this.#writer ? this.#mutex.run(read) : read()
   }
 
   #requireOpen(): void {
