@@ -31,6 +31,7 @@ in a numbered list, settings that contradict each other. An unknown key causes a
 - \`<idp>\` is the name of an identity provider out of \`service.auth.saml.idps.<n>\` or \`service.auth.oidc.idps.<n>\`.
 - Another word in angle brackets at the end of a key is a name that you choose. Write a colon in it as \`\\:\`.
 - Sizes are whole numbers of bytes, or of k, m, g, t (powers of 1024): \`500m\`.
+- *Live* marks settings that a running service [reads again](how-to/install.md#reload).
 - *The same on all nodes* marks settings in which [several nodes](how-to/several-nodes.md#change-a-setting) must not differ.
 - Durations are whole numbers with ns, us, ms, s, m, h or d: \`5m\`. No unit means milliseconds. Where seconds are asked
   for, only the number is written.
@@ -43,6 +44,7 @@ function tableRows(keys) {
     const help = [
       setting.help,
       setting.sameOnAllNodes ? '*The same on all nodes.*' : '',
+      setting.live === true ? '*Live.*' : setting.live === 'credentials' ? '*Live: user name and password.*' : '',
       setting.warn === undefined ? '' : `*Warning at start:* it ${setting.warn}.`,
     ]
     return `| \`${key}\` | ${cell(setting.kind.expects)} | ${defaultCell(setting)} | ${cell(help.filter(Boolean).join(' '))} |`

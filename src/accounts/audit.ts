@@ -107,6 +107,7 @@ export class Audit {
   readonly #database: Database
   readonly #system: System
   readonly #log: Log
+  readonly #ownLog: Log
   readonly #retention: Milliseconds
   readonly #counts = new Map<AuditEvent, number>()
   #number = 0
@@ -116,8 +117,8 @@ export class Audit {
   constructor(database: Database, machine: { readonly system: System; readonly log: Log }, retention: Milliseconds) {
     this.#database = database
     this.#system = machine.system
-    // A high log level does not suppress audit lines; `silent` does.
-    this.#log = machine.log.level === 'silent' ? machine.log : machine.log.child({}, { level: 'info' })
+    this.#log = machine.log
+    this.#ownLog = machine.log.child({}, { level: 'info' })
     this.#retention = retention
   }
 
@@ -152,7 +153,9 @@ export class Audit {
 
   /** Writes the log line and counts the event. */
   announce({ event, userId, userName, actorId, address, detail = {} }: AuditEntry): void {
-    this.#log.info({ audit: true, event, userId, userName, actorId, address, ...detail }, 'audit')
+    // A high log level does not suppress audit lines; `silent` does.
+    const log = this.#log.level === 'silent' ? this.#log : this.#ownLog
+    log.info({ audit: true, event, userId, userName, actorId, address, ...detail }, 'audit')
     this.#counts.set(event, (this.#counts.get(event) ?? 0) + 1)
   }
 

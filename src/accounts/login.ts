@@ -277,18 +277,27 @@ export interface PasswordLoginOptions {
 
 /** Decides who may sign in with a password (I5.8). Names are compared in their normal form (D1.7). */
 export class PasswordLoginPolicy {
-  readonly isOff: boolean
-  readonly #whitelist: ReadonlySet<string> | undefined
-  readonly #blacklist: ReadonlySet<string>
+  #isOff = false
+  #whitelist: ReadonlySet<string> | undefined
+  #blacklist: ReadonlySet<string> = new Set()
 
-  constructor({ mode, whitelist, blacklist }: PasswordLoginOptions) {
-    this.isOff = mode === 'off'
+  constructor(options: PasswordLoginOptions) {
+    this.replace(options)
+  }
+
+  get isOff(): boolean {
+    return this.#isOff
+  }
+
+  /** For all sign-ins from now on. */
+  replace({ mode, whitelist, blacklist }: PasswordLoginOptions): void {
+    this.#isOff = mode === 'off'
     this.#whitelist = mode === 'whitelist' ? new Set(whitelist.map(normaliseName)) : undefined
     this.#blacklist = new Set(blacklist.map(normaliseName))
   }
 
   /** @param name normalised */
   admits(name: string): boolean {
-    return !this.isOff && (this.#whitelist?.has(name) ?? true) && !this.#blacklist.has(name)
+    return !this.#isOff && (this.#whitelist?.has(name) ?? true) && !this.#blacklist.has(name)
   }
 }

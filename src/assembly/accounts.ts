@@ -5,7 +5,7 @@ import { BreachedPasswords } from '../accounts/breached-passwords.ts'
 import { loadCommonPasswords, NIST_MIN_LENGTH, PasswordRules } from '../accounts/password-rules.ts'
 import { UserCache } from '../accounts/caller.ts'
 import { Lockout } from '../accounts/lockout.ts'
-import { Login, PasswordLoginPolicy } from '../accounts/login.ts'
+import { Login, type PasswordLoginOptions, PasswordLoginPolicy } from '../accounts/login.ts'
 import { MailQueue } from '../accounts/mail-queue.ts'
 import { PasswordReset } from '../accounts/password-reset.ts'
 import { Passwords } from '../accounts/passwords.ts'
@@ -17,13 +17,14 @@ import { maxAgeKeys } from '../config/checks.ts'
 import type { Settings } from '../config/settings.ts'
 import { createFactors } from './factors.ts'
 import { openBreachedPasswords } from './breached-passwords.ts'
+import type { LivePart } from './live-settings.ts'
 import type { RuntimeEnvironment } from './machine.ts'
 import type { ScheduledJob } from '../base/scheduled-jobs.ts'
 import type { EphemeralStores } from './ephemeral-stores.ts'
 import type { Database } from '../stores/database.ts'
 import type { DependencyCache } from '../stores/dependency-cache.ts'
 import type { SortedHashes } from '../stores/sorted-hashes.ts'
-import { type Mailer, openSmtpMailer } from '../stores/smtp-mailer.ts'
+import { type Mail, type Mailer, openSmtpMailer } from '../stores/smtp-mailer.ts'
 
 /** Where no password locks a user out, wrong codes still do: only the owner of the password can cause that. */
 const CODE_LOCKOUT = { maxAttempts: 10, duration: 300_000 } as const
@@ -48,11 +49,7 @@ export async function createAccounts(
   const passwords = await createPasswords(settings, machine)
   const breachedPasswords = openBreachedPasswords(settings)
   const passwordRules = await createPasswordRules(settings, breachedPasswords)
-  const policy = new PasswordLoginPolicy({
-    mode: settings['service.auth.password'],
-    whitelist: settings['service.auth.password.whitelist.<n>'],
-    blacklist: settings['service.auth.password.blacklist.<n>'],
-  })
+  const policy = new PasswordLoginPolicy(passwordLogins(settings))
   const lockout = new Lockout(ephemeral, system, {
     maxAttempts: settings['service.auth.temp.lockout.max.attempts'],
     duration: settings['service.auth.temp.lockout.duration'],
@@ -98,8 +95,21 @@ export async function createAccounts(
   const basic = settings['service.auth.http-basic']
     ? new BasicCredentials(users, login, { store: ofProcess, key: system.randomBytes(32) })
     : undefined
-  const mailer = await createMailer(settings)
-  const mails = mailer && new MailQueue(mailer, log)
+  let mailer = await createMailer(settings)
+  const replaceable = mailer && {
+    send: async (mail: Mail) => await mailer?.send(mail),
+    close: async () => await mailer?.close(),
+  }
+  const mails = replaceable && new MailQueue(replaceable, log)
+  const reload: LivePart = async ({ next }) => {
+    const nextMailer = mailer && (await createMailer(next))
+    return {
+      apply: () => {
+        policy.replace(passwordLogins(next))
+        mailer = nextMailer
+      },
+    }
+  }
   const reset = { database, ephemeral, policy, passwords, passwordRules, sessions, audit, system }
   const passwordReset =
     mails && settings['service.auth.password-reset'] ? new PasswordReset({ ...reset, mails }) : undefined
@@ -126,8 +136,16 @@ export async function createAccounts(
       ['password resets', () => passwordReset?.expire()],
       ['access tokens', () => accessTokens?.expire()],
     ] satisfies readonly ScheduledJob[],
+    /** Puts another password of the mail server in force, and other lists of who may use a password. */
+    reload,
   }
 }
+
+const passwordLogins = (settings: Settings): PasswordLoginOptions => ({
+  mode: settings['service.auth.password'],
+  whitelist: settings['service.auth.password.whitelist.<n>'],
+  blacklist: settings['service.auth.password.blacklist.<n>'],
+})
 
 async function createPasswords(settings: Settings, { system, hashing }: RuntimeEnvironment): Promise<Passwords> {
   const cost = hashing?.cost ?? {

@@ -6,6 +6,7 @@ import { StartupError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
+import type { LivePart } from './live-settings.ts'
 import type { RuntimeEnvironment } from './machine.ts'
 import { FLOW_COUNT_PREFIX } from '../sso/login-flows.ts'
 import type { Database } from '../stores/database.ts'
@@ -13,6 +14,7 @@ import { DatabaseEphemeralStore } from '../stores/database-ephemeral-store.ts'
 import type { Capacity, EphemeralStore } from '../stores/ephemeral-store.ts'
 import { parseKeys, readKeyFile } from '../stores/key-file.ts'
 import { MemoryEphemeralStore } from '../stores/memory-ephemeral-store.ts'
+import type { RedisEphemeralStore } from '../stores/redis/redis-ephemeral-store.ts'
 
 /** Limits for data that unknown callers can cause. */
 const capacity: readonly Capacity[] = [
@@ -48,6 +50,8 @@ export interface EphemeralStores {
   readonly tokenKeys: readonly Uint8Array[]
   /** Deletes expired data where the database does not do it by itself. */
   readonly sweep: () => Promise<void>
+  /** Puts another password or certificate for Redis in force. */
+  readonly reload: LivePart
   readonly close: () => Promise<void>
 }
 
@@ -64,7 +68,8 @@ export async function openEphemeralStores(
   const sealer = kind === 'memory' ? undefined : new TokenSealer(secrets, system)
   const inDatabase = new DatabaseEphemeralStore(database, system)
   const ofProcess = new MemoryEphemeralStore(system, { capacity })
-  const ephemeral = url === undefined ? ofProcess : await openInRedis(settings, url, log)
+  const inRedis = url === undefined ? undefined : await openInRedis(settings, url, log)
+  const ephemeral = inRedis ?? ofProcess
   return {
     ephemeral,
     ofProcess,
@@ -76,6 +81,11 @@ export async function openEphemeralStores(
     },
     tokenKeys: secrets,
     sweep: () => inDatabase.sweep(),
+    reload: async ({ next, changed }) => {
+      const nextUrl = next['service.cluster.redis.url']
+      if (!inRedis || nextUrl === undefined || !redisKeys.some(key => changed.has(key))) return undefined
+      return await inRedis.renew(nextUrl, { certificate: redisCertificate(next) })
+    },
     close: async () => {
       await ofProcess.close()
       if (ephemeral !== ofProcess) await ephemeral.close()
@@ -84,11 +94,17 @@ export async function openEphemeralStores(
 }
 
 /** The client is loaded only where it is used, because it takes 8 MB. */
-async function openInRedis(settings: Settings, url: string, log: Log): Promise<EphemeralStore> {
+async function openInRedis(settings: Settings, url: string, log: Log): Promise<RedisEphemeralStore> {
   const { openRedisEphemeralStore } = await import('../stores/redis/redis-ephemeral-store.ts')
   const certificate = redisCertificate(settings)
   return await openRedisEphemeralStore(url, log, { capacity, certificate })
 }
+
+const redisKeys = [
+  'service.cluster.redis.url',
+  'service.cluster.redis.certificate-file',
+  'service.cluster.redis.key-file',
+] as const
 
 /** What the service shows to Redis; the settings have been checked: both are set, or neither. */
 export function redisCertificate(settings: Settings) {

@@ -50,7 +50,9 @@ export function httpOptions(settings: Settings, machine: RuntimeEnvironment, add
     search: { maxLimit: settings['service.solr.max-limit'] },
     repositoryType: settings['service.repository.store.url'] === undefined ? 'sqlite' : 'postgres',
     contact: settings['service.contact'],
-    metricsToken: settings['service.metrics.token'],
+    get metricsToken() {
+      return settings['service.metrics.token']
+    },
     version: machine.version,
   }
 }

@@ -4,6 +4,7 @@ import type { Settings } from '../config/settings.ts'
 import { valueText } from '../config/show.ts'
 import { keyFingerprint } from '../stores/key-file.ts'
 import {
+  changeNode,
   clockAhead,
   joinNodes,
   leaveNodes,
@@ -13,6 +14,7 @@ import {
 } from '../stores/postgres/node-registry.ts'
 import type { EphemeralStores } from './ephemeral-stores.ts'
 import { factorKeys } from './factors.ts'
+import type { LivePart } from './live-settings.ts'
 import type { RuntimeEnvironment } from './machine.ts'
 import type { Stores } from './stores.ts'
 
@@ -21,6 +23,8 @@ export interface Node {
   /** Compares the clocks again. */
   readonly watch: () => Promise<void>
   readonly leave: () => Promise<void>
+  /** Compares changed settings with those of other nodes, and registers them. */
+  readonly reload: LivePart
 }
 
 /** Fingerprints of the keys that this node seals with, of each kind the key for new secrets first. */
@@ -50,7 +54,7 @@ export async function joinAsNode(
   { database, nodeId }: Stores,
   { tokenKeys }: EphemeralStores,
 ): Promise<Node> {
-  if (nodeId === undefined) return { watch: async () => {}, leave: async () => {} }
+  if (nodeId === undefined) return { watch: async () => {}, leave: async () => {}, reload: async () => undefined }
   // The clock of the machine, even if a test sets another one.
   const now = (): number => realSystem.now()
   requireClock(await clockAhead(database, now))
@@ -59,5 +63,18 @@ export async function joinAsNode(
     factors: (await factorKeys(settings, machine, tokenKeys)).map(keyFingerprint),
   }
   await joinNodes(database, nodeId, nodeFacts(settings, machine.version, fingerprints))
-  return { watch: () => watchClock(database, now, machine.log), leave: () => leaveNodes(database, nodeId) }
+  const announce = async (next: Settings): Promise<void> => {
+    const misfits = await changeNode(database, nodeId, nodeFacts(next, machine.version, fingerprints))
+    if (misfits.length > 0) machine.log.warn({ misfits }, 'other nodes have other settings: let them read theirs again')
+  }
+  return {
+    watch: () => watchClock(database, now, machine.log),
+    leave: () => leaveNodes(database, nodeId),
+    reload: async ({ next, changed }) =>
+      changed.size === 0
+        ? undefined
+        : {
+            apply: () => void announce(next).catch((err: unknown) => machine.log.error({ err }, 'registering failed')),
+          },
+  }
 }

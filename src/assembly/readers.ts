@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { Milliseconds } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
-import type { Readers } from '../http/readers/read-task.ts'
+import type { ReadAnswer, ReadTask } from '../http/readers/read-task.ts'
 import { ThreadPool, threadModule } from '../workers/thread-pool.ts'
 
 export interface ReaderData {
@@ -14,7 +14,7 @@ const MEGABYTES = 256
 const MAX_THREADS = 4
 
 /** The threads for heavy reads. @param base is called when a thread starts */
-export function createReaders(settings: Settings, base: () => string): Readers {
+export function createReaders(settings: Settings, base: () => string): ThreadPool<ReadTask, ReadAnswer> {
   // One more than may work at once: one is always free for the next caller, and a single caller can use all cores.
   const threads = Math.min(availableParallelism(), MAX_THREADS) + 1
   return new ThreadPool({
@@ -23,6 +23,6 @@ export function createReaders(settings: Settings, base: () => string): Readers {
     timeout: TIMEOUT,
     megabytes: MEGABYTES,
     limits: { concurrencyOfOne: threads - 1, queue: 500, queueOfOne: 100, what: 'searches and large responses' },
-    data: (): ReaderData => ({ settings, base: base() }),
+    data: (): ReaderData => ({ settings: { ...settings }, base: base() }),
   })
 }

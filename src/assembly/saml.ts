@@ -55,6 +55,8 @@ interface SamlProviders {
 interface Dependencies {
   readonly database: Database
   readonly base: () => BaseAddress
+  /** Not closed with the providers. */
+  readonly verifier: Verifier
 }
 
 /** `undefined` while SAML is off. @throws {StartupError} when a key file is unusable */
@@ -65,7 +67,7 @@ export function createSamlProviders(
 ): SamlProviders | undefined {
   const all = samlSettings(settings)
   if (all.length === 0) return undefined
-  const verifier = new Verifier()
+  const verifier = deps?.verifier ?? new Verifier()
   const copies = deps && new MetadataCopies<IdpMetadata>(deps.database)
   const clockSkew = settings['service.auth.saml.clock-skew']
   const signing = readKeyPair(
@@ -100,7 +102,7 @@ export function createSamlProviders(
     defaultProvider: isLegacy ? LEGACY_NAME : settings['service.auth.saml.default-idp'],
     close: async () => {
       for (const { provider } of providers) await provider.federation?.members.close()
-      await verifier.close()
+      if (!deps) await verifier.close()
     },
   }
 }

@@ -24,7 +24,9 @@ import { ServiceAddress } from '../http/base-address.ts'
 import { JOBS_INTERVAL, ScheduledJobs } from '../base/scheduled-jobs.ts'
 import { createContentOrigin, createProxy, httpOptions } from './http.ts'
 import { createAdminDiagnostics } from './admin-diagnostics.ts'
+import { type LivePart, LiveSettings } from './live-settings.ts'
 import type { RuntimeEnvironment } from './machine.ts'
+import { Reloader } from './reload.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
 import { type EphemeralStores, openEphemeralStores } from './ephemeral-stores.ts'
 import { joinAsNode, type Node } from './node.ts'
@@ -53,6 +55,8 @@ export interface Server {
   listen(): Promise<string>
   /** From this call on the service reports that it is not ready, and still serves. */
   drain(): void
+  /** Reads the settings again; the outcome is in the log. */
+  reload(): Promise<void>
   /** Drains, lets requests in progress finish, then closes everything. */
   close(): Promise<void>
   /** False while admin has no way to sign in. */
@@ -65,7 +69,9 @@ export interface Server {
  * Assembles the program. This is the only place that chooses drivers and turns settings into the options of
  * each module.
  */
-export async function createServer(settings: Settings, machine: RuntimeEnvironment): Promise<Server> {
+export async function createServer(loaded: Settings, machine: RuntimeEnvironment): Promise<Server> {
+  const live = new LiveSettings(loaded)
+  const { settings } = live
   let stores: Stores | undefined
   let ephemeralStores: EphemeralStores | undefined
   try {
@@ -76,7 +82,8 @@ export async function createServer(settings: Settings, machine: RuntimeEnvironme
     ephemeralStores = await openEphemeralStores(settings, machine, stores.database)
     const node = await joinAsNode(settings, machine, stores, ephemeralStores)
     const disk = await openDisk(settings, machine.log)
-    return serverOf(settings, machine, await assemble(settings, machine, { stores, ephemeralStores, node, disk }))
+    const parts = await assemble(settings, machine, { stores, ephemeralStores, node, disk })
+    return serverOf(live, machine, parts)
   } catch (error) {
     await ephemeralStores?.close()
     await stores?.close()
@@ -171,6 +178,7 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
     backups: backups?.runs,
     system,
   })
+  const insight = createAdminDiagnostics(settings, machine)
   const history = new History({ metrics, storageUsage, system })
   const readiness = new Readiness({
     database: () => Promise.all([database.get(ping), database.requireWritable()]),
@@ -180,7 +188,9 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
     {
       ...accounts,
       ...content,
-      sso,
+      get sso() {
+        return sso.current
+      },
       database,
       cache,
       files,
@@ -189,8 +199,8 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
       readers,
       metrics,
       history,
-      slowRequests: new SlowRequests(log, settings['service.log.slow']),
-      insight: createAdminDiagnostics(settings, machine),
+      slowRequests: new SlowRequests(log, () => settings['service.log.slow']),
+      insight,
       readiness,
       backups: backups?.runs,
       // Rows on a database server take no space on this disk.
@@ -223,6 +233,7 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
     catchUp,
     readiness,
     history,
+    insight,
     adminHasPassword,
   }
 }
@@ -272,7 +283,7 @@ function beginJobs({ log }: RuntimeEnvironment, parts: Parts): readonly Schedule
     stores,
   } = parts
   const warnOfExpiry = (): void => {
-    for (const { provider } of sso.saml?.providers ?? []) provider.metadata.warnOfExpiry()
+    for (const { provider } of sso.current.saml?.providers ?? []) provider.metadata.warnOfExpiry()
   }
   return [
     new ScheduledJobs(log, [
@@ -296,15 +307,32 @@ function beginJobs({ log }: RuntimeEnvironment, parts: Parts): readonly Schedule
   ]
 }
 
-function serverOf(settings: Settings, machine: RuntimeEnvironment, parts: Parts): Server {
+/** What is put in force when the settings are read again. */
+const liveParts = ({ log }: RuntimeEnvironment, parts: Parts): readonly LivePart[] => [
+  parts.stores.reload,
+  parts.ephemeralStores.reload,
+  parts.accounts.reload,
+  parts.sso.reload,
+  parts.insight.reload,
+  parts.node.reload,
+  async ({ next }) => ({ apply: () => void (log.level = next['service.log.level']) }),
+  // A reader opens its own connections to the database.
+  async ({ changed }) =>
+    changed.has('service.repository.store.url') ? { apply: () => parts.readers.renew() } : undefined,
+]
+
+function serverOf(live: LiveSettings, machine: RuntimeEnvironment, parts: Parts): Server {
+  const { settings } = live
   const { accounts, address, app, catchUp, disk, ephemeralStores, files, node, readiness, scrubber, sso, stores } =
     parts
   const jobs = beginJobs(machine, parts)
+  const reloader = new Reloader({ live, log: machine.log, reread: machine.reread, parts: liveParts(machine, parts) })
   let closeSecondListener = async (): Promise<void> => {}
   return {
     adminHasPassword: parts.adminHasPassword,
     dataPlace: dataPlace(settings, stores.folder),
     drain: () => void (readiness.isDraining = true),
+    reload: () => reloader.reload(),
     async listen() {
       closeSecondListener = await listen(app, settings['service.http.host'], settings['service.http.port'])
       address.listensOn((app.server.address() as AddressInfo).port)
@@ -326,7 +354,7 @@ function serverOf(settings: Settings, machine: RuntimeEnvironment, parts: Parts)
       await lastJobs
       await lastBackup
       await accounts.mails?.close()
-      await sso.saml?.close()
+      await sso.close()
       await parts.graphs.close()
       await parts.readers.close()
       await files.settled()

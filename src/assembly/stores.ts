@@ -19,6 +19,7 @@ import { FolderBlobStore } from '../stores/folder-blob-store.ts'
 import { lockFolder } from '../stores/sqlite/folder-lock.ts'
 import { applicationOf, holdsStore, requireNoOlderNodes, serverVersion } from '../stores/postgres/node-registry.ts'
 import { placeOf } from '../stores/postgres/postgres-pool.ts'
+import type { LivePart } from './live-settings.ts'
 import { openSqliteDatabase, openSqliteReader } from '../stores/sqlite/sqlite-database.ts'
 import { makeFolder } from '../stores/sync-folder.ts'
 import type { DiskSpace } from '../stores/disk.ts'
@@ -139,7 +140,10 @@ async function openPrepared(
   if (url !== undefined) {
     const { openPostgresDatabase } = await import('../stores/postgres/postgres-database.ts')
     const nodeId = Buffer.from(system.randomBytes(8)).toString('hex')
-    const database = await openPostgresDatabase(url, { system, isExclusive, application: applicationOf(nodeId) })
+    // The settings of a running service have the values in force.
+    const currentUrl = (): string => settings['service.repository.store.url'] ?? url
+    const application = applicationOf(nodeId)
+    const database = await openPostgresDatabase(url, { system, isExclusive, application, currentUrl })
     const opened = { database, isExclusive, nodeId, close: () => database.close() }
     return await migrated(opened, bare)
   }
@@ -180,12 +184,23 @@ export async function openStores(settings: Settings, system: System, opening: Op
       await blobs.close()
       await closeDatabase()
     }
-    return { folder, database, blobs, isExclusive, nodeId, close }
+    return { folder, database, blobs, isExclusive, nodeId, close, reload: storesReload(blobs) }
   } catch (error) {
     await closeDatabase()
     throw error
   }
 }
+
+/** Checks another password of PostgreSQL, which new connections use, and puts other credentials of S3 in force. */
+const storesReload =
+  (blobs: BlobStore): LivePart =>
+  async ({ next, changed }) => {
+    const url = next['service.repository.store.url']
+    if (url !== undefined && changed.has('service.repository.store.url')) {
+      await (await import('../stores/postgres/postgres-pool.ts')).requireLogin(url)
+    }
+    return await blobs.renew?.()
+  }
 
 /** Opens the store of uploaded files. @throws {StartupError} when it is unusable */
 export async function openBlobs(settings: Settings): Promise<BlobStore> {

@@ -1,6 +1,7 @@
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
+import { HangUp } from '../assembly/hang-up.ts'
 import type { Server } from '../assembly/server.ts'
 import { version } from '../assembly/version.ts'
 import { type Command, print } from './command.ts'
@@ -12,9 +13,10 @@ const DRAIN = 25_000
 export const serve: Command = {
   name: 'serve',
   usage: settingsUsage,
-  summary: 'Runs the service until it receives SIGTERM, SIGINT or SIGHUP.',
+  summary: 'Runs the service until it receives SIGTERM or SIGINT. SIGHUP reads the settings again.',
   async run(args) {
     keepWithoutReaders()
+    const hangUp = new HangUp()
     const { loaded, environment, file, sources } = readSettings(args)
     const { settings, warnings } = loaded
     const log = createLog(settings['service.log.level'])
@@ -23,14 +25,23 @@ export const serve: Command = {
     const { adminPassword, tokenKey } = environment
     // Not loaded for commands that start no service.
     const { createServer } = await import('../assembly/server.ts')
-    const server = await createServer(settings, { system: realSystem, log, adminPassword, tokenKey, version, sources })
-    const stopped = stopSignal()
+    const server = await createServer(settings, {
+      system: realSystem,
+      log,
+      adminPassword,
+      tokenKey,
+      version,
+      sources,
+      reread: () => readSettings(args).loaded,
+    })
+    const stopped = Promise.race([stopSignal(), hangUp.ofTerminal])
     const base = await listen(server)
     const source = file === undefined ? 'built-in settings' : `settings from ${file}`
     print(`Stowage ${version} serves ${base} with ${source} and keeps its data in ${server.dataPlace}`)
     if (!server.adminHasPassword) {
       print('admin has no password yet; to set one, stop the service and start it with SERVICE_ADMIN_PASSWORD=…')
     }
+    hangUp.onReload(() => server.reload())
     log.info({ base, signal: await stopped }, 'stopping')
     const status = await close(server, settings['service.http.drain-time'] + DRAIN)
     log.info({ status }, status === 0 ? 'stopped' : 'stopped, but requests were still in progress')
@@ -56,10 +67,9 @@ async function listen(server: Server): Promise<string> {
   }
 }
 
-/** SIGHUP drains as well: without a handler, the end of a terminal session would interrupt uploads. */
 const stopSignal = (): Promise<NodeJS.Signals> =>
   new Promise(resolve => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, resolve)
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve)
   })
 
 async function close(server: Server, most: Milliseconds): Promise<number> {

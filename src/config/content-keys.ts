@@ -148,6 +148,7 @@ export const repositoryKeys = {
     help: 'Let users who are not administrators create groups together with a context.',
   }),
   'service.repository.store.url': absoluteUrl({
+    live: 'credentials',
     protocols: ['postgres', 'postgresql'],
     credentials: true,
     defaultText: 'a file in `service.data.folder`',

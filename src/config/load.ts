@@ -212,6 +212,14 @@ export function loadSettings(sources: WrittenSources): LoadedSettings {
   return { settings, origins, warnings: report.warnings, unknownKeys }
 }
 
+/** @throws {StartupError} when these settings, of which some come from an earlier reading, contradict each other */
+export function requireConsistent(settings: Settings, origins: LoadedSettings['origins']): void {
+  const report = new Report()
+  findContradictions(settings, origins, report)
+  if (report.problems.length === 0) return
+  throw new StartupError(`Without a restart these settings contradict each other:\n${report.problems.join('\n')}`)
+}
+
 /** Adds the warnings about a value that is not the default. */
 function checkChange({ key, writtenKey }: Change, report: Report): void {
   const setting: Setting = keys[key]

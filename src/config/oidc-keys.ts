@@ -2,12 +2,13 @@ import { absoluteUrl, domain } from './address-kinds.ts'
 import { oidcFactorKeys } from './factor-keys.ts'
 import { boolean, choice, seconds, secret, text } from './kinds.ts'
 import { oidcMappingKeys } from './mapping-keys.ts'
+import { allLiveBut } from './setting.ts'
 import { createsUsers, label, labelByLanguage, nameOfIdp, sessionMaxAge } from './sso-keys.ts'
 
 const claim = { expects: 'the name of a claim' }
 
 /** OpenID Connect, several providers (D26). */
-export const oidcKeys = {
+export const oidcKeys = allLiveBut(['service.auth.oidc', 'service.auth.oidc.max-age'], {
   'service.auth.oidc': boolean({ default: false, help: 'Sign-on through OpenID Connect providers.' }),
   'service.auth.oidc.idps.<n>': text({ ...nameOfIdp, help: 'Names of the providers.' }),
   'service.auth.oidc.default-idp': text({ ...nameOfIdp, help: 'Provider used when the request names none.' }),
@@ -88,4 +89,4 @@ export const oidcKeys = {
   ...oidcMappingKeys,
   'service.auth.oidc.idp.<idp>.label': label('the provider'),
   'service.auth.oidc.idp.<idp>.label.<language>': labelByLanguage('the provider'),
-} as const
+} as const)

@@ -19,16 +19,19 @@ export const passwordKeys = {
     help: 'Replaces the password of admin while it is set; never written to the store.',
   }),
   'service.auth.password': choice(['on', 'off', 'whitelist'], {
+    live: true,
     sameOnAllNodes: true,
     default: 'on',
     help: 'Who may sign in with a password: all users, no user, or the users on the whitelist.',
   }),
   'service.auth.password.whitelist.<n>': text({
+    live: true,
     sameOnAllNodes: true,
     expects: 'a user name',
     help: 'Users who may sign in with a password when `service.auth.password=whitelist`.',
   }),
   'service.auth.password.blacklist.<n>': text({
+    live: true,
     sameOnAllNodes: true,
     expects: 'a user name',
     help: 'Users who may not sign in with a password.',
@@ -145,8 +148,8 @@ export const mailKeys = {
   'service.auth.password-reset': boolean({ default: false, help: 'Offer password reset by e-mail.' }),
   'service.smtp.host': text({ expects: 'a host name', matches: /^[^\s/]+$/, help: 'Mail server.' }),
   'service.smtp.port': integer({ min: 1, max: 65535, default: 587, help: 'Port of the mail server.' }),
-  'service.smtp.username': text({ help: 'User name at the mail server.' }),
-  'service.smtp.password': secret({ help: 'Password at the mail server.' }),
+  'service.smtp.username': text({ live: true, help: 'User name at the mail server.' }),
+  'service.smtp.password': secret({ live: true, help: 'Password at the mail server.' }),
   'service.smtp.security': choice(['off', 'starttls', 'tls'], {
     default: 'starttls',
     help: 'Encryption of the connection to the mail server.',

@@ -115,10 +115,12 @@ export const operationKeys = {
     help: 'How long events stay in the audit log.',
   }),
   'service.log.level': choice(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], {
+    live: true,
     default: 'info',
     help: 'Least severe messages that are logged.',
   }),
   'service.log.slow': duration({
+    live: true,
     min: 0,
     max: MAX_TIMER,
     default: 1000,
@@ -131,19 +133,23 @@ export const operationKeys = {
     help: 'How long the service continues to serve after SIGTERM while `/management/ready` returns 503.',
   }),
   'service.metrics.token': secret({
+    live: true,
     help: 'A client that sends it as a bearer token may read `/management/metrics`; administrators always may.',
   }),
   'service.cluster.redis.url': absoluteUrl({
+    live: 'credentials',
     sameOnAllNodes: true,
     protocols: ['redis', 'rediss'],
     credentials: true,
     help: 'Redis or Valkey, 7 or later, through which several nodes share lockouts, sign-ons in progress and, with `service.auth.token.store=redis`, sessions.',
   }),
   'service.cluster.redis.certificate-file': text({
+    live: true,
     expects: 'the path of a file',
     help: 'Certificate (PEM) that the service shows to Redis; requires the key, and `rediss` in the address.',
   }),
   'service.cluster.redis.key-file': text({
+    live: true,
     expects: 'the path of a file',
     help: 'Private key (PEM) of that certificate.',
   }),

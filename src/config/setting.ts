@@ -23,6 +23,8 @@ export interface Setting<T = unknown, Default = unknown> {
   readonly warn: string | undefined
   /** A node with another value would spoil shared data, or the protection of accounts, for all: nodes are compared. */
   readonly sameOnAllNodes: boolean
+  /** Takes effect when the settings are read again while the service runs; of an address only user name and password. */
+  readonly live: boolean | 'credentials'
 }
 
 export interface SettingOptions<Default> {
@@ -31,6 +33,7 @@ export interface SettingOptions<Default> {
   readonly defaultText?: string
   readonly warn?: string
   readonly sameOnAllNodes?: true
+  readonly live?: true | 'credentials'
 }
 
 export function setting<T, Default extends T | undefined>(
@@ -45,8 +48,18 @@ export function setting<T, Default extends T | undefined>(
     help: options.help,
     warn: options.warn,
     sameOnAllNodes: options.sameOnAllNodes ?? false,
+    live: options.live ?? false,
   }
 }
+
+/** All settings of the table can change while the service runs, except these. */
+export const allLiveBut = <Table extends object>(others: ReadonlyArray<NoInfer<keyof Table>>, table: Table): Table =>
+  Object.fromEntries(
+    Object.entries(table).map(([key, row]) => [
+      key,
+      (others as readonly string[]).includes(key) ? row : { ...(row as Setting), live: true },
+    ]),
+  ) as Table
 
 /** What declares the settings of one kind. */
 export const settingsOf =

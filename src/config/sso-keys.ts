@@ -4,6 +4,7 @@ import { boolean, choice, seconds, text } from './kinds.ts'
 import { samlFactorKeys } from './factor-keys.ts'
 import { casMappingKeys, samlMappingKeys } from './mapping-keys.ts'
 import { samlRequestKeys } from './saml-request-keys.ts'
+import { allLiveBut } from './setting.ts'
 
 export const nameOfIdp = { expects: 'a name of A-Z, a-z, 0-9, _ and -', matches: /^[\w-]+$/ }
 
@@ -40,7 +41,7 @@ const redirectMethod = choice(['get', 'post'], {
 })
 
 /** Sign-on by others, whichever protocol. */
-export const ssoKeys = {
+export const ssoKeys = allLiveBut([], {
   'service.auth.sso.landing': choice(['redirect', 'page'], {
     default: 'redirect',
     help: 'How a finished sign-on continues: by redirect, or by a page of this service (for strict cookies).',
@@ -51,10 +52,10 @@ export const ssoKeys = {
     unlimited: 'the value of `service.auth.token.absolute-max-age`',
     help: 'Maximum lifetime of a session by SAML, OpenID Connect or CAS, however often it is extended; the provider may state an earlier end.',
   }),
-} as const
+} as const)
 
 /** SAML 2.0, several identity providers (I5.3, D8). */
-export const samlKeys = {
+export const samlKeys = allLiveBut(['service.auth.saml'], {
   'service.auth.saml': choice(['new', 'on', 'off'], {
     default: 'off',
     help: 'SAML 2.0: `new` with the identity providers below, `on` with the deprecated settings for one.',
@@ -125,10 +126,10 @@ export const samlKeys = {
     warn: 'is on: responses without a request of this service are accepted',
     help: 'Accept sign-ons begun at the identity provider.',
   }),
-} as const
+} as const)
 
 /** The deprecated SAML settings for one identity provider (I5.3, D8.8); the others are shared with the new. */
-export const legacySamlKeys = {
+export const legacySamlKeys = allLiveBut(['service.auth.saml.max-age'], {
   'service.auth.saml.relying-party-id': text({
     help: 'Name of this service at the identity provider.',
   }),
@@ -140,10 +141,10 @@ export const legacySamlKeys = {
   'service.auth.saml.user-auto-provisioning': createsUsers,
   'service.auth.saml.redirect-method': redirectMethod,
   'service.auth.saml.max-age': sessionMaxAge('SAML session'),
-} as const
+} as const)
 
 /** CAS and SAML 1.1 (I5.4, D9). */
-export const casKeys = {
+export const casKeys = allLiveBut(['service.auth.cas', 'service.auth.cas.max-age'], {
   'service.auth.cas': boolean({ default: false, help: 'Sign-on through a CAS server.' }),
   'service.auth.cas.version': choice(['cas1', 'cas2', 'cas3', 'saml11'], {
     default: 'cas2',
@@ -177,4 +178,4 @@ export const casKeys = {
     warn: 'is on: an attacker on the network path to the CAS server can sign in as any user; for tests only',
     help: 'Accept any certificate of the CAS server.',
   }),
-} as const
+} as const)

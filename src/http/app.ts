@@ -57,6 +57,9 @@ export function createApp(services: AppServices, options: HttpOptions): FastifyI
     get base() {
       return options.address.base
     },
+    get sso() {
+      return services.sso
+    },
     startedAt: services.system.now(),
     bodies: new Bodies(services.system, options.body),
     cookie: new AuthCookie(options.cookie),

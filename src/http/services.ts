@@ -151,6 +151,7 @@ export interface AppServices {
   readonly passwordRules: PasswordRules
   /** Absent when passwords are not reset by e-mail. */
   readonly passwordReset: PasswordReset | undefined
+  /** Read at each request, because its providers may be replaced. */
   readonly sso: Sso
   readonly entries: Entries
   readonly contexts: ContextKind

@@ -6,10 +6,10 @@ import type { Milliseconds } from '../base/units.ts'
 /** Logs requests that took the service long, and what they spent the time on. */
 export class SlowRequests {
   readonly #log: Log
-  readonly #limit: Milliseconds
+  readonly #limit: () => Milliseconds
 
   /** @param limit from this time on a request is slow; 0 logs none */
-  constructor(log: Log, limit: Milliseconds) {
+  constructor(log: Log, limit: () => Milliseconds) {
     this.#log = log
     this.#limit = limit
   }
@@ -20,7 +20,8 @@ export class SlowRequests {
     reply: FastifyReply,
     { ms, spent }: { readonly ms: Milliseconds; readonly spent: SpentTime },
   ): void {
-    if (this.#limit === 0 || ms - spent.client < this.#limit) return
+    const limit = this.#limit()
+    if (limit === 0 || ms - spent.client < limit) return
     const parts = Object.fromEntries(Object.entries(spent).map(([part, time]) => [part, Math.round(time)]))
     const { method, route, id: requestId } = request
     this.#log.warn(

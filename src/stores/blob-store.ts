@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { timed } from '../base/request-parts.ts'
+import type { Prepared } from '../base/prepared.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 
 /** First and last byte, both counted from 0 and included. */
@@ -64,6 +65,8 @@ export interface BlobStore {
    * to a server.
    */
   unfinished(): Promise<readonly string[]>
+  /** Prepares the use of other credentials. `undefined` if they are the same. @throws {StartupError} when the server refuses them */
+  renew?(): Promise<Prepared | undefined>
   close(): Promise<void>
 }
 
@@ -78,6 +81,7 @@ export const timedBlobs = (blobs: BlobStore): BlobStore => ({
   complete: (key, size) => timed('files', 'write', () => blobs.complete(key, size)),
   list: () => blobs.list(),
   unfinished: () => blobs.unfinished(),
+  renew: async () => await blobs.renew?.(),
   close: () => blobs.close(),
 })
 

@@ -21,6 +21,7 @@ export class ThreadPool<Task, Result> {
   readonly #options: ThreadPoolOptions
   readonly #semaphore: Semaphore
   readonly #threads = new Set<TaskThread>()
+  readonly #outdated = new WeakSet<TaskThread>()
   /** Threads without a task, the one that had one last at the end, each with the timer that ends it. */
   readonly #idle = new Map<TaskThread, NodeJS.Timeout>()
   #isClosed = false
@@ -44,6 +45,12 @@ export class ThreadPool<Task, Result> {
     return this.#semaphore.run(() => this.#run(task), share)
   }
 
+  /** Replaces the threads, so that tasks have new `data`. One with a task ends when the task has ended. */
+  renew(): void {
+    for (const thread of this.#threads) this.#outdated.add(thread)
+    for (const thread of this.#idle.keys()) void thread.end()
+  }
+
   /** Ends the threads, and with them all tasks. */
   async close(): Promise<void> {
     this.#isClosed = true
@@ -56,7 +63,9 @@ export class ThreadPool<Task, Result> {
     try {
       return (await thread.run(task)) as Result
     } finally {
-      if (this.#threads.has(thread)) this.#idle.set(thread, setTimeout(() => void thread.end(), IDLE_TIMEOUT).unref())
+      if (this.#outdated.has(thread)) void thread.end()
+      else if (this.#threads.has(thread))
+        this.#idle.set(thread, setTimeout(() => void thread.end(), IDLE_TIMEOUT).unref())
     }
   }
 

@@ -15,6 +15,8 @@ export interface S3Request {
   readonly copied: string | undefined
   /** The region that the request was signed for. */
   readonly region: string | undefined
+  /** The key that it was signed with. */
+  readonly accessKey: string | undefined
 }
 
 interface Upload {
@@ -169,9 +171,10 @@ export async function startFakeS3(t: { after(work: () => Promise<void>): void })
     const [, bucket, ...rest] = decodeURIComponent(pathname).split('/')
     const body = await buffer(request)
     const { 'x-id': _, ...query } = Object.fromEntries(searchParams)
-    const region = /Credential=[^/]+\/\d+\/([^/]+)\//.exec(headers.authorization ?? '')?.[1]
+    const [, accessKey, region] = /Credential=([^/]+)\/\d+\/([^/]+)\//.exec(headers.authorization ?? '') ?? []
     const [, copied] = /^[^/]+\/(.+)$/.exec(decodeURIComponent(String(headers['x-amz-copy-source'] ?? ''))) ?? []
-    const one = { method, name: rest.join('/'), query, range: headers.range, size: body.length, copied, region }
+    const signed = { region, accessKey }
+    const one = { method, name: rest.join('/'), query, range: headers.range, size: body.length, copied, ...signed }
     fake.requests.push(one)
     // Without TLS, a server compares the body with the digest that was signed.
     if (headers['x-amz-content-sha256'] !== createHash('sha256').update(body).digest('hex'))

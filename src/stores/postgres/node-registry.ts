@@ -57,6 +57,13 @@ export async function joinNodes(database: Database, id: string, facts: NodeFacts
   )
 }
 
+/** Registers other facts of a running node. @returns how they differ from those of other nodes */
+export async function changeNode(database: Database, id: string, facts: NodeFacts): Promise<readonly string[]> {
+  await database.run(sql`UPDATE nodes SET facts = ${JSON.stringify(facts)} WHERE id = ${id}`)
+  const others = await liveNodes(database, id)
+  return others.flatMap(other => misfitsOf(facts, other.facts).map(misfit => `node ${other.id}: ${misfit}`))
+}
+
 /** A node that can no longer reach the database can still stop, because its row expires. */
 export async function leaveNodes(database: Database, id: string): Promise<void> {
   try {

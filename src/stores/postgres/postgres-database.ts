@@ -18,6 +18,8 @@ export interface PostgresOptions {
   readonly timeout?: Milliseconds
   /** No other node or command may have the database open. */
   readonly isExclusive?: boolean
+  /** The address with the user name and password in force, if they can change. */
+  readonly currentUrl?: () => string
   /** The name that the server shows for the connections; `stowage` by default. */
   readonly application?: string
 }
@@ -37,7 +39,8 @@ const EXCLUSIVE_LOCK = 0x73746f77
  */
 export async function openPostgresDatabase(url: string, options: PostgresOptions): Promise<Database> {
   const { connections = 10, timeout = 10_000, isExclusive = false, application = 'stowage' } = options
-  const pool = await openPool(url, { connections, timeout, isShared: !isExclusive, application })
+  const { currentUrl = () => url } = options
+  const pool = await openPool({ currentUrl, connections, timeout, isShared: !isExclusive, application })
   const database = new PostgresDatabase(pool, options.system, timeout)
   try {
     if (isExclusive && !(await database.takeStore())) {

@@ -1,4 +1,5 @@
-import type { Pool, PoolClient, QueryConfig } from 'pg'
+import type { ClientConfig, Pool, PoolClient, QueryConfig } from 'pg'
+import { StartupError } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import { callbackify } from 'node:util'
@@ -23,18 +24,47 @@ interface PoolOptions {
   /** Whether others may have the store open as well. */
   readonly isShared: boolean
   readonly application: string
+  /** The address with the user name and password in force, for each new connection. */
+  readonly currentUrl: () => string
+}
+
+function addressOf(url: string): string {
+  const address = new URL(url)
+  address.searchParams.set('options', [session, address.searchParams.get('options')].filter(Boolean).join(' '))
+  return address.href
+}
+
+/** Connects once. @throws {StartupError} which does not contain the password */
+export async function requireLogin(url: string): Promise<void> {
+  const { default: pg } = await import('pg')
+  const client = new pg.Client({ connectionString: addressOf(url), connectionTimeoutMillis: CONNECT_TIMEOUT })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+  } catch (error) {
+    const reason = error instanceof Error ? error.message || error.name : String(error)
+    throw new StartupError(`The database ${placeOf(url)} cannot be used: ${reason}`, { cause: error })
+  } finally {
+    await client.end().catch(() => {})
+  }
 }
 
 /** Creates a pool for the database of the URL. The driver is loaded with the first one. */
-export async function openPool(
-  url: string,
-  { connections, timeout, isShared, application }: PoolOptions,
-): Promise<Pool> {
+export async function openPool({
+  currentUrl,
+  connections,
+  timeout,
+  isShared,
+  application,
+}: PoolOptions): Promise<Pool> {
   const { default: pg } = await import('pg')
-  const address = new URL(url)
-  address.searchParams.set('options', [session, address.searchParams.get('options')].filter(Boolean).join(' '))
+  class Client extends pg.Client {
+    constructor(config?: string | ClientConfig) {
+      super({ ...(config as ClientConfig), connectionString: addressOf(currentUrl()) })
+    }
+  }
   const pool = new pg.Pool({
-    connectionString: address.href,
+    Client,
     application_name: application,
     max: connections,
     // One connection stays open even when idle, so that the store is seen to be in use.

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { createClient } from '@redis/client'
 import { StartupError, StoreUnavailable } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
+import type { Prepared } from '../../base/prepared.ts'
 import { timed } from '../../base/request-parts.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { readPrivate } from '../key-file.ts'
@@ -38,12 +39,32 @@ export async function connectRedis(
   { certificate }: RedisConnectionOptions = {},
 ): Promise<RedisConnection> {
   const place = placeOf(url)
+  let connection: RedisConnection | undefined
+  try {
+    const clients = await clientsOf(url, { certificate })
+    connection = new RedisConnection(clients, place, log)
+    await connection.open()
+    return connection
+  } catch (error) {
+    await connection?.close()
+    throw unusable(error, url)
+  }
+}
+
+/** Makes clients with one password and one certificate. */
+interface Clients {
+  readonly make: () => Client
+  /** Until then a client that cannot connect gives up at once. */
+  isStarted: boolean
+}
+
+async function clientsOf(url: string, { certificate }: RedisConnectionOptions): Promise<Clients> {
   const tls = certificate && (await readCertificate(certificate))
   // Loaded only where it is used.
   const driver = await import('@redis/client')
-  let isStarted = false
-  const make = (): Client =>
-    driver.createClient({
+  const clients = { isStarted: false, make }
+  function make(): Client {
+    return driver.createClient({
       url,
       // Commands that cannot be sent fail at once, instead of waiting for a connection.
       disableOfflineQueue: true,
@@ -53,22 +74,18 @@ export async function connectRedis(
       socket: {
         connectTimeout: COMMAND_LIMIT,
         socketTimeout: GREETING_LIMIT,
-        reconnectStrategy: attempts => isStarted && Math.min(MAX_PAUSE, 50 * 2 ** attempts),
+        reconnectStrategy: attempts => clients.isStarted && Math.min(MAX_PAUSE, 50 * 2 ** attempts),
         ...(tls ? { tls: true as const, ...tls } : {}),
       },
     })
-  let connection: RedisConnection | undefined
-  try {
-    connection = new RedisConnection(make, place, log)
-    await connection.open()
-    isStarted = true
-    return connection
-  } catch (error) {
-    await connection?.close()
-    if (error instanceof StartupError) throw error
-    throw new StartupError(`Redis at ${place} cannot be used: ${withoutPassword(reasonOf(error), url)}`)
   }
+  return clients
 }
+
+const unusable = (error: unknown, url: string): StartupError =>
+  error instanceof StartupError
+    ? error
+    : new StartupError(`Redis at ${placeOf(url)} cannot be used: ${withoutPassword(reasonOf(error), url)}`)
 
 /** @throws {StartupError} which names the file */
 async function readCertificate({ certificateFile, keyFile }: ClientCertificate) {
@@ -82,24 +99,45 @@ async function readCertificate({ certificateFile, keyFile }: ClientCertificate) 
 
 /** A connection that reconnects by itself. While it is down, every command fails soon with {@link StoreUnavailable}. */
 export class RedisConnection {
-  readonly #make: () => Client
+  #clients: Clients
   readonly #place: string
   readonly #log: Log
   #client: Client
   #isAway = false
   #isClosed = false
 
-  constructor(make: () => Client, place: string, log: Log) {
-    this.#make = make
+  constructor(clients: Clients, place: string, log: Log) {
+    this.#clients = clients
     this.#place = place
     this.#log = log
-    this.#client = this.#listened(make())
+    this.#client = this.#listened(clients.make())
   }
 
   /** @throws {Error} at once when there is no server, or an unsuitable one */
   async open(): Promise<void> {
     await this.#client.connect()
     await this.#examine()
+    this.#clients.isStarted = true
+  }
+
+  /** Connects with another password or certificate to the same server. @throws {StartupError} */
+  async renew(url: string, options: RedisConnectionOptions): Promise<Prepared> {
+    const clients = await clientsOf(url, options)
+    const client = this.#listened(clients.make())
+    try {
+      await client.connect()
+    } catch (error) {
+      client.destroy()
+      throw unusable(error, url)
+    }
+    clients.isStarted = true
+    const apply = (): void => {
+      const old = this.#client
+      this.#clients = clients
+      this.#client = client
+      void ended(old)
+    }
+    return { apply, discard: async () => await ended(client) }
   }
 
   /**
@@ -123,9 +161,7 @@ export class RedisConnection {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    const client = this.#client
-    // Waits for outstanding replies, if the connection is alive.
-    await withinLimit(client.close()).catch(() => client.destroy())
+    await ended(this.#client)
   }
 
   /** @throws {StartupError} when the server is too old */
@@ -148,7 +184,7 @@ export class RedisConnection {
   /** Also ends the waiting of all other callers on the silent connection. */
   #replace(client: Client): void {
     if (this.#client !== client || this.#isClosed) return
-    this.#client = this.#listened(this.#make())
+    this.#client = this.#listened(this.#clients.make())
     client.destroy()
     // Tries until the connection is open, or closed by us.
     this.#client.connect().catch((error: unknown) => this.#noteAway(error))
@@ -175,6 +211,9 @@ export class RedisConnection {
 }
 
 class NoAnswer extends Error {}
+
+/** Waits for outstanding replies, if the connection is alive. */
+const ended = (client: Client): Promise<void> => withinLimit(client.close()).catch(() => client.destroy())
 
 async function withinLimit<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined

@@ -1,5 +1,6 @@
 import { KeyedMutex } from '../../base/semaphore.ts'
 import type { Log } from '../../base/log.ts'
+import type { Prepared } from '../../base/prepared.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { Overloaded } from '../../base/errors.ts'
 import type { CachedValue, Capacity, EphemeralStore } from '../ephemeral-store.ts'
@@ -29,11 +30,11 @@ export async function openRedisEphemeralStore(
   url: string,
   log: Log,
   options: RedisEphemeralStoreOptions = {},
-): Promise<EphemeralStore> {
+): Promise<RedisEphemeralStore> {
   return new RedisEphemeralStore(await connectRedis(url, log, options), options)
 }
 
-class RedisEphemeralStore implements EphemeralStore {
+export class RedisEphemeralStore implements EphemeralStore {
   readonly #redis: RedisConnection
   readonly #capacity: readonly Capacity[]
   readonly #changing = new KeyedMutex()
@@ -94,6 +95,11 @@ class RedisEphemeralStore implements EphemeralStore {
     let live = 0
     for await (const keys of this.#keys(prefix)) live += keys.length
     return live
+  }
+
+  /** Uses another password or certificate. @throws {StartupError} */
+  async renew(url: string, options: RedisConnectionOptions): Promise<Prepared> {
+    return await this.#redis.renew(url, options)
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,9 @@
 import { DeleteObjectCommand, HeadBucketCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { isDeepStrictEqual } from 'node:util'
 import { StartupError, StoreUnavailable } from '../../base/errors.ts'
+import type { Prepared } from '../../base/prepared.ts'
 import type { Bytes } from '../../base/units.ts'
 import {
   abortable,
@@ -20,6 +22,7 @@ import {
   abortMultipart,
   beginMultipart,
   createS3Client,
+  currentCredentials,
   isAbsentObject,
   MAX_PARTS,
   MIN_PART,
@@ -41,15 +44,18 @@ import { readObject } from './s3-reader.ts'
  * larger one is sent in parts, one while the next is collected, and exists only after the last step.
  */
 export class S3BlobStore implements BlobStore {
-  readonly #reader: S3Client
-  readonly #client: S3Client
+  #reader: S3Client
+  #client: S3Client
+  /** Clients with earlier credentials, which transfers in progress still use. */
+  readonly #retired: S3Client[] = []
   readonly #bucket: string
   readonly #prefix: string
   readonly #options: S3Options
 
   private constructor(bucket: string, prefix: string, options: S3Options) {
-    this.#reader = createS3Client('read', options)
-    this.#client = createS3Client('write', options)
+    const credentials = options.credentials ?? currentCredentials()
+    this.#reader = createS3Client('read', { ...options, credentials })
+    this.#client = createS3Client('write', { ...options, credentials })
     this.#bucket = bucket
     this.#prefix = prefix
     this.#options = options
@@ -60,12 +66,37 @@ export class S3BlobStore implements BlobStore {
     const [bucket = '', ...prefix] = place.replace(/^s3:\/\//, '').split('/')
     const store = new S3BlobStore(bucket, [...prefix, ''].join('/'), options)
     try {
-      await store.#client.send(new HeadBucketCommand({ Bucket: bucket }))
+      await requireBucket(store.#client, bucket)
       return store
-    } catch (cause) {
+    } catch (error) {
       await store.close()
-      throw new StartupError(`The bucket ${bucket} cannot be used: ${reasonOf(cause)}.`, { cause })
+      throw error
     }
+  }
+
+  async renew(): Promise<Prepared | undefined> {
+    const credentials = this.#options.credentials ?? currentCredentials()
+    const reader = createS3Client('read', { ...this.#options, credentials })
+    const client = createS3Client('write', { ...this.#options, credentials })
+    const discard = async (): Promise<void> => {
+      reader.destroy()
+      client.destroy()
+    }
+    try {
+      const isSame = isDeepStrictEqual(await keyOf(this.#client), await keyOf(client))
+      if (!isSame) await requireBucket(client, this.#bucket)
+      else await discard()
+      if (isSame) return undefined
+    } catch (error) {
+      await discard()
+      throw error
+    }
+    const apply = (): void => {
+      this.#retired.push(this.#reader, this.#client)
+      this.#reader = reader
+      this.#client = client
+    }
+    return { what: 'the credentials of S3', apply, discard }
   }
 
   /**
@@ -210,8 +241,7 @@ export class S3BlobStore implements BlobStore {
   }
 
   async close(): Promise<void> {
-    this.#reader.destroy()
-    this.#client.destroy()
+    for (const client of [this.#reader, this.#client, ...this.#retired]) client.destroy()
   }
 
   async #put(object: S3Object, bytes: Uint8Array, signal: AbortSignal): Promise<void> {
@@ -278,6 +308,25 @@ function grown(part: Buffer<ArrayBuffer>, used: Bytes, size: Bytes): Buffer<Arra
   const larger = Buffer.allocUnsafeSlow(size)
   larger.set(part.subarray(0, used))
   return larger
+}
+
+/** @throws {StartupError} */
+async function requireBucket(client: S3Client, bucket: string): Promise<void> {
+  try {
+    await client.send(new HeadBucketCommand({ Bucket: bucket }))
+  } catch (cause) {
+    throw new StartupError(`The bucket ${bucket} cannot be used: ${reasonOf(cause)}.`, { cause })
+  }
+}
+
+/** The credentials that a client uses. */
+async function keyOf(client: S3Client): Promise<unknown> {
+  try {
+    const { accessKeyId, secretAccessKey, sessionToken } = await client.config.credentials()
+    return { accessKeyId, secretAccessKey, sessionToken }
+  } catch (cause) {
+    throw new StartupError(`There are no credentials for S3: ${reasonOf(cause)}.`, { cause })
+  }
 }
 
 /** A reason that helps a person who has just configured the store. */

@@ -16,6 +16,7 @@ import {
   UploadPartCommand,
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
+import { defaultProvider } from '@aws-sdk/credential-provider-node'
 import { StoreUnavailable, TooLarge } from '../../base/errors.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 
@@ -25,7 +26,7 @@ export interface S3Options {
   /** If absent, the region of the usual environment variables; for a server other than Amazon's, `us-east-1`. */
   readonly region?: string | undefined
   /** If absent, they come from the same places that Amazon's tools use. */
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string }
+  readonly credentials?: Credentials
   /** How long a server may stay silent before the attempt fails; 10 s by default. */
   readonly timeout?: Milliseconds
 }
@@ -34,6 +35,13 @@ export const TIMEOUT: Milliseconds = 10_000
 const ATTEMPTS = 3
 /** Readers hold a connection for as long as they like. With the usual 50, a few slow readers would use up all of them. */
 const SOCKETS = 1024
+
+type Credentials =
+  | { readonly accessKeyId: string; readonly secretAccessKey: string }
+  | ReturnType<typeof defaultProvider>
+
+/** Credentials from the places that Amazon's tools use, read once, also from a file that has changed. */
+export const currentCredentials = (): Credentials => defaultProvider({ ignoreCache: true })
 
 /**
  * A client whose calls always end: each attempt fails once the server is silent for too long, and there are few attempts.

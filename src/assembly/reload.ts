@@ -1,0 +1,69 @@
+import { StartupError } from '../base/errors.ts'
+import type { Log } from '../base/log.ts'
+import type { Prepared } from '../base/prepared.ts'
+import { Mutex } from '../base/semaphore.ts'
+import { requireConsistent } from '../config/load.ts'
+import type { LivePart, LiveSettings, SettingsChange } from './live-settings.ts'
+import type { RuntimeEnvironment } from './machine.ts'
+
+interface Dependencies {
+  readonly live: LiveSettings
+  readonly log: Log
+  readonly reread: RuntimeEnvironment['reread']
+  readonly parts: readonly LivePart[]
+}
+
+/**
+ * Reads the settings again and puts in force what can change while the service runs: all of it, or nothing if any of it is
+ * invalid.
+ */
+export class Reloader {
+  readonly #deps: Dependencies
+  readonly #mutex = new Mutex()
+
+  constructor(deps: Dependencies) {
+    this.#deps = deps
+  }
+
+  /** Never rejects: the outcome is in the log. */
+  reload(): Promise<void> {
+    return this.#mutex.run(() => this.#reload())
+  }
+
+  async #reload(): Promise<void> {
+    const { live, log, reread } = this.#deps
+    if (!reread) return
+    try {
+      const loaded = reread()
+      const change = live.compare(loaded)
+      requireConsistent(change.next, loaded.origins)
+      const prepared = await this.#prepare(change)
+      live.replace(change)
+      for (const { apply } of prepared) apply()
+      if (change.pending.length > 0) log.warn({ settings: change.pending }, 'these settings need a restart to change')
+      for (const warning of loaded.warnings) log.warn(warning)
+      const applied = [...change.applied, ...prepared.flatMap(({ what }) => what ?? [])]
+      if (applied.length > 0) log.info({ settings: applied }, 'settings read again and applied')
+      else log.info('settings read again: nothing to apply')
+    } catch (error) {
+      const known = error instanceof StartupError
+      const reason = known ? { reason: error.message.replaceAll(/\s*\n\s*/g, '; ') } : { err: error }
+      log.error(reason, 'the settings cannot be applied: all settings stay as they were')
+    }
+  }
+
+  /** @throws {StartupError} Nothing is left of what was prepared then. */
+  async #prepare(change: SettingsChange): Promise<readonly Prepared[]> {
+    const prepared: Prepared[] = []
+    try {
+      for (const part of this.#deps.parts) {
+        const one = await part(change)
+        if (one) prepared.push(one)
+      }
+      return prepared
+    } catch (error) {
+      for (const { discard } of prepared) await discard?.()
+      throw error
+    }
+  }
+}
