@@ -219,7 +219,7 @@ task('raise a quota', 'quota', 'admin', async ({ page, click, button, link, show
   await click(page.locator('tbody').getByRole('link', { name: 'Survey of the harbour' }))
   await page.getByLabel('New quota').fill('50')
   await click(button('Set quota'))
-  await said(page, 'Quota set to 50 MiB.')
+  await said(page, 'Saved.')
   await show()
 })
 
