@@ -114,7 +114,7 @@ const localEntry = (graphType: GraphType, resource: unknown): CreationRequest =>
   entryType: 'Local',
   graphType,
   namedResource: false,
-  groupUri: undefined,
+  groupUris: [],
   listUri: undefined,
   templateUri: undefined,
   body: async () => () => ({ resource }),

@@ -1,13 +1,32 @@
 import { type Caller, denied, isAdmin, isGuest, opensContext } from '../accounts/caller.ts'
 import { insertGroup, setHomeContext, setMembers } from '../accounts/groups.ts'
+import { isMailAddress } from '../accounts/password-reset.ts'
 import { Conflict, InvalidInput } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
+import type { Bytes } from '../base/units.ts'
 import type { FileRecord } from '../files/file-records.ts'
 import type { Files } from '../files/files.ts'
-import { emptyGraph, isAbsoluteIri, RELATIVE } from '../graph/graph.ts'
-import { type Entry, groupAcl, hasExternalMetadata, isOwnAcl, newEntry, resourceOf } from '../model/entry.ts'
+import { emptyGraph, type Graph, graphOf, isAbsoluteIri, literal, RELATIVE, uri } from '../graph/graph.ts'
+import { dct, foaf } from '../graph/vocabulary.ts'
+import {
+  type Entry,
+  type GraphType,
+  groupAcl,
+  hasExternalMetadata,
+  isOwnAcl,
+  newEntry,
+  resourceOf,
+} from '../model/entry.ts'
 import { groupNameFor } from './values.ts'
-import { CONTEXTS, isId, isReservedSegment, PRINCIPALS, principalUri } from '../model/addresses.ts'
+import {
+  CONTEXTS,
+  entryUri,
+  isId,
+  isReservedSegment,
+  PRINCIPALS,
+  principalUri,
+  resourceUri,
+} from '../model/addresses.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { type Changes, type EntryWriter, membersChange } from './changes.ts'
 import { findContext, type FoundContext, nextId, requireContextName } from './contexts.ts'
@@ -28,6 +47,24 @@ interface Dependencies {
   readonly files: Files
   readonly system: System
   readonly changes: Changes
+}
+
+/** A user as an administrator describes them. */
+export interface NewUser {
+  readonly name: string
+  readonly password?: string | undefined
+  readonly temporaryPassword?: boolean | undefined
+  readonly fullName?: string | undefined
+  readonly email?: string | undefined
+  /** Ids. */
+  readonly groups: readonly string[]
+  readonly space?: { readonly title?: string | undefined; readonly quota?: Bytes | undefined } | undefined
+}
+
+/** Ids of a user and of their context. */
+interface CreatedUser {
+  readonly id: string
+  readonly homecontext: string | undefined
 }
 
 interface CreationOptions {
@@ -141,6 +178,36 @@ export class Creation {
     return { ...inherited, metadata: fromTemplate(entry.metadata, resourceOf(entry), template) }
   }
 
+  /** A user with memberships and, if wanted, a context of their own, which becomes their home. All of it or nothing. */
+  async createUser(caller: Caller, { space, groups, fullName, email, ...resource }: NewUser): Promise<CreatedUser> {
+    const groupUris = groups.map(id => entryUri({ context: PRINCIPALS, id }))
+    const metadata = (id: string): Graph => describePerson(principalUri(id), { fullName, email })
+    const user = await this.#prepare(caller, PRINCIPALS, {
+      ...localEntry('User'),
+      groupUris,
+      body: async () => id => ({ resource, metadata: metadata(id) }),
+    })
+    const title = space?.title ?? fullName ?? resource.name
+    const about = (id: string): string => resourceUri({ context: CONTEXTS, id })
+    const home =
+      space &&
+      (await this.#prepare(caller, CONTEXTS, {
+        ...localEntry('Context'),
+        body: async () => id => ({
+          resource: space.quota === undefined ? {} : { quota: space.quota },
+          metadata: graphOf([{ subject: about(id), predicate: dct.title, object: literal(title) }]),
+        }),
+      }))
+    return await this.#deps.changes.run(caller, async writer => {
+      const { id } = await this.#insert(writer, user)
+      if (!home) return { id, homecontext: undefined }
+      const acl = { admin: [principalUri(id)] }
+      const { id: homecontext } = await this.#insert(writer, home, context => ({ ...context, acl }))
+      await setHomeContext(writer.tx, id, homecontext)
+      return { id, homecontext }
+    })
+  }
+
   /** A group together with a context that its members may write to (W3.9); resolves to the group's entry. */
   async createGroupWithContext(
     caller: Caller,
@@ -218,6 +285,28 @@ export class Creation {
     const acl = isOwnAcl(asked.acl) ? asked.acl : (this.#deps.kinds.of(bare).initialAcl?.(id) ?? {})
     return { ...bare, acl, statements: asked.statements }
   }
+}
+
+const localEntry = (graphType: GraphType) =>
+  ({
+    id: undefined,
+    resource: undefined,
+    externalMetadata: undefined,
+    entryType: 'Local',
+    graphType,
+    namedResource: false,
+    groupUris: [],
+    listUri: undefined,
+    templateUri: undefined,
+  }) as const
+
+/** @throws {InvalidInput} for an address that is none */
+function describePerson(subject: string, { fullName, email }: Pick<NewUser, 'fullName' | 'email'>): Graph {
+  if (email !== undefined && !isMailAddress(email))
+    throw new InvalidInput('invalid-value', '`email` must be an e-mail address, such as anna@example.org.')
+  const name = fullName === undefined ? [] : [{ subject, predicate: foaf.name, object: literal(fullName) }]
+  const mbox = email === undefined ? [] : [{ subject, predicate: foaf.mbox, object: uri(`mailto:${email}`) }]
+  return graphOf([...name, ...mbox])
 }
 
 /** Checks which kinds of entry a context accepts. @throws {InvalidInput} */

@@ -201,8 +201,8 @@ export interface CreationRequest {
   readonly entryType: EntryType
   readonly graphType: GraphType
   readonly namedResource: boolean
-  /** Entry URI of a group that a new user joins. */
-  readonly groupUri: string | undefined
+  /** Entry URIs of groups that a new user joins. */
+  readonly groupUris: readonly string[]
   /** Resource URI of the list that the entry is added to. */
   readonly listUri: string | undefined
   /** Entry URI of the template whose metadata are copied. */

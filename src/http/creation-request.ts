@@ -114,7 +114,7 @@ export function readCreation(
     entryType: query.entrytype,
     graphType,
     namedResource: query.informationresource === 'false',
-    groupUri: uriParameter('groupURI'),
+    groupUris: [uriParameter('groupURI') ?? []].flat(),
     listUri: uriParameter('list'),
     templateUri: uriParameter('template'),
     body: async () => {

@@ -53,6 +53,25 @@ inBrowser('a user gets full name, space, quota and groups in one step, and finds
   await own.close()
 })
 
+inBrowser('a user who cannot get a group is not created, and the dialog keeps what was typed', async b => {
+  const { page, complaints, close } = await newPerson(b, { refusals: [400] })
+  const group = await newGroup('leavers')
+  await asAdmin(page, 'admin/users')
+  await page.getByRole('button', { name: 'New user' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('User name').fill('lena')
+  await dialog.getByLabel('leavers').check()
+  assert.equal((await admin.delete(`_principals/entry/${group}`)).status, 204)
+  await dialog.getByRole('button', { name: 'Create user' }).click()
+  await dialog.getByText('One of the groups no longer exists. Nothing was created.').waitFor()
+  assert.equal((await admin.get('management/users?query=lena')).json()['results'], 0)
+  await dialog.getByLabel('leavers').uncheck()
+  await dialog.getByRole('button', { name: 'Create user' }).click()
+  await page.getByRole('heading', { level: 1, name: 'lena' }).waitFor()
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
 inBrowser('groups, spaces and the own space are changed at the user', async b => {
   const { page, complaints, close } = await newPerson(b)
   const { id, name } = await addUser(admin, 'sven@example.org')

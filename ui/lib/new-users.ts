@@ -1,10 +1,9 @@
 import { changeAccess } from './access.ts'
 import { address, part } from './base.ts'
-import { ask } from './api.ts'
+import { ask, Problem } from './api.ts'
 import { titles } from './contexts.ts'
 import type { Graph } from './graph.ts'
-import { setMember } from './groups.ts'
-import { type Profile, withProfile } from './profile.ts'
+import { type Profile, requireAddress } from './profile.ts'
 
 /** Placeholder for the id that the service will assign. */
 const NEW_ID = '_newId'
@@ -20,22 +19,26 @@ export interface NewUser extends Profile {
   readonly groups: readonly string[]
 }
 
-/** Creates a user with what is said about them, and resolves to the id. @throws {Problem} */
-export async function createUser(base: string, user: NewUser): Promise<string> {
-  const { name, password, isTemporary } = user
+/** Creates a user with space and groups, all of it or nothing, and resolves to the id. @throws {Problem} */
+export async function createUser({ name, password, isTemporary, space, groups, ...profile }: NewUser): Promise<string> {
   // The service keeps user names in lower case. What was typed is the full name if there is no other.
-  const fullName = user.fullName.trim() || (name.toLowerCase() === name ? '' : name.trim())
-  const email = user.email.trim() || (name.includes('@') ? name.trim() : '')
-  const resource = { name, ...(password === '' ? {} : { password, temporaryPassword: isTemporary }) }
-  const metadata = withProfile({}, `${base}_principals/resource/${NEW_ID}`, { fullName, email })
-  const json = { resource, metadata }
-  return (await ask<{ readonly entryId: string }>('_principals?graphtype=user', { method: 'POST', json })).entryId
-}
-
-/** Gives a new user a space of their own and puts them into groups. @throws {Problem} */
-export async function equipUser(base: string, id: string, { space, groups, fullName, name }: NewUser): Promise<void> {
-  if (space) await createSpaceOf(base, { id, title: fullName.trim() || name, quota: space.quota })
-  for (const group of groups) await setMember(group, id, true)
+  const fullName = profile.fullName.trim() || (name.toLowerCase() === name ? '' : name.trim())
+  const email = profile.email.trim() || (name.includes('@') ? name.trim() : '')
+  requireAddress(email)
+  const json = {
+    name,
+    groups,
+    ...(password === '' ? {} : { password, temporaryPassword: isTemporary }),
+    ...(fullName === '' ? {} : { fullName }),
+    ...(email === '' ? {} : { email }),
+    ...(space ? { space: space.quota === undefined ? {} : { quota: space.quota } } : {}),
+  }
+  try {
+    return (await ask<{ readonly id: string }>('management/users', { method: 'POST', json })).id
+  } catch (error) {
+    const isAboutGroup = error instanceof Problem && error.code === 'invalid-member'
+    throw isAboutGroup ? new Problem(error.status, { code: 'group-gone' }) : error
+  }
 }
 
 interface SpaceOf {

@@ -21,10 +21,15 @@ export const profileIn = (metadata: Graph): Profile => ({
   email: (shownStatement(metadata, [MBOX])?.value ?? '').replace(/^mailto:/i, ''),
 })
 
+/** @param email may be empty @throws {Problem} `invalid-email` */
+export function requireAddress(email = ''): void {
+  if (email !== '' && !/^[^\s@<>"]+@[^\s@<>"]+$/.test(email)) throw new Problem(400, { code: 'invalid-email' })
+}
+
 /** The metadata of a user with what is given. @throws {Problem} `invalid-email` */
 export function withProfile(metadata: Graph, uri: string, { fullName, email }: Changed): Graph {
   const address = email?.trim()
-  if (address && !/^[^\s@<>"]+@[^\s@<>"]+$/.test(address)) throw new Problem(400, { code: 'invalid-email' })
+  requireAddress(address)
   let graph = metadata
   if (fullName !== undefined) graph = withText(graph, uri, [NAME], fullName.trim())
   if (address !== undefined) {

@@ -450,6 +450,8 @@ const de: Messages = {
   'problem.current-password-wrong': 'Das aktuelle Passwort ist falsch.',
   'problem.invalid-access-token': 'Dieses Zugangstoken gilt nicht mehr.',
   'problem.invalid-email': 'Geben Sie eine E-Mail-Adresse wie anna@example.org ein.',
+  'problem.group-gone':
+    'Eine der Gruppen gibt es nicht mehr. Es wurde nichts erstellt. Öffnen Sie den Dialog noch einmal.',
   'problem.invalid-member': 'Nur Benutzer können Mitglieder sein.',
   'problem.invalid-max-files': 'Geben Sie eine ganze Zahl von Dateien ein oder nichts.',
   'problem.invalid-name':
@@ -1020,7 +1022,6 @@ const de: Messages = {
   attentionNone: 'Nichts braucht Aufmerksamkeit.',
   lastBackup: 'Letzte Sicherung',
   lastBackupFailed: 'Der letzte Versuch ist fehlgeschlagen',
-  'problem.user-incomplete': 'Der Benutzer {name} wurde erstellt, aber nicht vollständig eingerichtet: {reason}',
   'slot.admin': 'Eigentümer',
   'slot.rread': 'lesen',
   'slot.rwrite': 'lesen und schreiben',

@@ -173,7 +173,7 @@ export function userKind(deps: UserDependencies, { requireCurrentPassword }: Use
     async create(writer, making) {
       const { entry, request, body, hash } = making
       await insertRequestedUser(writer, entry.id, body.resource, hash)
-      if (request.groupUri !== undefined) await joinGroup(writer, making, request.groupUri, requireFresh)
+      for (const group of request.groupUris) await joinGroup(writer, making, group, requireFresh)
       return entry
     },
     async view(caller, { entry }) {

@@ -24,6 +24,7 @@ import { openApiRoute } from './openapi.ts'
 import { passkeyRoutes } from './passkeys.ts'
 import { passwordResetRoutes } from './password-reset.ts'
 import { ssoPreviewRoutes } from './sso-preview.ts'
+import { newUserRoutes } from './new-users.ts'
 import { newPasswordRoutes, secondStepRoutes } from './sign-in-steps.ts'
 import { searchRoutes } from './search.ts'
 import { oidcRoutes } from './oidc.ts'
@@ -56,6 +57,7 @@ export const routes: readonly RouteDefinition<Services>[] = [
   ...managementRoutes,
   ...ssoPreviewRoutes,
   ...directoryRoutes,
+  ...newUserRoutes,
   ...monitoringRoutes,
   ...insightRoutes,
   ...searchRoutes,

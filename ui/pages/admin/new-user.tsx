@@ -4,16 +4,15 @@ import { Dialog, DialogButtons } from '../../components/dialog.tsx'
 import { Check, Field } from '../../components/field.tsx'
 import { Form, FormError } from '../../components/form.tsx'
 import { Await } from '../../components/page.tsx'
-import { tell, tellFailure } from '../../components/toast.tsx'
+import { tell } from '../../components/toast.tsx'
 import { ask, Problem } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import { tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
-import { createUser, equipUser, invite, type NewUser } from '../../lib/new-users.ts'
+import { createUser, invite } from '../../lib/new-users.ts'
 import { type Group, loadPortion } from '../../lib/portions.ts'
 import { navigate } from '../../lib/router.tsx'
-import { useSession } from '../../lib/session.ts'
 import { type Size, toBytes } from '../../lib/sizes.ts'
 import { visible } from '../../lib/text.ts'
 import { GeneratePassword } from '../generate-password.tsx'
@@ -56,7 +55,6 @@ const nobody = { name: '', fullName: '', email: '', password: '', isTemporary: t
 const defaultSize: Size = { amount: '', unit: 'GiB' }
 
 function NewUserForm({ rules, hasQuota, groups, onClose }: Offers & { readonly onClose: () => void }) {
-  const { me } = useSession()
   const [user, setUser] = useState(nobody)
   const [hasSpace, setHasSpace] = useState(true)
   const [size, setSize] = useState(defaultSize)
@@ -65,20 +63,10 @@ function NewUserForm({ rules, hasQuota, groups, onClose }: Offers & { readonly o
   const create = async (): Promise<void> => {
     const quota = size.amount.trim() === '' ? undefined : toBytes(size)
     if (hasSpace && quota === undefined && size.amount.trim() !== '') throw new Problem(400, { code: 'invalid-quota' })
-    const wanted: NewUser = { ...user, space: hasSpace ? { quota } : undefined }
-    const id = await createUser(me.baseUri, wanted)
-    const name = visible(user.name)
-    // The user exists from here on. What fails now can be made up for on their page.
-    const isWhole = await equipUser(me.baseUri, id, wanted).then(
-      () => true,
-      (error: unknown) => {
-        tellFailure(new Problem(0, { code: 'user-incomplete', name, reason: tellProblem(error) }))
-        return false
-      },
-    )
+    const id = await createUser({ ...user, space: hasSpace ? { quota } : undefined })
     const isMailed = isInvited && user.password === '' && (await invite(user.name))
-    if (isWhole || isMailed) tell(t(isMailed ? 'invited' : 'userCreated', { name }))
-    navigate(`admin/users/${part(id)}${isWhole ? '' : '?tab=access'}`)
+    tell(t(isMailed ? 'invited' : 'userCreated', { name: visible(user.name) }))
+    navigate(`admin/users/${part(id)}`)
   }
   return (
     <Form work={create}>
