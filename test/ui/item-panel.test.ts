@@ -79,11 +79,11 @@ inBrowser('the form of common metadata changes its statements only, and all of t
   const { page, complaints, close } = await newPerson(b)
   await open(page, `?item=${entry}&tab=metadata`)
   const dialog = page.getByRole('dialog')
-  await dialog.getByRole('cell', { name: 'http://example.org/depth' }).waitFor()
+  await dialog.getByRole('cell', { name: 'http://example.org/depth', exact: true }).waitFor()
   await dialog.getByLabel('Licence').fill('https://creativecommons.org/licenses/by/4.0/')
   await dialog.getByLabel('Date of publication').fill('2027')
   await dialog.getByRole('button', { name: 'Save' }).click()
-  await dialog.getByRole('cell', { name: 'dcterms:license' }).waitFor()
+  await dialog.getByRole('cell', { name: 'dcterms:license', exact: true }).waitFor()
   const after = (await admin.get(path)).json<Record<string, Record<string, unknown>>>()[subject]
   assert.deepEqual(after, {
     ...before,
@@ -130,7 +130,7 @@ inBrowser('Markdown is drawn, and nothing in it acts or is fetched; CSV is a tab
   )
   await requireAccessible(page)
   await page.goto(`${service.base}ui/contexts/${context}/files?item=${sheet}`)
-  await page.locator('.sheet').getByRole('cell', { name: 'a "quote"' }).waitFor()
+  await page.locator('.sheet').getByRole('cell', { name: 'a "quote"', exact: true }).waitFor()
   assert.deepEqual(await page.locator('.sheet th').allInnerTexts(), ['station', 'note'])
   await requireAccessible(page)
   assert.deepEqual(complaints, [])

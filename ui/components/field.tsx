@@ -51,24 +51,29 @@ export function Field(props: FieldProps) {
           {hint}
         </div>
       )}
-      {error !== undefined && (
-        <p class="error" id={`${id}-error`} role="alert">
-          {error}
-        </p>
-      )}
+      <FieldError id={id} error={error} />
     </div>
   )
 }
+
+const FieldError = ({ id, error }: { readonly id: string; readonly error: string | undefined }) =>
+  error === undefined ? null : (
+    <p class="error" id={`${id}-error`} role="alert">
+      {error}
+    </p>
+  )
 
 interface AreaProps {
   readonly label: string
   readonly value: string
   readonly onValue: (value: string) => void
+  readonly error?: string | undefined
+  readonly required?: boolean
   readonly maxLength?: number
 }
 
 /** A multi-line text field. */
-export function Area({ label, value, onValue, maxLength }: AreaProps) {
+export function Area({ label, value, onValue, error, required = false, maxLength }: AreaProps) {
   const id = useId()
   return (
     <div class="field">
@@ -77,9 +82,13 @@ export function Area({ label, value, onValue, maxLength }: AreaProps) {
         id={id}
         rows={4}
         value={value}
+        required={required}
         maxLength={maxLength}
+        aria-invalid={error !== undefined}
+        aria-describedby={error === undefined ? undefined : `${id}-error`}
         onInput={event => onValue(event.currentTarget.value)}
       />
+      <FieldError id={id} error={error} />
     </div>
   )
 }
@@ -91,13 +100,21 @@ interface ChoiceProps {
   readonly onValue: (value: string) => void
 }
 
+/** Sends the form with Enter, as in other fields; while the options are shown, Enter chooses one of them. */
+function sendByEnter(event: KeyboardEvent & { readonly currentTarget: HTMLSelectElement }): void {
+  const { key, currentTarget: select } = event
+  if (key !== 'Enter' || !select.form || !CSS.supports('selector(:open)') || select.matches(':open')) return
+  event.preventDefault()
+  select.form.requestSubmit()
+}
+
 /** A choice between a few options. */
 export function Choice({ label, value, options, onValue }: ChoiceProps) {
   const id = useId()
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <select id={id} value={value} onInput={event => onValue(event.currentTarget.value)}>
+      <select id={id} value={value} onInput={event => onValue(event.currentTarget.value)} onKeyDown={sendByEnter}>
         {options.map(([option, text]) => (
           <option key={option} value={option}>
             {text}

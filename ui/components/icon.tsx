@@ -21,6 +21,7 @@ const shapes = {
   up: 'M6 15l6-6 6 6',
   down: 'M6 9l6 6 6-6',
   menu: 'M4 6h16M4 12h16M4 18h16',
+  edit: 'M4 20h4L19 9l-4-4L4 16zM13.5 6.5l4 4',
   check: 'M5 12.5l4.5 4.5L19 7.5',
   warning: 'M12 3.5l9.5 16.5h-19zM12 10v4.5M12 17.5h.01',
   people:

@@ -24,6 +24,8 @@ interface SharedFormProps<State, Fields extends Texts> {
     readonly fields: Fields
     readonly set: (changed: Partial<Fields>) => void
     readonly problem: unknown
+    /** As it was when the form opened, or was last saved. */
+    readonly state: State
   }) => ComponentChildren
 }
 
@@ -105,7 +107,7 @@ function Editor<State, Fields extends Texts>(
             onTake={() => takeTheirs(theirs)}
           />
         ) : (
-          children({ fields, set: changed => setTyped({ ...typed, ...changed }), problem })
+          children({ fields, set: changed => setTyped({ ...typed, ...changed }), problem, state: opened.value })
         )
       }
     </Form>

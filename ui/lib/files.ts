@@ -1,7 +1,7 @@
 import { ask, askTagged, type Tagged } from './api.ts'
 import { part } from './base.ts'
 import { titleIn, titles } from './contexts.ts'
-import { type Graph, shownStatement, valuesOf, withText, withTexts } from './graph.ts'
+import { ADDRESS, type Graph, shownStatement, valuesOf, withText, withTexts } from './graph.ts'
 
 /** A file or a folder, as a list shows it. */
 export interface Item {
@@ -181,8 +181,15 @@ export const resourcePath = ({ context, entryId }: Pick<Item, 'context' | 'entry
   `${part(context)}/resource/${part(entryId)}`
 
 /** The subject of statements about the item, in the form that the service uses. */
-const subjectOf = ({ info, entryId, context }: Item): string =>
+export const subjectOf = ({ info, entryId, context }: Item): string =>
   valuesOf(info, RESOURCE)[0] ?? `${context}/resource/${entryId}`
+
+/** The statements about the item itself: metadata may describe other things too. All of them, if none is about the item. */
+export function aboutItem(item: Item, graph: Graph): Graph {
+  const subject = subjectOf(item)
+  const own = graph[subject]
+  return own === undefined ? graph : { [subject]: own }
+}
 
 /** Where the name of an item is stated: the title in the metadata of a folder, the label in the info of a file. */
 const NAME_PREDICATES = { folder: titles, file: [LABEL] } as const
@@ -197,13 +204,15 @@ export async function loadNaming(item: Item): Promise<Tagged<Graph>> {
 
 /** The name that this graph states; as long as it states none, the one that is shown. */
 export const nameIn = (item: Item, graph: Graph): string =>
-  shownStatement(graph, item.isFolder ? NAME_PREDICATES.folder : NAME_PREDICATES.file)?.value ?? item.name
+  shownStatement(aboutItem(item, graph), item.isFolder ? NAME_PREDICATES.folder : NAME_PREDICATES.file)?.value ??
+  item.name
 
 /** @param graph what {@link loadNaming} has loaded @throws {Problem} status 412 if it has changed since */
 export async function saveName(item: Item, graph: Graph, name: string, tag: string | undefined): Promise<void> {
   const path = item.isFolder ? metadataPath(item) : entryPath(item)
   const predicates = item.isFolder ? NAME_PREDICATES.folder : NAME_PREDICATES.file
-  await ask(path, { method: 'PUT', json: withText(graph, subjectOf(item), predicates, name), ifMatch: tag })
+  const json = { ...graph, ...withText(aboutItem(item, graph), subjectOf(item), predicates, name) }
+  await ask(path, { method: 'PUT', json, ifMatch: tag })
 }
 
 /** @throws {Problem} */
@@ -218,11 +227,18 @@ export type Details = Readonly<Record<'title' | 'description' | 'tags', string>>
 /** @throws {Problem} */
 export const loadMetadata = (item: Item): Promise<Tagged<Graph>> => askTagged<Graph>(metadataPath(item))
 
-export const detailsIn = (metadata: Graph): Details => ({
-  title: shownStatement(metadata, titles)?.value ?? '',
-  description: shownStatement(metadata, [DESCRIPTION])?.value ?? '',
-  tags: [...new Set(valuesOf(metadata, TAG))].join(', '),
-})
+export function detailsIn(item: Item, metadata: Graph): Details {
+  const own = aboutItem(item, metadata)
+  return {
+    title: shownStatement(own, titles)?.value ?? '',
+    description: shownStatement(own, [DESCRIPTION])?.value ?? '',
+    tags: [...new Set(valuesOf(own, TAG))].join(', '),
+  }
+}
+
+/** Sends metadata in which something is changed. @throws {Problem} status 412 if they have changed since */
+export const saveMetadata = (item: Item, json: Graph, tag: string | undefined): Promise<undefined> =>
+  ask(metadataPath(item), { method: 'PUT', json, ifMatch: tag })
 
 /** Changes only these details in the metadata. @throws {Problem} status 412 if it has changed since */
 export async function saveDetails(
@@ -232,15 +248,12 @@ export async function saveDetails(
   tag: string | undefined,
 ): Promise<void> {
   const subject = subjectOf(item)
-  let json = metadata
-  if (title !== undefined) json = withText(json, subject, titles, title.trim())
-  if (description !== undefined) json = withText(json, subject, [DESCRIPTION], description.trim())
-  if (tags !== undefined) json = withTexts(json, subject, TAG, tagsIn(tags, valuesOf(metadata, TAG)))
-  await ask(metadataPath(item), { method: 'PUT', json, ifMatch: tag })
+  let own = aboutItem(item, metadata)
+  if (title !== undefined) own = withText(own, subject, titles, title.trim())
+  if (description !== undefined) own = withText(own, subject, [DESCRIPTION], description.trim())
+  if (tags !== undefined) own = withTexts(own, subject, TAG, tagsIn(tags, valuesOf(own, TAG)))
+  await saveMetadata(item, { ...metadata, ...own }, tag)
 }
-
-/** An address is a resource, anything else a text. */
-const ADDRESS = /^https?:\/\/\S+$/
 
 /** Changes only the shown value of these predicates in the metadata. @throws {Problem} status 412 if it has changed since */
 export async function saveTexts(
@@ -250,11 +263,11 @@ export async function saveTexts(
   tag: string | undefined,
 ): Promise<void> {
   const subject = subjectOf(item)
-  const json = changed.reduce(
+  const own = changed.reduce(
     (graph, [predicate, text]) => withText(graph, subject, [predicate], text, ADDRESS.test(text) ? 'uri' : 'literal'),
-    metadata,
+    aboutItem(item, metadata),
   )
-  await ask(metadataPath(item), { method: 'PUT', json, ifMatch: tag })
+  await saveMetadata(item, { ...metadata, ...own }, tag)
 }
 
 /** The tags in a text. A stored tag that has a comma itself stays whole. */

@@ -1,6 +1,7 @@
 import { currentLanguage } from './language.ts'
 
-interface Term {
+/** An object in RDF/JSON: a text, an address, or a blank node. */
+export interface Term {
   readonly type: string
   readonly value: string
   readonly lang?: string
@@ -20,13 +21,19 @@ interface Statement {
   readonly predicate: string
   readonly index: number
   readonly value: string
+  readonly lang: string | undefined
 }
 
-/** The statement whose text a page shows for these predicates: one in the language of the page if there is one, otherwise the first. */
+/**
+ * The statement whose text a page shows for these predicates: one in the language of the page if there is one, otherwise the first. Blank
+ * nodes have no text.
+ */
 export function shownStatement(graph: Graph | undefined, predicates: readonly string[]): Statement | undefined {
   const all = Object.entries(graph ?? {}).flatMap(([subject, properties]) =>
     predicates.flatMap(predicate =>
-      (properties[predicate] ?? []).map(({ value, lang }, index) => ({ subject, predicate, index, value, lang })),
+      (properties[predicate] ?? []).flatMap(({ type, value, lang }, index) =>
+        type === 'bnode' ? [] : [{ subject, predicate, index, value, lang }],
+      ),
     ),
   )
   const language = currentLanguage()
@@ -51,10 +58,17 @@ export function withText(
     terms.flatMap((term, index) => {
       if (index !== shown.index) return [term]
       if (text === '') return []
-      return term.type === type ? [{ ...term, value: text }] : [{ type, value: text }]
+      return term.type === type || isSurelyText(term) ? [{ ...term, value: text }] : [{ type, value: text }]
     }),
   )
 }
+
+/** Whether its author wants a text even where it looks like an address. */
+const isSurelyText = ({ type, value, lang, datatype }: Term): boolean =>
+  type === 'literal' && (lang !== undefined || datatype !== undefined || ADDRESS.test(value))
+
+/** An address is a resource, anything else a text. */
+export const ADDRESS = /^https?:\/\/\S+$/
 
 /** The graph with exactly these texts as values of a predicate. Statements whose text stays keep their language and datatype. */
 export function withTexts(graph: Graph, subject: string, predicate: string, texts: readonly string[]): Graph {
@@ -100,4 +114,10 @@ const prefixes = {
 export function shortened(iri: string): string {
   const [start, prefix] = Object.entries(prefixes).find(([start]) => iri.startsWith(start)) ?? []
   return start === undefined ? iri : `${prefix}:${iri.slice(start.length)}`
+}
+
+/** The IRI that a name with a known prefix stands for; any other text as it is. */
+export function expanded(name: string): string {
+  const [start, prefix] = Object.entries(prefixes).find(([, prefix]) => name.startsWith(`${prefix}:`)) ?? []
+  return start === undefined ? name : start + name.slice(`${prefix}:`.length)
 }

@@ -38,6 +38,15 @@ export async function chooseLanguage(wanted: ReadonlyArray<string | undefined>):
   document.documentElement.lang = current
 }
 
+/** What a language is called in the language of the page; the tag itself if it is no language. */
+export function nameOfLanguage(tag: string): string {
+  try {
+    return new Intl.DisplayNames([currentLocale()], { type: 'language' }).of(tag) ?? tag
+  } catch {
+    return tag
+  }
+}
+
 /** The keys of all messages. */
 export const messageKeys = (): string[] => Object.keys(messages)
 

@@ -4,6 +4,7 @@ import { FormError } from '../../components/form.tsx'
 import { SharedForm } from '../../components/shared-form.tsx'
 import { tell } from '../../components/toast.tsx'
 import { type Details, detailsIn, type Item, loadMetadata, saveDetails } from '../../lib/files.ts'
+import type { Graph } from '../../lib/graph.ts'
 import { t } from '../../lib/language.ts'
 
 interface EditDetailsProps {
@@ -23,7 +24,7 @@ export function EditDetails({ item, onChanged }: EditDetailsProps) {
     <SharedForm
       load={() => loadMetadata(item)}
       inputs={[item.context, item.entryId]}
-      fieldsOf={detailsIn}
+      fieldsOf={(metadata: Graph) => detailsIn(item, metadata)}
       labelOf={labelOf}
       save={(metadata, changed, tag) => saveDetails(item, metadata, changed, tag)}
       onSaved={saved}

@@ -3,7 +3,7 @@ import { Fact } from '../../components/fact.tsx'
 import { tell } from '../../components/toast.tsx'
 import { address, uiPath } from '../../lib/base.ts'
 import { tellType } from '../../lib/file-types.ts'
-import { detailsIn, type Item, itemPath, resourcePath, TAG } from '../../lib/files.ts'
+import { aboutItem, detailsIn, type Item, itemPath, resourcePath, TAG } from '../../lib/files.ts'
 import { bytes, dateTime } from '../../lib/format.ts'
 import { valuesOf } from '../../lib/graph.ts'
 import { t } from '../../lib/language.ts'
@@ -28,9 +28,10 @@ export function ItemDetails({ item, onChanged }: ItemDetailsProps) {
 }
 
 /** What others read who may not change it. */
-function Texts({ item: { metadata = {}, name } }: { readonly item: Item }) {
-  const { title, description } = detailsIn(metadata)
-  const tags = valuesOf(metadata, TAG)
+function Texts({ item }: { readonly item: Item }) {
+  const { metadata = {}, name } = item
+  const { title, description } = detailsIn(item, metadata)
+  const tags = valuesOf(aboutItem(item, metadata), TAG)
   return (
     <>
       {title !== '' && title !== name && <h3>{visible(title)}</h3>}

@@ -2,37 +2,54 @@ import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { Field } from '../../components/field.tsx'
 import { FormError } from '../../components/form.tsx'
+import { Icon } from '../../components/icon.tsx'
 import { Await } from '../../components/page.tsx'
 import { SharedForm } from '../../components/shared-form.tsx'
 import { attempt, tell } from '../../components/toast.tsx'
 import { Problem } from '../../lib/api.ts'
 import { address } from '../../lib/base.ts'
-import { type Item, loadMetadata, metadataPath, saveTexts } from '../../lib/files.ts'
-import { type Graph, shownStatement, shortened } from '../../lib/graph.ts'
-import { t } from '../../lib/language.ts'
+import { aboutItem, type Item, loadMetadata, metadataPath, saveTexts } from '../../lib/files.ts'
+import { type Graph, shortened, shownStatement, valuesOf } from '../../lib/graph.ts'
+import { nameOfLanguage, t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
-import { visible } from '../../lib/text.ts'
+import { hintOf, visible } from '../../lib/text.ts'
+import { type Triple, triplesIn } from '../../lib/triples.ts'
 import type { MessageKey } from '../../messages/en.ts'
+import { EditStatement } from './edit-statement.tsx'
 
 const DCT = 'http://purl.org/dc/terms/'
+const DCAT = 'http://www.w3.org/ns/dcat#'
 
-/** Properties of Dublin Core that a form shows; DCAT uses the same. */
+/** Properties that a form shows. */
 const common = {
-  creator: 'metadataCreator',
-  publisher: 'metadataPublisher',
-  issued: 'metadataIssued',
-  language: 'language',
-  license: 'metadataLicense',
-  rights: 'metadataRights',
-  source: 'metadataSource',
-  identifier: 'metadataIdentifier',
-} as const satisfies Readonly<Record<string, MessageKey>>
+  creator: { iri: `${DCT}creator`, label: 'metadataCreator' },
+  publisher: { iri: `${DCT}publisher`, label: 'metadataPublisher' },
+  issued: { iri: `${DCT}issued`, label: 'metadataIssued' },
+  language: { iri: `${DCT}language`, label: 'language' },
+  license: { iri: `${DCT}license`, label: 'metadataLicense' },
+  rights: { iri: `${DCT}rights`, label: 'metadataRights' },
+  source: { iri: `${DCT}source`, label: 'metadataSource' },
+  identifier: { iri: `${DCT}identifier`, label: 'metadataIdentifier' },
+  place: { iri: `${DCT}spatial`, label: 'metadataPlace' },
+  landingPage: { iri: `${DCAT}landingPage`, label: 'metadataLandingPage' },
+} as const satisfies Readonly<Record<string, { readonly iri: string; readonly label: MessageKey }>>
 
 type CommonFields = Record<keyof typeof common, string>
 const names = Object.keys(common) as ReadonlyArray<keyof typeof common>
 
 const fieldsIn = (graph: Graph): CommonFields =>
-  Object.fromEntries(names.map(name => [name, shownStatement(graph, [DCT + name])?.value ?? ''])) as CommonFields
+  Object.fromEntries(names.map(name => [name, shownStatement(graph, [common[name].iri])?.value ?? ''])) as CommonFields
+
+/** The language of the value that a field shows, and how many more there are. */
+function hintIn(graph: Graph, predicate: string): string | undefined {
+  const language = shownStatement(graph, [predicate])?.lang
+  const more = valuesOf(graph, predicate).length - 1
+  const parts = [
+    ...(language === undefined ? [] : [nameOfLanguage(language)]),
+    ...(more > 0 ? [t('metadataMore', { count: more })] : []),
+  ]
+  return parts.length === 0 ? undefined : parts.join(' · ')
+}
 
 interface ItemMetadataProps {
   readonly item: Item
@@ -43,16 +60,19 @@ interface ItemMetadataProps {
 export function ItemMetadata({ item, onChanged }: ItemMetadataProps) {
   const [round, setRound] = useState(0)
   const [loaded, again] = useLoaded(() => loadMetadata(item), [item.context, item.entryId, round])
-  const saved = (): void => {
-    tell(t('saved'))
+  const changed = (): void => {
     setRound(round => round + 1)
     onChanged()
+  }
+  const saved = (): void => {
+    tell(t('saved'))
+    changed()
   }
   return (
     <>
       {item.canWriteMetadata && <CommonForm item={item} onSaved={saved} />}
       <Await loaded={loaded} again={again}>
-        {({ value }) => <Statements graph={value} />}
+        {({ value }) => <Statements item={item} graph={value} onSaved={changed} />}
       </Await>
       <div class="buttons">
         {(
@@ -74,29 +94,30 @@ const CommonForm = ({ item, onSaved }: { readonly item: Item; readonly onSaved: 
   <SharedForm
     load={() => loadMetadata(item)}
     inputs={[item.context, item.entryId]}
-    fieldsOf={fieldsIn}
-    labelOf={name => t(common[name])}
+    fieldsOf={graph => fieldsIn(aboutItem(item, graph))}
+    labelOf={name => t(common[name].label)}
     save={(graph, changed, tag) =>
       saveTexts(
         item,
         graph,
         names.flatMap(name => {
           const text = changed[name]
-          return text === undefined ? [] : [[DCT + name, text.trim()] as const]
+          return text === undefined ? [] : [[common[name].iri, text.trim()] as const]
         }),
         tag,
       )
     }
     onSaved={onSaved}
   >
-    {({ fields, set, problem }) => (
+    {({ fields, set, problem, state }) => (
       <>
         <div class="field-pairs">
           {names.map(name => (
             <Field
               key={name}
-              label={t(common[name])}
+              label={t(common[name].label)}
               value={fields[name]}
+              hint={hintIn(aboutItem(item, state), common[name].iri)}
               onValue={text => set({ [name]: text })}
               autocomplete="off"
             />
@@ -111,10 +132,45 @@ const CommonForm = ({ item, onSaved }: { readonly item: Item; readonly onSaved: 
   </SharedForm>
 )
 
-function Statements({ graph }: { readonly graph: Graph }) {
-  const rows = Object.entries(graph).flatMap(([subject, properties]) =>
-    Object.entries(properties).flatMap(([predicate, terms]) => terms.map(term => ({ subject, predicate, term }))),
+interface StatementsProps {
+  readonly item: Item
+  readonly graph: Graph
+  readonly onSaved: () => void
+}
+
+/** All statements. Who may change the metadata changes, adds and removes them. */
+function Statements({ item, graph, onSaved }: StatementsProps) {
+  const [edited, setEdited] = useState<Triple | 'new'>()
+  return (
+    <>
+      <StatementTable graph={graph} onEdit={item.canWriteMetadata ? setEdited : undefined} />
+      {item.canWriteMetadata && (
+        <div class="buttons">
+          <Button kind="quiet" size="small" onPress={() => setEdited('new')}>
+            {t('statementAdd')}
+          </Button>
+        </div>
+      )}
+      {edited !== undefined && (
+        <EditStatement
+          item={item}
+          known={graph}
+          triple={edited === 'new' ? undefined : edited}
+          onClose={() => setEdited(undefined)}
+          onSaved={onSaved}
+        />
+      )}
+    </>
   )
+}
+
+interface StatementTableProps {
+  readonly graph: Graph
+  readonly onEdit: ((triple: Triple) => void) | undefined
+}
+
+function StatementTable({ graph, onEdit }: StatementTableProps) {
+  const rows = triplesIn(graph)
   if (rows.length === 0) return <p class="empty">{t('metadataNone')}</p>
   const [first] = rows
   return (
@@ -125,19 +181,44 @@ function Statements({ graph }: { readonly graph: Graph }) {
           <th scope="col">{t('metadataProperty')}</th>
           <th scope="col">{t('value')}</th>
           <th scope="col">{t('metadataType')}</th>
+          {onEdit && (
+            <th scope="col">
+              <span class="hidden">{t('actions')}</span>
+            </th>
+          )}
         </tr>
       </thead>
       <tbody>
-        {rows.map(({ subject, predicate, term }, index) => (
-          <tr key={index}>
-            <td title={predicate}>
-              {subject !== first?.subject && <span class="muted">{visible(shortened(subject))} </span>}
-              {visible(shortened(predicate))}
-            </td>
-            <td>{visible(term.value)}</td>
-            <td class="muted">{term.lang ?? (term.datatype === undefined ? term.type : shortened(term.datatype))}</td>
-          </tr>
-        ))}
+        {rows.map((triple, index) => {
+          const { subject, predicate, object } = triple
+          const property = visible(shortened(predicate))
+          return (
+            <tr key={index}>
+              <td title={predicate}>
+                {subject !== first?.subject && <span class="muted">{visible(shortened(subject))} </span>}
+                {property}
+              </td>
+              <td>{visible(object.value)}</td>
+              <td class="muted">
+                {object.lang ?? (object.datatype === undefined ? object.type : shortened(object.datatype))}
+              </td>
+              {onEdit && (
+                <td>
+                  {object.type !== 'bnode' && (
+                    <button
+                      type="button"
+                      class="button quiet small only-icon"
+                      aria-label={t('statementChangeOf', { property, value: hintOf(object.value) })}
+                      onClick={() => onEdit(triple)}
+                    >
+                      <Icon name="edit" />
+                    </button>
+                  )}
+                </td>
+              )}
+            </tr>
+          )
+        })}
       </tbody>
     </table>
   )

@@ -134,7 +134,9 @@ function useArrows(panel: { readonly current: HTMLElement | null }, steps: Steps
   useLayoutEffect(() => {
     const dialog = panel.current?.closest('dialog')
     const press = (event: KeyboardEvent): void => {
-      if (event.target instanceof Element && event.target.closest(OWN_KEYS)) return
+      if (!(event.target instanceof Element) || event.target.closest(OWN_KEYS)) return
+      // Another dialog may be open above this one.
+      if (event.target.closest('dialog') !== dialog) return
       const step = { ArrowLeft: steps?.back, ArrowRight: steps?.on }[event.key]
       if (!step || event.ctrlKey || event.altKey || event.metaKey) return
       event.preventDefault()
