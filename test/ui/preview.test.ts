@@ -4,7 +4,7 @@ import { startFilesService } from '../support/files-page.ts'
 import { newPerson, openBrowser, requireAccessible } from '../support/ui.ts'
 
 const inBrowser = await openBrowser()
-const { atFiles, store } = await startFilesService()
+const { service, atFiles, store } = await startFilesService()
 
 /** A picture of one red pixel. */
 function png(): Buffer {
@@ -89,6 +89,50 @@ inBrowser(
 
     await (await open('data.bin')).getByText('There is no preview for this kind of file.').waitFor()
     await shut()
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
+
+inBrowser(
+  'an SVG is shown as an image, in which nothing runs and nothing is fetched; its code is the second choice',
+  async b => {
+    const { page, complaints, close } = await newPerson(b)
+    const context = await atFiles(page)
+    const drawing = `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40" onload="parent.document.title = 'taken over'">
+    <style>rect { fill: rgb(0, 128, 0) }</style><rect width="40" height="40"/>
+    <script>parent.document.title = 'taken over'; document.documentElement.remove()</script>
+    <image href="${service.base}auth/logout" width="1" height="1"/><image href="https://example.org/x.png" width="1" height="1"/></svg>`
+    await store(context, 'plan.svg', drawing, 'image/svg+xml')
+    await store(context, 'broken.svg', '<svg', 'image/svg+xml')
+    await page.reload()
+    await page.getByRole('link', { name: 'plan.svg', exact: true }).waitFor()
+    const requests: string[] = []
+    page.on('request', request => requests.push(request.url()))
+    await page.getByRole('link', { name: 'plan.svg', exact: true }).click()
+    const image = page.getByRole('dialog').getByRole('img', { name: 'plan.svg' })
+    const colour = await image.evaluate(async element => {
+      const image = element as HTMLImageElement
+      await image.decode()
+      const draw = new OffscreenCanvas(4, 4).getContext('2d') as OffscreenCanvasRenderingContext2D
+      draw.drawImage(image, 0, 0, 4, 4)
+      return [...draw.getImageData(2, 2, 1, 1).data].slice(0, 3)
+    })
+    assert.deepEqual(colour, [0, 128, 0])
+    await requireAccessible(page)
+    await page.getByRole('button', { name: 'Show code' }).click()
+    await page.locator('pre.preview').filter({ hasText: '<script>' }).waitFor()
+    await page.getByRole('button', { name: 'Show image' }).click()
+    await image.waitFor()
+    assert.notEqual(await page.title(), 'taken over')
+    assert.deepEqual(
+      requests.filter(url => url.includes('logout') || !url.startsWith(service.base)),
+      [],
+    )
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'broken.svg', exact: true }).click()
+    await page.locator('pre.preview').filter({ hasText: '<svg' }).waitFor()
     assert.deepEqual(complaints, [])
     await close()
   },

@@ -29,3 +29,8 @@ export function tellType(mediaType: string | undefined, name: string): string {
   if (kind === 'file' && extension !== undefined) return visible(extension).toUpperCase()
   return findMessage(`type.${kind}`) ?? kind
 }
+
+const pictures = /^image\/(?:png|jpe?g|gif|webp|avif|bmp)$/
+
+/** Whether browsers show files of this media type as pictures that do nothing. */
+export const isPicture = (mediaType = ''): boolean => pictures.test(mediaType)

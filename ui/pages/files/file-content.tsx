@@ -1,15 +1,16 @@
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
 import { Await } from '../../components/page.tsx'
 import { Problem } from '../../lib/api.ts'
 import { parseCsv } from '../../lib/csv.ts'
+import { isPicture } from '../../lib/file-types.ts'
 import { bytes, number } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { lazy } from '../../lib/lazy.tsx'
 import { useLoaded } from '../../lib/load.ts'
 import { visible } from '../../lib/text.ts'
 
-const images = /^image\/(?:png|jpe?g|gif|webp|avif|bmp)$/
-export const isPicture = (mediaType = ''): boolean => images.test(mediaType)
 const texts = /^text\/|^application\/(?:json|xml|ld\+json|rdf\+xml|javascript)$|\+(?:json|xml)$/
 const markdowns = /^text\/(?:x-)?markdown$/
 const tables = /^text\/(?:csv|tab-separated-values)$/
@@ -21,6 +22,8 @@ interface FileContentProps {
   /** Bytes; `undefined` while there is no file. */
   readonly size: number | undefined
   readonly mediaType: string | undefined
+  /** Whether each time that it is fetched counts. */
+  readonly isCounted?: boolean
 }
 
 /** Documents are parsed in a browser's memory. */
@@ -32,8 +35,10 @@ const Markdown = lazy(async () => (await import('./markdown.tsx')).default, { is
  * Media elements, text, and a drawing of a PDF document in a sandbox: no document of a user's is ever opened within the page, so none
  * can act in it.
  */
-export function FileContent({ source, name, size, mediaType = '' }: FileContentProps) {
+export function FileContent({ source, name, size, mediaType = '', isCounted = false }: FileContentProps) {
   if (size === undefined) return <p class="empty">{t('noPreview')}</p>
+  if (mediaType === 'image/svg+xml' && size <= MAX_SVG)
+    return <Drawing source={source} name={name} size={size} isCounted={isCounted} />
   if (isPicture(mediaType)) return <img class="preview" src={source} alt={visible(name)} />
   if (mediaType.startsWith('audio/')) return <audio class="preview" src={source} controls aria-label={visible(name)} />
   if (mediaType.startsWith('video/')) return <video class="preview" src={source} controls aria-label={visible(name)} />
@@ -52,19 +57,45 @@ export function FileContent({ source, name, size, mediaType = '' }: FileContentP
       </Text>
     )
   }
-  if (texts.test(mediaType)) {
-    return (
-      <Text source={source} size={size}>
-        {text => (
-          <pre class="preview" tabIndex={0}>
-            {text}
-          </pre>
-        )}
-      </Text>
-    )
-  }
+  if (texts.test(mediaType)) return <Plain source={source} size={size} />
   return <p class="empty">{t('noPreview')}</p>
 }
+
+/** Drawing a larger one would stop the page. */
+const MAX_SVG = 5_000_000
+
+type DrawingProps = Pick<FileContentProps, 'source' | 'name' | 'isCounted'> & { readonly size: number }
+
+/** An SVG as an image, in which browsers run no scripts and load nothing; or its text. */
+function Drawing({ source, name, size, isCounted = false }: DrawingProps) {
+  const [showsText, setShowsText] = useState(false)
+  return (
+    <>
+      {showsText ? (
+        <Plain source={source} size={size} />
+      ) : (
+        <img class="preview drawing" src={source} alt={visible(name)} onError={() => setShowsText(!isCounted)} />
+      )}
+      {!isCounted && (
+        <div class="buttons">
+          <Button kind="quiet" size="small" onPress={() => setShowsText(!showsText)}>
+            {t(showsText ? 'showImage' : 'showText')}
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+const Plain = ({ source, size }: { readonly source: string; readonly size: number }) => (
+  <Text source={source} size={size}>
+    {text => (
+      <pre class="preview" tabIndex={0}>
+        {text}
+      </pre>
+    )}
+  </Text>
+)
 
 const MAX_TEXT = 100_000
 

@@ -20,7 +20,7 @@ export function LinkedFile({ link, item, isLimited }: LinkedFileProps) {
   const source = address(linkedFile(link, id))
   return (
     <div class="stack">
-      {isShown && <FileContent source={source} name={name} size={size} mediaType={mediaType} />}
+      {isShown && <FileContent source={source} name={name} size={size} mediaType={mediaType} isCounted={isLimited} />}
       <p class="muted small">
         {[mediaType, size === undefined ? undefined : bytes(size)].filter(text => text !== undefined).join(' · ')}
       </p>
