@@ -15,6 +15,7 @@ const tasks = [
   'recover',
   'rename',
   'find',
+  'describe',
   'sign-out',
   'invite',
   'temporary',
@@ -25,6 +26,8 @@ const tasks = [
 ]
 const wanted = {
   'sign-in': 'sign-in-desktop-light',
+  'look-dark': 'home-phone-dark',
+  'look-contrast': 'home-zoomed-forced',
   ...Object.fromEntries(tasks.map(task => [`task-${task}`, `task-${task}`])),
 }
 

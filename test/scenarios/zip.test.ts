@@ -59,6 +59,25 @@ test('a folder is a zip with its folders, empty ones too, and every file in them
   assert.match((await zipOf(admin, context, outer)).disposition, /filename="?Reports\.zip/)
 })
 
+test('each file in the zip of a folder has the date of its last change, not that of the download (D25.7)', async () => {
+  const context = await newContext(admin)
+  const folder = await newFolder(context, 'Dated')
+  const changed: number[] = []
+  for (const name of ['older.txt', 'newer.txt']) {
+    await newFile(context, name, name, folder)
+    changed.push(service.system.now())
+    service.system.pass(600_000)
+  }
+  const answer = await admin.get(`${context}/zip?entries=${folder}`)
+  const members = await membersOf(answer.bytes)
+  // A zip counts in steps of two seconds.
+  const off = ['older.txt', 'newer.txt'].map((name, at) => {
+    const modified = members.find(member => member.name === `Dated/${name}`)?.modified?.getTime() ?? 0
+    return Math.abs(modified - (changed[at] ?? 0)) <= 2000
+  })
+  assert.deepEqual(off, [true, true])
+})
+
 test('names in a zip are safe on every system and unique in their folder (D25.7)', async () => {
   const context = await newContext(admin)
   const ids = [

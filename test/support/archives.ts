@@ -22,6 +22,7 @@ export interface Member {
   readonly name: string
   readonly bytes: Buffer
   readonly isDeflated: boolean
+  readonly modified?: Date
 }
 
 /** What is in an archive, in its order. */
@@ -31,7 +32,12 @@ export async function membersOf(archive: Buffer): Promise<Member[]> {
   for await (const entry of zip.eachEntry()) {
     const chunks: Buffer[] = []
     for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer)
-    members.push({ name: entry.fileName, bytes: Buffer.concat(chunks), isDeflated: entry.compressionMethod !== 0 })
+    members.push({
+      name: entry.fileName,
+      bytes: Buffer.concat(chunks),
+      isDeflated: entry.compressionMethod !== 0,
+      modified: entry.getLastModDate(),
+    })
   }
   return members
 }

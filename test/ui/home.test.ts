@@ -62,35 +62,3 @@ inBrowser('who has nothing yet is told what to do; an administrator creates the 
   assert.deepEqual(boss.complaints, [])
   await boss.close()
 })
-
-const MAX_TRANSFER = 100 * 1024
-
-inBrowser('no page transfers more than 100 KiB to a browser that has nothing of it yet', async b => {
-  const context = await newContext(admin, [id])
-  const pages = [
-    ['', '.tile'],
-    [`contexts/${context}/files`, 'table, .empty'],
-    ['account', 'form'],
-    ['admin', '.chart canvas'],
-    ['admin/users', 'tbody tr'],
-    [`admin/users/${id}?tab=access`, 'form'],
-    ['admin/audit', 'tbody tr'],
-    ['admin/settings', 'summary'],
-  ] as const
-  for (const [path, sign] of pages) {
-    const { page, close } = await newPerson(b, desktop)
-    const form = { auth_username: 'admin', auth_password: ADMIN_PASSWORD }
-    await page.request.post(`${service.base}auth/cookie`, { form })
-    await page.goto(`${service.base}ui/${path}`)
-    await page.locator(sign).first().waitFor()
-    await page.waitForLoadState('networkidle')
-    const bytes = await page.evaluate(() =>
-      [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].reduce(
-        (sum, entry) => sum + (entry as PerformanceResourceTiming).transferSize,
-        0,
-      ),
-    )
-    assert.ok(bytes > 10_000 && bytes <= MAX_TRANSFER, `${path}: ${bytes} bytes`)
-    await close()
-  }
-})

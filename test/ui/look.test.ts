@@ -6,7 +6,7 @@ import { after } from '../support/after.ts'
 import { linkOf, startSmtpServer } from '../support/smtp-server.ts'
 import { newContext, startInProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { desktop, newPerson, openBrowser, phone, picture, requireAccessible, enter } from '../support/ui.ts'
+import { desktop, enter, newPerson, openBrowser, phone, picture, requireAccessible, zoomed } from '../support/ui.ts'
 
 const smtp = await startSmtpServer({ after })
 const service = await startInProcess(
@@ -55,6 +55,7 @@ for (const [key, title, quota] of contexts) {
 const looks = [
   { look: 'desktop-light', ...desktop, colorScheme: 'light', locale: 'en-GB' },
   { look: 'phone-dark', ...phone, colorScheme: 'dark', locale: 'sv-SE' },
+  { look: 'zoomed-forced', ...zoomed, forcedColors: 'active', locale: 'de-DE' },
 ] as const
 
 for (const { look, ...options } of looks) {
@@ -105,7 +106,7 @@ for (const { look, ...options } of looks) {
       .getByRole('row')
       .filter({ hasText: `harbour-${look}.png` })
       .waitFor()
-    if (look === 'phone-dark') await page.locator('.files-bar .select').click()
+    if (look !== 'desktop-light') await page.locator('.files-bar .select').click()
     await page.locator('tbody .check input').first().check()
     await judge('files')
     await page.locator('tbody .menu button').first().click()

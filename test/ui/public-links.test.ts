@@ -105,6 +105,23 @@ inBrowser('a visitor looks through a folder; with a limit a preview is shown onl
   await close()
 })
 
+inBrowser('a visitor sees a folder sorted: folders first, then names with their numbers in order', async b => {
+  const folder = await newTitled(admin, context, 'Sorted', '?graphtype=list')
+  for (const file of ['record-10.txt', 'Record-9.txt', 'a.txt', 'record-100.txt'])
+    await newFile(admin, context, { name: file, bytes: file, list: folder })
+  const inside = `?graphtype=list&list=${encodeURIComponent(`${service.base}${context}/resource/${folder}`)}`
+  await newTitled(admin, context, 'Zebra', inside)
+  const { url } = await newLink(admin, context, folder)
+  const { page, complaints, close } = await newPerson(b, desktop)
+  await page.goto(url)
+  await page.getByRole('button', { name: 'Zebra' }).waitFor()
+  const names = await page.locator('tbody bdi.name').allInnerTexts()
+  assert.deepEqual(names, ['Zebra', 'a.txt', 'Record-9.txt', 'record-10.txt', 'record-100.txt'])
+  assert.match(await page.locator('tbody tr').nth(1).innerText(), /now|ago|second/)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
 inBrowser('administrators see the links of all users and revoke one; users see their own', async b => {
   await newLink(admin, context, report, { name: 'Of the administrator' })
   const { page, complaints, close } = await newPerson(b, desktop)

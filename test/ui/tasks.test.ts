@@ -140,6 +140,18 @@ task('find a file and look at it', 'find', 'anna', async ({ page, click, link, s
   await page.waitForSelector('pre.preview')
 })
 
+task('describe a file', 'describe', 'anna', async ({ page, click, button, link, show }) => {
+  await click(link('Survey of the harbour'))
+  await click(link('notes.txt'))
+  await click(page.getByRole('tab', { name: 'Metadata' }))
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Creator').fill('Anna Ek')
+  await dialog.getByLabel('Licence').fill('https://creativecommons.org/licenses/by/4.0/')
+  await show()
+  await click(button('Save'))
+  await dialog.getByRole('cell', { name: 'Anna Ek', exact: true }).waitFor()
+})
+
 task('sign out on all other devices', 'sign-out', 'anna', async ({ page, click, button, link, show }) => {
   const other = service.visitor()
   await other.signIn(name, GOOD_PASSWORD)
