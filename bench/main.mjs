@@ -19,6 +19,7 @@ const PARTS = [
   'entries',
   'start',
   'pages',
+  'lists',
   'search',
   'migration',
   'stalls',
