@@ -22,6 +22,7 @@ const PARTS = [
   'lists',
   'search',
   'migration',
+  'backup',
   'stalls',
   'scaled',
 ]

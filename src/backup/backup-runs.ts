@@ -70,8 +70,10 @@ export class BackupRuns {
       if (!isInterrupted && !isDue(last?.started)) return undefined
       if (isInterrupted) await tx.run(sql`DELETE FROM backup_runs WHERE started = ${last.started}`)
       await tx.run(sql`DELETE FROM backup_runs WHERE started < ${now - HISTORY}`)
-      await tx.run(sql`INSERT INTO backup_runs (started, renewed) VALUES (${now}, ${now}) ON CONFLICT DO NOTHING`)
-      return now
+      const begun = await tx.run(
+        sql`INSERT INTO backup_runs (started, renewed) VALUES (${now}, ${now}) ON CONFLICT DO NOTHING`,
+      )
+      return begun === 1 ? now : undefined
     })
   }
 

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { fill, holds, migrateStore, succeeded } from '../support/backups.ts'
 import { stowage } from '../support/cli.ts'
 import { cephGateway } from '../support/peers/ceph-gateway.ts'
 import { requirePeer } from '../support/peers/peer.ts'
 import { useGateway } from '../support/s3.ts'
-import { startProcess } from '../support/service.ts'
+import { newContext, newEntry, startProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { putFile } from '../support/uploads.ts'
+import { eventually } from '../support/waiting.ts'
 
 if (!cephGateway.available()) test('copies of a store in a bucket', t => void requirePeer(t, cephGateway))
 else {
@@ -65,5 +69,38 @@ else {
     )
     assert.equal(taken.status, 1)
     assert.match(taken.stderr, /already contains files/)
+  })
+
+  test('the service backs itself up into a bucket, also files of several parts, and a restore finds all of it', async t => {
+    const target = `s3://${gateway().bucket}/kept`
+    const first = await startProcess(t, { settings: { ...quota, 'service.data.store': 'folder' } })
+    const admin = await first.admin()
+    const contents = await fill(first, admin)
+    const context = await newContext(admin)
+    const path = `${context}/resource/${await newEntry(admin, context)}`
+    const large = 'large '.repeat(4_000_000)
+    assert.equal((await putFile(admin, path, large)).status, 201)
+    await first.stop()
+    const secret = await generateX25519Identity()
+    const settings = {
+      ...quota,
+      'service.data.store': 'folder',
+      'service.backup.schedule': '0 0 29 2 *',
+      'service.backup.target': target,
+      'service.backup.encrypt-to.1': await identityToRecipient(secret),
+    }
+    const second = await startProcess(t, { folder: first.folder, settings })
+    const run = async (...args: string[]): Promise<string> =>
+      succeeded(await stowage(first.folder, args, gateway().env))
+    await eventually('the backup', async () => /6 files/.test(await run('backup', 'list', target)))
+    await second.stop()
+    assert.match(await run('backup', 'verify', target), /6 files with \d+ bytes checked, 0 damaged/)
+    const folder = await temporaryFolder()
+    await writeFile(join(folder, 'key.txt'), `${secret}\n`)
+    const data = join(folder, 'restored')
+    await run('restore', target, '--identity', join(folder, 'key.txt'), '--set', `service.data.folder=${data}`)
+    const third = await startProcess(t, { folder: data, settings: { ...quota, 'service.data.store': 'folder' } })
+    await holds(third, contents)
+    assert.equal((await (await third.admin()).get(path)).text, large)
   })
 }

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { realSystem, type System } from '../../src/base/system.ts'
 import { areBlobsHeld, holdBlobs } from '../../src/files/garbage.ts'
@@ -250,3 +252,21 @@ test('the commands find the store by its address and never show the password in 
   assert.match(gone.stdout, /^problem: .*127\.0\.0\.1:1\/b cannot be used/m)
   assert.doesNotMatch(gone.stdout + gone.stderr, /Test-Password/)
 })
+
+test('of several nodes with a schedule one makes the backup, and all report it', async t => {
+  if (!requirePeer(t, postgres)) return
+  const { folder, settings } = await newCluster(t)
+  const target = join(await temporaryFolder(), 'backups')
+  const schedule = { 'service.backup.schedule': '0 0 29 2 *', 'service.backup.target': target }
+  const start = () => startInProcess(t, { folder, settings: { ...settings, ...schedule } })
+  const nodes = await Promise.all([start(), start(), start()])
+  for (const node of nodes) {
+    const admin = await node.admin()
+    await eventually('this node knows the backup', async () =>
+      /^stowage_backup_age_seconds \d/m.test((await admin.get('management/metrics')).text),
+    )
+  }
+  assert.equal((await readdir(join(target, 'generations'), { recursive: true })).filter(isManifest).length, 1)
+})
+
+const isManifest = (path: string): boolean => /[0-9a-f]{40}$/.test(path)
