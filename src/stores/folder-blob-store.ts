@@ -25,7 +25,7 @@ import { translateDiskError, withDiskErrors } from './disk.ts'
 /** A larger read keeps more in memory for a client that is slow. */
 const READ: Bytes = 2 ** 18
 /** Maximum number of bytes of a file received while earlier ones are written. */
-const BUFFER: Bytes = 2 ** 20
+const BUFFER: Bytes = 2 ** 18
 
 /**
  * Stores blobs as files in one folder with 256 sub-folders, named by the first two digits of the keys. A blob is written
@@ -206,14 +206,18 @@ export class FolderBlobStore implements BlobStore {
   /** Writes, synchronises and closes; closes after a failure too. @returns the number of bytes */
   async #fill(handle: FileHandle, bytes: AsyncIterable<Uint8Array>): Promise<Bytes> {
     let size = 0
-    const write = callbackify((chunk: Uint8Array) => {
-      size += chunk.byteLength
-      return this.#files.write(handle, chunk)
+    const write = callbackify((chunks: readonly Uint8Array[]) => {
+      for (const { byteLength } of chunks) size += byteLength
+      return this.#files.write(handle, chunks)
     })
     const file = new Writable({
       highWaterMark: BUFFER,
-      write: (chunk: Uint8Array, _, done) => write(chunk, done),
-      writev: (waiting, done) => write(Buffer.concat(waiting.map(({ chunk }) => chunk as Uint8Array)), done),
+      write: (chunk: Uint8Array, _, done) => write([chunk], done),
+      writev: (waiting, done) =>
+        write(
+          waiting.map(({ chunk }) => chunk as Uint8Array),
+          done,
+        ),
     })
     try {
       await pipeline(bytes, file)
@@ -291,8 +295,8 @@ const unlessAbsent = <T>(work: Promise<T>): Promise<T | undefined> =>
 export interface FileCalls {
   /** `a` and `append` write to the end; `append` only if the file exists. */
   open(path: string, flags: 'r' | 'wx' | 'a' | 'append'): Promise<FileHandle>
-  /** Writes all of `chunk` at the handle's position. */
-  write(handle: FileHandle, chunk: Uint8Array): Promise<void>
+  /** Writes all of the chunks at the handle's position. */
+  write(handle: FileHandle, chunks: readonly Uint8Array[]): Promise<void>
   sizeOf(handle: FileHandle): Promise<number>
   truncate(handle: FileHandle, size: number): Promise<void>
   sync(handle: FileHandle): Promise<void>
@@ -305,10 +309,22 @@ export interface FileCalls {
   stat(path: string): Promise<{ readonly size: number; readonly mtimeMs: number }>
 }
 
+/** What follows the first bytes of some chunks. */
+function behind(chunks: readonly Uint8Array[], bytes: Bytes): readonly Uint8Array[] {
+  let skipped = 0
+  return chunks.flatMap(chunk => {
+    const from = Math.min(bytes - skipped, chunk.length)
+    skipped += from
+    return from < chunk.length ? [chunk.subarray(from)] : []
+  })
+}
+
 /** Files and folders are made for this user only. */
 export const nodeFileCalls: FileCalls = {
   open: (path, flags) => open(path, flags === 'append' ? constants.O_WRONLY | constants.O_APPEND : flags, 0o600),
-  write: (handle, chunk) => handle.writeFile(chunk),
+  async write(handle, chunks) {
+    for (let left = chunks; left.length > 0; ) left = behind(left, (await handle.writev(left)).bytesWritten)
+  },
   sizeOf: async handle => (await handle.stat()).size,
   truncate: (handle, size) => handle.truncate(size),
   sync: handle => handle.sync(),

@@ -33,11 +33,11 @@ function failingCalls(failing: number): { readonly files: FileCalls; readonly ma
       next('open')
       return await nodeFileCalls.open(path, flags)
     },
-    async write(handle, chunk) {
+    async write(handle, chunks) {
       // What a full disk does: some bytes arrive, then the call fails.
-      if (made.length + 1 === failing) await nodeFileCalls.write(handle, randomBytes(10))
+      if (made.length + 1 === failing) await nodeFileCalls.write(handle, [randomBytes(10)])
       next('write')
-      await nodeFileCalls.write(handle, chunk)
+      await nodeFileCalls.write(handle, chunks)
     },
     async sync(handle) {
       next('sync')

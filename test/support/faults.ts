@@ -57,11 +57,14 @@ export function faultyFiles(real: FileCalls, faults: Faults): FileCalls {
         undefined,
         handle => real.close(handle),
       ),
-    write: (handle, chunk) =>
+    write: (handle, chunks) =>
       faults.call(
         'write',
-        () => real.write(handle, chunk),
-        () => real.write(handle, chunk.subarray(0, Math.ceil(chunk.length / 2))),
+        () => real.write(handle, chunks),
+        () => {
+          const whole = Buffer.concat(chunks)
+          return real.write(handle, [whole.subarray(0, Math.ceil(whole.length / 2))])
+        },
       ),
     sizeOf: handle => faults.call('sizeOf', () => real.sizeOf(handle)),
     truncate: (handle, size) => faults.call('truncate', () => real.truncate(handle, size)),
