@@ -77,3 +77,68 @@ inBrowser(
     await close()
   },
 )
+
+inBrowser('those with whom a space is shared see its title, not its id, until their access is removed', async b => {
+  const context = await newContext(admin, [anna.id])
+  const subject = service.base + context
+  const title = { [subject]: { 'http://purl.org/dc/terms/title': [{ type: 'literal', value: 'Field notes' }] } }
+  assert.equal((await admin.put(`_contexts/metadata/${context}`, title)).status, 204)
+  const { page, complaints, close } = await newPerson(b)
+  await enter(page, service.base, anna.name, GOOD_PASSWORD, `ui/contexts/${context}/sharing`)
+  await page.getByLabel('User or group').fill(ben.name)
+  await page.getByRole('button', { name: 'Grant access' }).click()
+  await page.waitForSelector('tbody tr:has-text("ben@example.org")')
+
+  const other = await newPerson(b)
+  await enter(other.page, service.base, ben.name, GOOD_PASSWORD, 'ui/shared')
+  await other.page.locator('.tile').filter({ hasText: 'Field notes' }).getByRole('link').click()
+  await other.page.getByRole('heading', { name: 'Field notes' }).waitFor()
+  const visitor = service.visitor()
+  await visitor.signIn(ben.name, GOOD_PASSWORD)
+  assert.equal((await visitor.get(`_contexts/metadata/${context}`)).status, 200)
+  await page.getByRole('button', { name: /Remove ben@example.org/ }).click()
+  await page.waitForSelector('tbody tr:has-text("ben@example.org")', { state: 'detached' })
+  assert.equal((await visitor.get(`_contexts/metadata/${context}`)).status, 403)
+  assert.deepEqual([...complaints, ...other.complaints], [])
+  await Promise.all([close(), other.close()])
+})
+
+inBrowser('a permission is changed in its row, and Undo gives the former one back', async b => {
+  const context = await newContext(admin, [anna.id])
+  const { page, complaints, close } = await newPerson(b)
+  await enter(page, service.base, anna.name, GOOD_PASSWORD, `ui/contexts/${context}/sharing`)
+  await page.getByLabel('User or group').fill(ben.name)
+  await page.getByRole('button', { name: 'Grant access' }).click()
+  const permission = page.getByLabel(/Permission of ben@example.org/)
+  assert.equal(await permission.inputValue(), 'reader')
+  assert.equal(await page.getByLabel(/Permission of anna/).count(), 0, "one does not change a permission of one's own")
+  const visitor = service.visitor()
+  await visitor.signIn(ben.name, GOOD_PASSWORD)
+  const mayWrite = async (): Promise<boolean> => (await visitor.post(context)).status === 201
+  assert.equal(await mayWrite(), false)
+
+  await permission.selectOption('writer')
+  await page.waitForSelector('text=ben@example.org now has the permission: read and write.')
+  assert.equal(await page.getByLabel(/Permission of ben/).inputValue(), 'writer')
+  assert.equal(await page.locator('tbody tr:has-text("ben@example.org")').count(), 1)
+  assert.equal(await mayWrite(), true)
+  await requireAccessible(page)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.waitForSelector('text=Undone')
+  assert.equal(await page.getByLabel(/Permission of ben/).inputValue(), 'reader')
+  assert.equal(await mayWrite(), false)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('an owner renames a space', async b => {
+  const context = await newContext(admin, [anna.id])
+  const { page, complaints, close } = await newPerson(b)
+  await enter(page, service.base, anna.name, GOOD_PASSWORD, `ui/contexts/${context}/sharing`)
+  await page.getByLabel('Title').fill('Tide gauges')
+  await page.getByRole('button', { name: 'Rename' }).click()
+  await page.getByRole('heading', { name: 'Share Tide gauges' }).waitFor()
+  await requireAccessible(page)
+  assert.deepEqual(complaints, [])
+  await close()
+})

@@ -61,15 +61,22 @@ export function isRestricted(info: Graph, place: Place): boolean {
   return !adds && slots.some(slot => termsOf(slot).length > 0)
 }
 
+function withName(graph: Graph, [subject, predicate]: Slot, value: string, isGiven: boolean): Graph {
+  const others = (graph[subject]?.[predicate] ?? []).filter(term => term.value !== value)
+  const terms = isGiven ? [...others, { type: 'uri', value }] : others
+  const { [predicate]: _, ...rest } = graph[subject] ?? {}
+  return { ...graph, [subject]: terms.length === 0 ? rest : { ...rest, [predicate]: terms } }
+}
+
 /** Adds a role to the info, or removes it. */
-export const changeAccess = (info: Graph, place: Place, { role, principal }: Access, isGiven: boolean): Graph =>
-  slotsOf(role, place).reduce((graph, [subject, predicate]) => {
-    const value = principalUri(place, principal)
-    const others = (graph[subject]?.[predicate] ?? []).filter(term => term.value !== value)
-    const terms = isGiven ? [...others, { type: 'uri', value }] : others
-    const { [predicate]: _, ...rest } = graph[subject] ?? {}
-    return { ...graph, [subject]: terms.length === 0 ? rest : { ...rest, [predicate]: terms } }
-  }, info)
+export function changeAccess(info: Graph, place: Place, { role, principal }: Access, isGiven: boolean): Graph {
+  const value = principalUri(place, principal)
+  const changed = slotsOf(role, place).reduce((graph, slot) => withName(graph, slot, value, isGiven), info)
+  if (place.entry !== undefined) return changed
+  // A context and its title are shared together: its metadata have a list of their own.
+  const keepsRole = accessIn(changed, place).some(access => access.principal === principal)
+  return withName(changed, [`${place.base}_contexts/metadata/${place.context}`, `${STORE}read`], value, keepsRole)
+}
 
 const withContext = (info: Graph, place: Place, isGiven: boolean): Graph =>
   roles.reduce((graph, role) => changeAccess(graph, place, { role, principal: OF_CONTEXT }, isGiven), info)

@@ -19,6 +19,7 @@ import { Link, navigate } from '../../lib/router.tsx'
 import { visible } from '../../lib/text.ts'
 import { AdminPage, ForAdmins } from './admin-page.tsx'
 import { ContextAccess } from '../sharing/context-access.tsx'
+import { RenameSpace } from '../sharing/rename-space.tsx'
 import { OwnerQuotaCard } from './owner-quota.tsx'
 import { ContextArchive } from './context-archive.tsx'
 
@@ -68,6 +69,7 @@ function ContextOf({ id }: { readonly id: string }) {
             <ContextAccess id={context.entryId} info={context.info} again={again} />
             {!context.entryId.startsWith('_') && (
               <>
+                <RenameSpace id={context.entryId} again={again} />
                 <ContextArchive id={context.entryId} name={context.name ?? title} />
                 <DeleteContext id={context.entryId} name={context.name ?? title} />
               </>

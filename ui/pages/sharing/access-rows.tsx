@@ -7,6 +7,7 @@ import { part } from '../../lib/base.ts'
 import { type Graph, valuesOf } from '../../lib/graph.ts'
 import { findMessage, t } from '../../lib/language.ts'
 import { accessNames, namesOf } from '../../lib/principals.ts'
+import { useSession } from '../../lib/session.ts'
 import { visible } from '../../lib/text.ts'
 
 /** A user or group with access, and the reason. */
@@ -103,6 +104,13 @@ async function membersOf(ids: readonly string[], signal: AbortSignal): Promise<R
   return new Map(await Promise.all(ids.map(async id => [id, await load(id)] as const)))
 }
 
+interface AccessColumnsProps {
+  /** Id of the person. */
+  readonly me: string
+  readonly onRemove: (access: Access) => unknown
+  readonly onRole: (row: AccessRow, role: Role) => unknown
+}
+
 const reasons = {
   listed: () => t('whyListed'),
   group: ({ group = '' }: AccessRow) => t('whyGroup', { name: visible(group) }),
@@ -110,17 +118,42 @@ const reasons = {
   admin: () => t('whyAdmin'),
 } as const
 
-const accessColumns = (remove: (access: Access) => unknown): ReadonlyArray<Column<AccessRow>> => [
+const accessColumns = ({ me, onRemove, onRole }: AccessColumnsProps): ReadonlyArray<Column<AccessRow>> => [
   {
     title: t('userOrGroup'),
     cell: ({ name, why }) => (why === 'group' ? <span>{visible(name)}</span> : <strong>{visible(name)}</strong>),
   },
-  { title: t('may'), cell: ({ role }) => tellRole(role) },
+  {
+    title: t('may'),
+    cell: row =>
+      // Giving up a role of one's own, and access for everyone, are steps that the person confirms.
+      row.why !== 'listed' || row.principal === me || row.principal === GUEST ? (
+        tellRole(row.role)
+      ) : (
+        <select
+          class="small"
+          aria-label={t('permissionOf', { name: visible(row.name) })}
+          value={row.role}
+          onInput={({ currentTarget }) => {
+            const role = roles.find(role => role === currentTarget.value)
+            // What the list shows is what is stored.
+            currentTarget.value = row.role
+            if (role !== undefined) onRole(row, role)
+          }}
+        >
+          {roles.map(role => (
+            <option key={role} value={role}>
+              {tellRole(role)}
+            </option>
+          ))}
+        </select>
+      ),
+  },
   { title: t('why'), cell: row => reasons[row.why](row) },
   removeColumn(
     ({ why, name, role }: AccessRow) =>
       why === 'listed' ? t('removeAccess', { name: visible(name), role: tellRole(role) }) : undefined,
-    ({ role, principal }) => remove({ role, principal }),
+    ({ role, principal }) => onRemove({ role, principal }),
   ),
 ]
 
@@ -139,17 +172,17 @@ export const RoleChoice = ({ value, onValue }: RoleChoiceProps) => (
   />
 )
 
-interface AccessTableProps {
+interface AccessTableProps extends Omit<AccessColumnsProps, 'me'> {
   readonly rows: readonly AccessRow[]
-  readonly onRemove: (access: Access) => unknown
 }
 
-/** All users and groups with access, the reason, and a button to remove those that are listed. */
-export function AccessTable({ rows, onRemove }: AccessTableProps) {
+/** All users and groups with access and the reason; those that are listed can get another role, or be removed. */
+export function AccessTable({ rows, onRemove, onRole }: AccessTableProps) {
+  const { me } = useSession()
   return (
     <Table
       caption={t('access')}
-      columns={accessColumns(onRemove)}
+      columns={accessColumns({ me: me.id, onRemove, onRole })}
       rows={rows}
       keyOf={({ role, principal, why, group }) => JSON.stringify([role, principal, why, group])}
     />

@@ -22,6 +22,7 @@ import { visible } from '../../lib/text.ts'
 import { type AccessRow, AccessTable, loadAccessRows } from './access-rows.tsx'
 import { AddAccess } from './add-access.tsx'
 import { useRemoval } from './removal.tsx'
+import { roleChange } from './role-change.ts'
 
 interface EntryAccessProps {
   readonly item: Item
@@ -57,6 +58,7 @@ export function EntryAccess({ item, ofContext, again }: EntryAccessProps) {
     again()
   }
   const ownsContext = ofContext.some(({ role, principal }) => role === 'owner' && principal === me.id)
+  const isStillOwner = async (): Promise<boolean> => (await loadItem(context, entryId)).isOwner
   const { remove, question } = useRemoval({
     isOwn: ({ principal }) => principal === me.id && !me.isAdmin && !ownsContext,
     work: access =>
@@ -67,7 +69,13 @@ export function EntryAccess({ item, ofContext, again }: EntryAccessProps) {
         return rest
       }),
     giveBack: access => edit(info => withAccess(info, place, access)),
-    isStillOwner: async () => (await loadItem(context, entryId)).isOwner,
+    isStillOwner,
+    again,
+  })
+  const changeRole = roleChange({
+    // The new role comes first: a list without any would let in those who have access to the context.
+    work: (from, to) => edit(info => withoutAccess(withAccess(info, place, to), place, from)),
+    isStillOwner,
     again,
   })
   return (
@@ -77,7 +85,7 @@ export function EntryAccess({ item, ofContext, again }: EntryAccessProps) {
       <Await loaded={rows} again={againRows}>
         {rows => (
           <>
-            <AccessTable rows={rows} onRemove={remove} />
+            <AccessTable rows={rows} onRemove={remove} onRole={changeRole} />
             <OnlyThese
               isOnly={isOnly}
               losing={rows.filter(row => isLost(row, listed))}

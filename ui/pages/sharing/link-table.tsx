@@ -43,7 +43,7 @@ export function LinkTable({ links, shows, onRevoked }: LinkTableProps) {
     }
   }
   const columns: ReadonlyArray<Column<PublicLink>> = [
-    ...(shows.includes('item') ? [itemColumn()] : []),
+    shows.includes('item') ? itemColumn() : noteColumn(),
     ...(shows.includes('creator') ? [creatorColumn()] : []),
     ...limitColumns(),
     {
@@ -103,15 +103,43 @@ export function LinkTable({ links, shows, onRevoked }: LinkTableProps) {
 const itemColumn = (): Column<PublicLink> => ({
   title: t('fileOrFolder'),
   kind: 'wide',
-  cell: ({ item, contextId, entryId }) =>
-    item === undefined ? (
-      '–'
-    ) : (
-      <Link to={itemPath({ context: contextId, entryId }, 'access')}>
-        <Name>{item}</Name>
-      </Link>
-    ),
+  cell: link => {
+    const { item, contextId, entryId, name } = link
+    return (
+      <div>
+        {item === undefined ? (
+          '–'
+        ) : (
+          <Link class="strong" to={itemPath({ context: contextId, entryId }, 'access')}>
+            <Name>{item}</Name>
+          </Link>
+        )}
+        <div class="muted small">
+          {name !== undefined && `${visible(name)} · `}
+          <Made {...link} />
+        </div>
+      </div>
+    )
+  },
 })
+
+const noteColumn = (): Column<PublicLink> => ({
+  title: t('linkNote'),
+  cell: link => (
+    <div>
+      {link.name === undefined ? <span class="muted">–</span> : visible(link.name)}
+      <div class="muted small">
+        <Made {...link} />
+      </div>
+    </div>
+  ),
+})
+
+const Made = ({ created, hasPassword }: PublicLink) => (
+  <>
+    {dateTime(new Date(created))} {hasPassword && <span class="badge plain">{t('password')}</span>}
+  </>
+)
 
 const creatorColumn = (): Column<PublicLink> => ({
   title: t('by'),
@@ -122,17 +150,8 @@ const states = { active: 'linkActive', expired: 'linkExpired', 'used-up': 'linkU
 
 const limitColumns = (): ReadonlyArray<Column<PublicLink>> => [
   {
-    title: t('linkNote'),
-    cell: ({ name, hasPassword, created }) => (
-      <div>
-        {name === undefined ? <span class="muted">–</span> : visible(name)}{' '}
-        {hasPassword && <span class="badge plain">{t('password')}</span>}
-        <div class="muted small">{dateTime(new Date(created))}</div>
-      </div>
-    ),
-  },
-  {
     title: t('state'),
+    kind: 'whole',
     cell: ({ state, expires }) => (
       <div>
         <span class={state === 'active' ? 'badge plain' : 'badge'}>{t(states[state])}</span>
@@ -144,6 +163,7 @@ const limitColumns = (): ReadonlyArray<Column<PublicLink>> => [
   },
   {
     title: t('linkDownloads'),
+    kind: 'whole',
     cell: ({ downloads, maxDownloads, lastUsed }) => (
       <div>
         {maxDownloads === undefined

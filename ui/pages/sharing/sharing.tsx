@@ -6,6 +6,7 @@ import { useLoaded } from '../../lib/load.ts'
 import { Link } from '../../lib/router.tsx'
 import { visible } from '../../lib/text.ts'
 import { ContextAccess } from './context-access.tsx'
+import { RenameSpace } from './rename-space.tsx'
 
 /** Grants and revokes access to a context, for its owners. */
 export function Sharing({ parts }: { readonly parts: Readonly<Record<string, string>> }) {
@@ -17,7 +18,10 @@ export function Sharing({ parts }: { readonly parts: Readonly<Record<string, str
       <Await loaded={loaded} again={again}>
         {({ contextId, info, isOwner }) =>
           isOwner ? (
-            <ContextAccess id={contextId} info={info} again={again} />
+            <>
+              <ContextAccess id={contextId} info={info} again={again} />
+              <RenameSpace id={contextId} again={again} />
+            </>
           ) : (
             <p class="notice warn">{t('ownersOnly')}</p>
           )
