@@ -1,7 +1,7 @@
 import { countRows, holds, type Listed, type Portion } from '../accounts/directory.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import type { Database, Queries } from '../stores/database.ts'
-import { type Sql, sql } from '../stores/sql.ts'
+import { listed, type Sql, sql } from '../stores/sql.ts'
 import { CONTEXTS, PRINCIPALS } from '../model/addresses.ts'
 import { findEntry, findEntryHead } from './entry-records.ts'
 import { type EntryInContext, may } from '../model/rights.ts'
@@ -12,14 +12,17 @@ import { findContextsOfCaller, type WantedContexts } from '../search/contexts-of
 export const contextOrders = ['name', 'fullness', 'used'] as const
 type ContextOrder = (typeof contextOrders)[number]
 
-/** Lists all contexts except system contexts, for administrators. */
+/** Lists all contexts except system contexts, for administrators. @param alsoIds contexts that match the query in another way */
 export async function listContexts(
   database: Database,
   ledger: Ledger,
   { query, limit, offset, sort }: Portion & { readonly sort: ContextOrder },
+  alsoIds: readonly string[] = [],
 ): Promise<Listed<EntryInContext>> {
+  const isFound = holds(query)
+  const matches = alsoIds.length === 0 ? isFound : sql`(${isFound} OR c.id IN (${listed(alsoIds)}))`
   const from = sql`FROM contexts c LEFT JOIN quota_usage s ON s.kind = 'context' AND s.owner = c.id
-    WHERE c.id NOT IN (${CONTEXTS}, ${PRINCIPALS}) AND ${holds(query)}`
+    WHERE c.id NOT IN (${CONTEXTS}, ${PRINCIPALS}) AND ${matches}`
   const rows = await database.all<{ id: string }>(
     sql`SELECT c.id ${from} ORDER BY ${orderBy(sort, ledger)} coalesce(c.name, c.id), c.id LIMIT ${limit} OFFSET ${offset}`,
   )

@@ -144,6 +144,15 @@ test('contexts are listed with their quota by name, by bytes, or the fullest fir
   assert.equal(half?.name, 'Name fill-half')
 })
 
+test('administrators find a context by a part of its title', async () => {
+  const context = await newContext(admin)
+  const title = { 'http://purl.org/dc/terms/title': [{ type: 'literal', value: 'Tide gauges of Trondheim' }] }
+  assert.equal((await admin.put(`_contexts/metadata/${context}`, { [admin.base + context]: title })).status, 204)
+  const found = async (): Promise<unknown[]> =>
+    (await list('contexts', search('GAUGES of tr'))).items.map(({ contextId }) => contextId)
+  assert.deepEqual(await found(), [context])
+})
+
 test('contexts without a quota of their own are as full as the default makes them', async t => {
   const settings = { 'service.data.quota': 'on', 'service.data.quota.default': '1000' }
   const other = await startInProcess(t, { settings })

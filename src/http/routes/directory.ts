@@ -61,7 +61,7 @@ export const directoryRoutes = [
     },
     handle: async (deps: Uses<'audit' | 'base' | 'database' | 'ledger' | 'lockout' | 'search'>, { caller, query }) => {
       const { database } = deps
-      const { total, items } = await listUsers(database, query, await describedAs(deps, caller, query.query))
+      const { total, items } = await listUsers(database, query, await describedAs(deps, caller, 'User', query.query))
       const users = []
       for (const user of items) users.push(await describeUser(deps, user))
       return { users, results: total, limit: query.limit, offset: query.offset }
@@ -101,6 +101,9 @@ export const directoryRoutes = [
     requires: { role: 'admin', to: 'list the contexts' },
     query: {
       ...portion,
+      query: textParameter('Part of a name, an id or a title, in upper or lower case.', {
+        keywords: { maxLength: 256 },
+      }),
       sort: choice(
         '`fullness`: the least space in relation to the quota first, then those without a quota; `used`: the most bytes first.',
         contextOrders,
@@ -125,11 +128,14 @@ export const directoryRoutes = [
         ),
       ),
     },
-    handle: async (
-      { database, ledger, views, base }: Uses<'database' | 'ledger' | 'views' | 'base'>,
-      { caller, query },
-    ) => {
-      const { total, items } = await listContexts(database, ledger, query)
+    handle: async (deps: Uses<'database' | 'ledger' | 'views' | 'base' | 'search'>, { caller, query }) => {
+      const { database, ledger, views, base } = deps
+      const { total, items } = await listContexts(
+        database,
+        ledger,
+        query,
+        await describedAs(deps, caller, 'Context', query.query),
+      )
       const contexts = []
       for (const item of items) {
         const { name, quota, metadata } = describeEntry(await views.of(caller, item, true), base)
@@ -142,19 +148,20 @@ export const directoryRoutes = [
   }),
 ]
 
-/** How many users are found by what their metadata say. */
+/** How many users or contexts are found by what their metadata say. */
 const MAX_DESCRIBED = 100
 
-/** Ids of the users whose full name or e-mail address contains a text. */
+/** Ids of the users whose full name or e-mail address contains a text, or of the contexts whose title does. */
 async function describedAs(
   { base, search }: Uses<'base' | 'search'>,
   caller: Caller,
+  type: 'User' | 'Context',
   text: string | undefined,
 ): Promise<readonly string[]> {
   if (text === undefined || text.trim() === '') return []
   const words = text.trim().replaceAll(/[^\p{L}\p{N}]/gu, sign => `\\${sign}`)
   const { hits } = await search.find(caller, {
-    query: parseQuery(`graphType:User AND (title:*${words}* OR email:*${words}*)`),
+    query: parseQuery(`graphType:${type} AND (title:*${words}* OR email:*${words}*)`),
     filters: [],
     limit: MAX_DESCRIBED,
     offset: 0,
