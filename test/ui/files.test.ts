@@ -14,7 +14,7 @@ import {
 } from '../support/files-page.ts'
 import { sendRaw } from '../support/raw-request.ts'
 import { newContext } from '../support/service.ts'
-import { enter, escape, newPerson, openBrowser, phone } from '../support/ui.ts'
+import { enter, escape, newPerson, openBrowser, phone, requireAccessible } from '../support/ui.ts'
 import { until } from '../support/waiting.ts'
 
 const inBrowser = await openBrowser()
@@ -338,7 +338,11 @@ inBrowser(
     await page.keyboard.press('Enter')
     await row(page, 'Harbour').waitFor()
     await pick(page, 'loose.txt', 'Move')
-    await page.getByRole('dialog').getByLabel('Folder').waitFor()
+    const dialog = page.getByRole('dialog', { name: 'Move loose.txt' })
+    assert.equal(await dialog.getByRole('button', { name: 'Move here' }).isDisabled(), true, 'it is at the top level')
+    await dialog.getByRole('button', { name: 'Open the folder Harbour' }).click()
+    await dialog.getByText('There are no folders here.').waitFor()
+    await requireAccessible(page)
     await page.keyboard.press('Enter')
     await row(page, 'loose.txt').waitFor({ state: 'detached' })
     await drag(page, row(page, 'dragged.txt'), row(page, 'Harbour'))

@@ -113,9 +113,20 @@ export async function search(query: string, sort: string, offset: number, signal
   return { items: found.resource.children.map(itemOf), results: found.results }
 }
 
-/** The first 100 folders of a context, by name. @throws {Problem} */
-export const loadFolders = (contextUri: string, signal: AbortSignal): Promise<Window> =>
-  search(`context:${escape(contextUri)} AND entryType:Local AND graphType:List`, 'name asc', 0, signal)
+/** All folders that are directly in a folder, or in none, by name. @throws {Problem} */
+export async function loadFolders(
+  place: Pick<Listing, 'contextUri' | 'folder'>,
+  signal: AbortSignal,
+): Promise<readonly Item[]> {
+  const query = `${queryOfFolder(place)} AND graphType:List`
+  const folders: Item[] = []
+  for (let results = 1; folders.length < results; ) {
+    const window = await search(query, 'name asc', folders.length, signal)
+    folders.push(...window.items)
+    results = window.items.length === 0 ? 0 : window.results
+  }
+  return folders
+}
 
 /** Number of names looked up with one request. */
 const NAMES = 10

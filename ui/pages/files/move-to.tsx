@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { Dialog, DialogButtons } from '../../components/dialog.tsx'
-import { Choice } from '../../components/field.tsx'
 import { Form } from '../../components/form.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { Name } from '../../components/name.tsx'
 import { Await } from '../../components/page.tsx'
 import { type Item, loadFolders } from '../../lib/files.ts'
 import { t } from '../../lib/language.ts'
@@ -10,6 +11,7 @@ import { useLoaded } from '../../lib/load.ts'
 import { visible } from '../../lib/text.ts'
 import type { Target } from '../../lib/uploads.ts'
 import { moveAll } from './moving.ts'
+import { NewFolder } from './name-dialog.tsx'
 
 interface MoveToProps {
   readonly items: readonly Item[]
@@ -18,35 +20,75 @@ interface MoveToProps {
   readonly onChanged: () => void
 }
 
-const NO_FOLDER = ''
+type Folder = Pick<Item, 'entryId' | 'name'>
 
-/** Chooses the target folder for files and folders. */
+/** Opens the folders of a space one after the other, until the person moves the items into one of them. */
 export function MoveTo({ items, target, onClose, onChanged }: MoveToProps) {
-  const [loaded, again] = useLoaded(signal => loadFolders(target.contextUri, signal), [target.contextUri])
-  const [folder, setFolder] = useState<string>()
+  const [path, setPath] = useState<readonly Folder[]>([])
+  const [isMaking, setMaking] = useState(false)
+  const [first] = items
+  const title =
+    first && items.length === 1 ? t('moveOne', { name: visible(first.name) }) : t('moveMany', { count: items.length })
+  // With the path that they belong to: until the next folders are there, these stay.
+  const load = async (signal: AbortSignal) => ({
+    path,
+    folders: await loadFolders({ contextUri: target.contextUri, folder: path.at(-1)?.entryId }, signal),
+  })
+  const [loaded, again] = useLoaded(load, [target.contextUri, path])
   return (
-    <Dialog title={t('move')} onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       <Await loaded={loaded} again={again}>
-        {folders => {
-          const isMoved = (id: string): boolean => items.some(({ entryId }) => entryId === id)
-          const possible = folders.items.filter(({ entryId }) => !isMoved(entryId) && entryId !== target.folder)
-          const options: Array<readonly [string, string]> = [
-            ...(target.folder === undefined ? [] : [[NO_FOLDER, t('noFolder')] as const]),
-            ...possible.map(({ entryId, name }) => [entryId, visible(name)] as const),
-          ]
-          if (options.length === 0) return <p class="empty">{t('foldersNone')}</p>
-          const chosen = folder ?? options[0]?.[0] ?? NO_FOLDER
+        {({ path, folders }) => {
+          const to = { ...target, folder: path.at(-1)?.entryId }
+          const isMoved = ({ entryId }: Item): boolean => items.some(item => item.entryId === entryId)
+          const possible = folders.filter(folder => !isMoved(folder))
           const move = async (): Promise<void> => {
-            const to = { ...target, folder: chosen === NO_FOLDER ? undefined : chosen }
             if (await moveAll(items, to, onChanged)) onClose()
           }
           return (
             <Form work={move}>
               {() => (
                 <>
-                  <Choice label={t('folder')} value={chosen} options={options} onValue={setFolder} />
+                  <nav class="crumbs" aria-label={t('breadcrumbs')}>
+                    <ol>
+                      {[{ entryId: '', name: t('topLevel') }, ...path].map(({ entryId, name }, at) => (
+                        <li key={entryId} aria-current={at === path.length ? 'location' : undefined}>
+                          {at === path.length ? (
+                            <strong>
+                              <Name>{name}</Name>
+                            </strong>
+                          ) : (
+                            <button type="button" class="link" onClick={() => setPath(path.slice(0, at))}>
+                              <Name>{name}</Name>
+                            </button>
+                          )}
+                        </li>
+                      ))}
+                    </ol>
+                  </nav>
+                  <ul class="things folders" aria-label={t('folders')}>
+                    {possible.map(folder => (
+                      <li key={folder.entryId}>
+                        <Icon name="folder" />
+                        <button
+                          type="button"
+                          class="link"
+                          aria-label={t('openFolder', { name: visible(folder.name) })}
+                          onClick={() => setPath([...path, folder])}
+                        >
+                          <Name>{folder.name}</Name>
+                        </button>
+                      </li>
+                    ))}
+                    {possible.length === 0 && <li class="none">{t('foldersNone')}</li>}
+                  </ul>
                   <DialogButtons onClose={onClose}>
-                    <Button type="submit">{t('move')}</Button>
+                    <Button kind="quiet" onPress={() => setMaking(true)}>
+                      {t('newFolder')}
+                    </Button>
+                    <Button type="submit" disabled={items.every(({ folder }) => folder === to.folder)}>
+                      {t('moveHere')}
+                    </Button>
                   </DialogButtons>
                 </>
               )}
@@ -54,6 +96,13 @@ export function MoveTo({ items, target, onClose, onChanged }: MoveToProps) {
           )
         }}
       </Await>
+      {isMaking && (
+        <NewFolder
+          target={{ ...target, folder: path.at(-1)?.entryId }}
+          onClose={() => setMaking(false)}
+          onCreated={again}
+        />
+      )}
     </Dialog>
   )
 }
