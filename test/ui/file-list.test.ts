@@ -274,7 +274,7 @@ inBrowser(
     await search.fill('lighthouse voyage')
     await page.waitForSelector('text=1 item')
     await page.getByLabel('Only in this space').check()
-    await page.waitForSelector('text=Nothing found.')
+    await page.waitForSelector('text=Nothing found for “lighthouse voyage”.')
     await page.getByLabel('Only in this space').uncheck()
     await row(page, 'a.txt').getByRole('link', { name: 'a.txt', exact: true }).click()
     await page.getByRole('dialog', { name: 'a.txt' }).getByLabel('Description').waitFor()

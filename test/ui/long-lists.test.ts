@@ -35,6 +35,7 @@ for (const locale of ['en', 'sv', 'de']) {
       await page.locator('.files tbody th.name a').first().waitFor()
       await page.locator('.files').scrollIntoViewIfNeeded()
       assert.ok((await page.locator('.files .gap').count()) > 0, 'the list is longer than what is drawn')
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, 'the bar fits')
       const names = await namesOf(page)
       assert.ok(names.length > 3, `${names.length} names are in the window`)
       for (const { width: space, isHit } of names) {

@@ -96,7 +96,12 @@ async function requireWholeWords(page: Page): Promise<void> {
       range.setEnd(node, to)
       return range.getClientRects().length
     }
-    const texts = [...document.querySelectorAll('td.whole')].flatMap(({ firstChild }) => firstChild ?? [])
+    const texts = [...document.querySelectorAll('td.whole')].flatMap(cell => {
+      const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)
+      const nodes: Node[] = []
+      while (walker.nextNode()) nodes.push(walker.currentNode)
+      return nodes
+    })
     const words = texts.flatMap(node =>
       [...(node.textContent ?? '').matchAll(/\S+/g)].map(({ 0: word, index }) =>
         linesOf(node, index, index + word.length),

@@ -36,6 +36,9 @@ export function Menu({ label, items, children, class: names, isTabStop = true }:
     if (!isOpen) return undefined
     const list = box.current?.querySelector<HTMLElement>('[role=menu]')
     if (list && list.getBoundingClientRect().bottom > innerHeight) list.classList.add('above')
+    // It ends where its button ends, unless there is no room for it on that side.
+    const edges = list?.getBoundingClientRect()
+    if (edges && (edges.left < 0 || edges.right > document.documentElement.clientWidth)) list?.classList.add('onward')
     list?.querySelector<HTMLElement>('[role=menuitem]')?.focus()
     const leave = (event: Event): void => {
       if (!(event.target instanceof Node && box.current?.contains(event.target) === true)) setOpen(false)

@@ -22,6 +22,10 @@ export function bytes(size: number): string {
   return `${text} ${units[unit]}`
 }
 
+/** A day in the time zone of the user. */
+export const date = (time: Date): string =>
+  new Intl.DateTimeFormat(currentLocale(), { dateStyle: 'medium' }).format(time)
+
 /** Date and time in the time zone of the user. */
 export const dateTime = (time: Date): string =>
   new Intl.DateTimeFormat(currentLocale(), { dateStyle: 'medium', timeStyle: 'short' }).format(time)

@@ -48,7 +48,7 @@ export function AdminNav() {
       <div class="opener">
         <Button kind="quiet" onPress={() => setOpen(true)}>
           <Icon name="menu" />
-          {t('administration')}
+          {t('adminMenu')}
         </Button>
       </div>
       <Nav />

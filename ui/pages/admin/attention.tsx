@@ -34,7 +34,13 @@ async function loadMatters(signal: AbortSignal): Promise<readonly Matter[]> {
       const count = findings.filter(finding => finding.level === level).length
       return count === 0
         ? []
-        : [{ text: t(`findings.${level}`, { count }), to: 'admin/checks', isBad: level === 'problem' }]
+        : [
+            {
+              text: `${t('adminFindings')}: ${t(`findings.${level}`, { count })}`,
+              to: 'admin/checks',
+              isBad: level === 'problem',
+            },
+          ]
     }),
     ...items.flatMap(context => {
       const level = fullness(context)

@@ -26,8 +26,8 @@ interface FileListProps {
   readonly target: Target
   /** A new value fetches the list again. */
   readonly round: number
-  /** Whether another text already explains why the list is empty. */
-  readonly isEmptyForAReason: boolean
+  /** Stands in place of an empty list. */
+  readonly none: string
   /** The item whose details are shown, as in the address of the page; empty for none. */
   readonly opened: { readonly context: string; readonly item: string; readonly tab: string }
   readonly onSort: (column: SortColumn) => void
@@ -43,20 +43,7 @@ interface FileListProps {
 
 /** Files and folders with a bar above them; only the visible rows are fetched and drawn. */
 export function FileList(props: FileListProps) {
-  const {
-    listing,
-    target,
-    round,
-    isEmptyForAReason,
-    opened,
-    onSort,
-    onOpen,
-    onTab,
-    onClose,
-    onChanged,
-    head,
-    children,
-  } = props
+  const { listing, target, round, none, opened, onSort, onOpen, onTab, onClose, onChanged, head, children } = props
   const { me } = useSession()
   // A guest gets an empty list and no error, so an empty list may mean that the session has ended.
   const items = useItems(listing, () => checkSession(me))
@@ -106,7 +93,7 @@ export function FileList(props: FileListProps) {
       </FilesBar>
       {items.problem !== undefined && <ProblemNotice error={items.problem} again={items.reload} />}
       {results === 0 ? (
-        <p class="empty">{t(listing.search !== '' || isEmptyForAReason ? 'nothingFound' : 'filesNone')}</p>
+        <p class="empty">{none}</p>
       ) : (
         <table
           // Who points at a row may open it next; the first load stays small.

@@ -194,6 +194,10 @@ function FilesOf({ context, folder, name, path, moves, reload }: FilesOfProps) {
   const listing: Listing = { contextUri, folder, search, isEverywhere, sort: column, descends: order === 'desc' }
   const onSort = (next: SortColumn): void =>
     change({ sort: next, order: next === column && order === 'asc' ? 'desc' : 'asc' })
+  const none =
+    search === ''
+      ? t(canWrite ? 'filesNone' : canRead ? 'filesNoneToRead' : 'nothingFound')
+      : t('searchNone', { search })
   const here = { context: contextId, entryId: folder ?? '' }
   const open = (found: Pick<Item, 'context' | 'entryId'>, tab = ''): void =>
     change({ item: addressOf(found, contextId), tab }, item === '')
@@ -202,7 +206,7 @@ function FilesOf({ context, folder, name, path, moves, reload }: FilesOfProps) {
       listing={listing}
       target={target}
       round={round + moves}
-      isEmptyForAReason={!canRead}
+      none={none}
       opened={{ context: contextId, item, tab }}
       onSort={onSort}
       onOpen={open}

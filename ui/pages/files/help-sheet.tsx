@@ -39,7 +39,7 @@ export function HelpSheet({ onClose }: { readonly onClose: () => void }) {
   )
 }
 
-const TYPING = 'input, select, textarea, [contenteditable], dialog *'
+const TYPING = 'input:not([type=checkbox]), select, textarea, [contenteditable], dialog *'
 
 /** Keys that work wherever nobody is typing: the search field and the help. */
 export function useShortcuts(onHelp: () => void): void {

@@ -9,7 +9,7 @@ import { type Column, Table } from '../../components/table.tsx'
 import { attempt } from '../../components/toast.tsx'
 import { part } from '../../lib/base.ts'
 import { contextTitle, loadContext } from '../../lib/contexts.ts'
-import { ago, bytes, dateTime } from '../../lib/format.ts'
+import { ago, bytes, date } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { Link } from '../../lib/router.tsx'
@@ -120,19 +120,32 @@ function columnsFor(
       ),
     },
     { title: t('fileSize'), kind: 'number', cell: item => bytes(item.bytes) },
-    { title: t('trashedWhen'), kind: 'whole', cell: ({ deleted }) => ago(new Date(deleted)) },
-    { title: t('by'), cell: ({ deletedBy }) => <Name>{deletedBy.name ?? deletedBy.id}</Name> },
+    {
+      title: t('trashedWhen'),
+      kind: 'whole',
+      cell: ({ deleted, deletedBy }) => (
+        <div>
+          {ago(new Date(deleted))}
+          <div class="muted small">{t('sharedBy', { name: visible(deletedBy.name ?? deletedBy.id) })}</div>
+        </div>
+      ),
+    },
     {
       title: t('trashExpires'),
       kind: 'whole',
-      cell: ({ expires }) => (expires === undefined ? '–' : dateTime(new Date(expires))),
+      cell: ({ expires }) => (expires === undefined ? '–' : date(new Date(expires))),
     },
     {
       title: t('actions'),
       kind: 'actions',
       cell: item => (
         <div class="buttons">
-          <Button size="small" label={t('restoreItem', { name: visible(item.name) })} onPress={() => bring(item)}>
+          <Button
+            kind="quiet"
+            size="small"
+            label={t('restoreItem', { name: visible(item.name) })}
+            onPress={() => bring(item)}
+          >
             {t('restore')}
           </Button>
           <Button
