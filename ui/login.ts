@@ -1,14 +1,14 @@
 import { offerPasskeys } from './passkey-buttons.ts'
 
-/**
- * Counts down on the sign-in page while the user is locked out; everything else on that page works without
- * scripts.
- */
+// The pages of the sign-in work without this script.
+
 const remaining = document.querySelector<HTMLElement>('time[data-seconds]')
 const notice = remaining?.closest<HTMLElement>('[data-over]')
 
 offerPasskeys()
+offerToShow()
 
+// Counts down while the user is locked out.
 if (remaining && notice) {
   const buttons = [...document.querySelectorAll<HTMLButtonElement>('form[method=post] button')]
   const end = performance.now() + Number(remaining.dataset['seconds']) * 1000
@@ -34,4 +34,22 @@ if (remaining && notice) {
 function clock(seconds: number, language: string): string {
   const two = new Intl.NumberFormat(language, { minimumIntegerDigits: 2 })
   return `${Math.floor(seconds / 60)}:${two.format(seconds % 60)}`
+}
+
+/** A box that shows what is typed into the field for the password. It is hidden again when the form is sent. */
+function offerToShow(): void {
+  for (const label of document.querySelectorAll<HTMLElement>('[data-show-password]')) {
+    const form = label.closest('form')
+    const field = form?.querySelector<HTMLInputElement>('input[type=password]')
+    const box = label.querySelector('input')
+    if (!form || !field || !box) continue
+    label.hidden = false
+    box.addEventListener('input', () => {
+      field.type = box.checked ? 'text' : 'password'
+    })
+    // Browsers offer texts that were sent in other forms.
+    form.addEventListener('submit', () => {
+      field.type = 'password'
+    })
+  }
 }

@@ -39,6 +39,7 @@ export function pageContext({ base, ui }: PageServices, request: FastifyRequest)
     ...wordsFor(ui, [request.headers['accept-language']]),
     style: base.at(assetPath(ui.names.style)),
     icon: base.at(assetPath(ui.names.icon)),
+    script: base.at(assetPath(ui.names.login)),
     home: base.at('auth/login'),
     application: base.at('ui/'),
   }

@@ -35,6 +35,8 @@ export interface PageContext {
   readonly words: Words
   readonly style: string
   readonly icon: string
+  /** For the pages of the sign-in, which work without it. */
+  readonly script: string
   /** Where users sign in. */
   readonly home: string
   /** Where the application is. */
@@ -48,6 +50,13 @@ const pagePolicy = policyFor("'self'")
 export function policyFor(formAction: string, scripts = "'self'"): string {
   return `default-src 'none'; script-src ${scripts}; style-src 'self'; img-src 'self'; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`
 }
+
+/** Hidden until the script of the page makes it work. */
+export const showPassword = ({ words }: PageContext): Html =>
+  html`<label class="check" data-show-password hidden><input type="checkbox"> ${words.showPassword}</label>`
+
+/** The head of a page with a script. */
+export const scripted = ({ script }: PageContext): Html => html`<script type="module" src="${script}"></script>`
 
 /** A whole document around the main part of a page. */
 export const page = (context: PageContext, title: string, main: Html, head: Html = new Html('')): string =>

@@ -1,7 +1,7 @@
 import type { PasswordRule, PasswordRules } from '../../accounts/password-rules.ts'
 import { MAX_PASSWORD_CHARACTERS } from '../../accounts/passwords.ts'
 import { InvalidInput } from '../../base/errors.ts'
-import { fill, type Html, html, type PageContext, page } from './html.ts'
+import { fill, type Html, html, type PageContext, page, scripted, showPassword } from './html.ts'
 import type { Refusal } from './sign-in-pages.ts'
 import { type Words, wordsForProblem } from './messages.ts'
 
@@ -35,6 +35,7 @@ export const newPasswordPage = (context: PageContext, form: NewPasswordForm & { 
     context,
     context.words.newPasswordTitle,
     html`${rulesNotice(context, form)}${passwordForm(context, form, html`<input type="hidden" name="token" value="${form.token}">`)}`,
+    scripted(context),
   )
 
 interface TemporaryPasswordForm extends NewPasswordForm {
@@ -56,17 +57,21 @@ export const temporaryPasswordPage = (context: PageContext, form: TemporaryPassw
     html`${refused ?? rulesNotice(context, form)}<p>${words.temporaryPasswordText}</p>
 ${passwordForm(context, form, html`<input type="text" value="${userName}" autocomplete="username" readonly hidden>`)}
 <p class="aside"><a href="${home}">${words.back}</a></p>`,
+    scripted(context),
   )
 }
 
 const rulesNotice = ({ words }: PageContext, { broken }: NewPasswordForm): Html | [] =>
   broken ? html`<div class="notice bad" role="alert"><p>${words.rulesBroken}</p>${list(words, broken)}</div>` : []
 
-const passwordForm = ({ words }: PageContext, { action, rules }: NewPasswordForm, hidden: Html): Html =>
-  html`<form method="post" action="${action}">${hidden}
+const passwordForm = (context: PageContext, { action, rules }: NewPasswordForm, hidden: Html): Html => {
+  const { words } = context
+  return html`<form method="post" action="${action}">${hidden}
 <label class="field"><span>${words.newPassword}</span><input name="password" type="password" autocomplete="new-password" maxlength="${MAX_PASSWORD_CHARACTERS}" required autofocus aria-describedby="rules"></label>
+${showPassword(context)}
 <div class="hint" id="rules"><p>${words.rulesTitle}</p>${list(words, rules)}</div>
 <button class="button wide">${words.setPassword}</button></form>`
+}
 
 const list = (words: Words, rules: readonly PasswordRule[]): Html =>
   html`<ul>${rules.map(({ kind, value = '' }) => html`<li>${fill(words[`rule.${kind}`], { count: value, pattern: value })}</li>`)}</ul>`

@@ -1,4 +1,4 @@
-import { fill, type Html, html, type PageContext, page } from './html.ts'
+import { fill, type Html, html, type PageContext, page, scripted, showPassword } from './html.ts'
 import { wordsForProblem } from './messages.ts'
 
 /** The reason why the user must sign in, or sign in again. */
@@ -38,8 +38,6 @@ export interface LoginForm {
   readonly left?: OpenElsewhere | undefined
   /** The provider where the session of the user has ended as well, as users know it. */
   readonly out?: string | undefined
-  /** The script that counts down; the page works without it. */
-  readonly script: string
 }
 
 /** The form for signing in, and the other methods to sign in; works without scripts. */
@@ -58,7 +56,7 @@ export const loginPage = (context: PageContext, form: LoginForm): string => {
     )}${discovery === undefined ? [] : discoveryForm(context, form.successUrl, discovery)}${
       cookie === undefined && !others ? html`<p class="notice bad">${words.noWayIn}</p>` : []
     }${reset === undefined ? [] : html`<p class="aside"><a href="${reset}">${words.forgot}</a></p>`}`,
-    html`<script type="module" src="${form.script}"></script>`,
+    scripted(context),
   )
 }
 
@@ -83,10 +81,11 @@ function notice(context: PageContext, { refusal, sessionHasEnded, left, out }: L
 }
 
 function passwordForm(
-  { words }: PageContext,
+  context: PageContext,
   { successUrl, userName, refusal, methods }: LoginForm,
   action: string,
 ): Html {
+  const { words } = context
   const described = refusal ? html` aria-describedby="refusal"` : []
   const [nameFocus, passwordFocus] = userName === undefined ? [html` autofocus`, []] : [[], html` autofocus`]
   // Browsers offer passkeys in this field (WebAuthn, conditional mediation).
@@ -94,6 +93,7 @@ function passwordForm(
   return html`<form method="post" action="${action}"><input type="hidden" name="successurl" value="${successUrl}">
 <label class="field"><span>${words.userName}</span><input name="auth_username" autocomplete="${autocomplete}" autocapitalize="none" spellcheck="false" required value="${userName ?? ''}"${described}${nameFocus}></label>
 <label class="field"><span>${words.password}</span><input name="auth_password" type="password" autocomplete="current-password" maxlength="2048" required${described}${passwordFocus}></label>
+${showPassword(context)}
 <button class="button wide">${words.signIn}</button></form>`
 }
 
@@ -145,14 +145,12 @@ interface FactorForm {
   readonly action: string
   /** Absent for a user without a passkey. */
   readonly passkey: PasskeyButton | undefined
-  /** The script for passkeys; the page works without it. */
-  readonly script: string
   /** Why an earlier response was refused. */
   readonly refusal: Refusal | undefined
 }
 
 /** The second step of a sign-in; works without scripts. */
-export const factorPage = (context: PageContext, { action, passkey, script, refusal }: FactorForm): string => {
+export const factorPage = (context: PageContext, { action, passkey, refusal }: FactorForm): string => {
   const { words } = context
   const described = refusal ? html` aria-describedby="refusal"` : []
   return page(
@@ -164,7 +162,7 @@ export const factorPage = (context: PageContext, { action, passkey, script, refu
 <button class="button wide">${words.signIn}</button></form>
 ${passkey === undefined ? [] : passkeyForm(context, passkey, action)}
 <p class="aside"><a href="${context.home}">${words.back}</a></p>`,
-    html`<script type="module" src="${script}"></script>`,
+    scripted(context),
   )
 }
 

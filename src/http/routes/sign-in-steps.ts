@@ -6,7 +6,7 @@ import { json, page, redirect, type Exchange, route } from '../interface/route.t
 import { formBody, formOrJson, jsonBody, type RequestBody } from '../interface/bodies.ts'
 import { anything, list, object, oneOf, openObject, optional, text, type TypeOf } from '../interface/schema.ts'
 import { CurrentUser } from '../interface/schemas.ts'
-import { assetPath, pageContext, sendPage } from '../page.ts'
+import { pageContext, sendPage } from '../page.ts'
 import { factorPage } from '../pages/sign-in-pages.ts'
 import { scriptedPageHeaders } from '../pages/html.ts'
 import { brokenRules, temporaryPasswordPage } from '../pages/reset-pages.ts'
@@ -111,13 +111,12 @@ function sendFactorPage(
   factors: readonly ProofKind[],
   error?: ServiceError,
 ) {
-  const { base, ui } = deps
+  const { base } = deps
   const retryAfter = error instanceof LockedOut ? error.retryAfter : undefined
   const refusal = error && { code: error.code, detail: error.message, retryAfter }
   const form = {
     action: base.at(FACTOR_PATH),
     passkey: factors.includes('passkey') ? { options: base.at('auth/factor/passkey-options') } : undefined,
-    script: base.at(assetPath(ui.names.login)),
     refusal,
   }
   return sendPage(reply, factorPage(pageContext(deps, request), form), scriptedPageHeaders)

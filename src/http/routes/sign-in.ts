@@ -10,7 +10,7 @@ import { json, page, redirect, flagParameter, textParameter, type Exchange, rout
 import { formBody } from '../interface/bodies.ts'
 import { anyOf, integer, list, named, object, optional, text } from '../interface/schema.ts'
 import { count, CurrentUser } from '../interface/schemas.ts'
-import { assetPath, pageContext, sendPage } from '../page.ts'
+import { pageContext, sendPage } from '../page.ts'
 import { prefersHtml } from '../protocol/negotiate.ts'
 import {
   type LoginForm,
@@ -192,7 +192,7 @@ function toOrganisation(
   }
 }
 
-interface LoginState extends Omit<LoginForm, 'methods' | 'script' | 'successUrl'> {
+interface LoginState extends Omit<LoginForm, 'methods' | 'successUrl'> {
   readonly successUrl: string | undefined
 }
 
@@ -203,7 +203,6 @@ function sendLogin(
 ): FastifyReply {
   const form: LoginForm = {
     ...state,
-    script: deps.base.at(assetPath(deps.ui.names.login)),
     successUrl: successUrl ?? deps.base.at('ui/'),
     methods: signInMethods(deps, request, successUrl),
   }
