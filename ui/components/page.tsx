@@ -113,7 +113,7 @@ export function ProblemNotice({ error, again }: FailureProps) {
 /** The page for everything that cannot be shown: what happened, why, and one next step. */
 export function FailurePage({ error, again }: FailureProps) {
   return (
-    <Page title={t(titleOf(error))}>
+    <Page title={t(failureTitle(error))}>
       <div class="failure stack" role="alert">
         <p>{tellProblem(error)}</p>
         <NextStep error={error} again={again} />
@@ -130,7 +130,8 @@ const titles: Readonly<Record<number, MessageKey>> = {
   404: 'failureMissing',
 }
 
-const titleOf = (error: unknown): MessageKey => titles[statusOf(error) ?? -1] ?? 'failureOther'
+/** The title of a page that could not be loaded. */
+export const failureTitle = (error: unknown): MessageKey => titles[statusOf(error) ?? -1] ?? 'failureOther'
 
 /** Another attempt, where it can change something; otherwise the way back. */
 function NextStep({ error, again }: FailureProps) {

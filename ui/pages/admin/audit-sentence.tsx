@@ -108,12 +108,18 @@ const said = new Set(
   ),
 )
 
+/** Members of `detail` that have one of a few words as their value. */
+const coded = new Set('by mechanism password scope temporary why'.split(' '))
+
+const tellValue = (key: string, value: string): string =>
+  (coded.has(key) ? findMessage(`detail-value.${value}`) : undefined) ?? visible(value)
+
 function notesOn(event: AuditEvent, labels: Labels): readonly string[] {
   const { detail } = event
   const { entries } = detail
   const others = Object.entries(detail)
     .filter(([key, value]) => !said.has(key) && value !== '')
-    .map(([key, value]) => `${findMessage(`detail.${key}`) ?? key}: ${visible(String(value))}`)
+    .map(([key, value]) => `${findMessage(`detail.${key}`) ?? key}: ${tellValue(key, String(value))}`)
   const changes = differencesIn(event).map(({ isGiven, slot, principal }) => {
     const who = findMessage(`principal.${principal}`) ?? labels.get(`_principals/${principal}`) ?? principal
     return `${isGiven ? '+' : '−'} ${visible(who)}${slot === 'member' ? '' : `: ${findMessage(`slot.${slot}`) ?? slot}`}`

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../../components/icon.tsx'
 import { OtherQuotas } from '../../components/my-quotas.tsx'
-import { Await, Page } from '../../components/page.tsx'
+import { Await, failureTitle, Page } from '../../components/page.tsx'
 import { QuotaBar } from '../../components/quota-bar.tsx'
 import { Problem } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
@@ -61,7 +61,8 @@ export function Files({ parts }: { readonly parts: Readonly<Record<string, strin
   const [loaded, again] = useLoaded(load, [key, folder])
   const [moves, setMoves] = useState(0)
   const place = loaded.state === 'ready' ? loaded.value : undefined
-  const name = place?.folders.at(-1)?.name ?? (place ? contextTitle(place.context) : t('filesOf'))
+  const without = loaded.state === 'failed' ? t(failureTitle(loaded.error)) : t('filesOf')
+  const name = place?.folders.at(-1)?.name ?? (place ? contextTitle(place.context) : without)
   const title = place?.isClosed === true ? t('noAccessTitle') : name
   return (
     <Page
