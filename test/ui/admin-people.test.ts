@@ -170,7 +170,7 @@ test('each audit event has a sentence', () => {
 inBrowser('on a phone the parts of the administration are in a drawer', async b => {
   const { page, complaints, close } = await newPerson(b, { ...phone, colorScheme: 'dark' })
   await asAdmin(page, 'admin/users')
-  await page.getByRole('button', { name: 'Administration', exact: true }).click()
+  await page.getByRole('button', { name: 'Menu', exact: true }).click()
   const drawer = page.getByRole('dialog', { name: 'Administration' })
   assert.equal(await drawer.getByRole('link', { name: 'Users' }).getAttribute('aria-current'), 'page')
   for (const subject of ['People', 'Content', 'Sign-in', 'Service'])

@@ -4,6 +4,7 @@ import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
 import { after } from '../support/after.ts'
 import { newContext, startInProcess } from '../support/service.ts'
 import { newPerson, openBrowser, requireAccessible, enter } from '../support/ui.ts'
+import { eventually } from '../support/waiting.ts'
 
 const service = await startInProcess({ after })
 const admin = await service.admin()
@@ -119,13 +120,19 @@ inBrowser('a permission is changed in its row, and Undo gives the former one bac
 
   await permission.selectOption('writer')
   await page.waitForSelector('text=ben@example.org now has the permission: read and write.')
-  assert.equal(await page.getByLabel(/Permission of ben/).inputValue(), 'writer')
+  await eventually(
+    'the list shows it',
+    async () => (await page.getByLabel(/Permission of ben/).inputValue()) === 'writer',
+  )
   assert.equal(await page.locator('tbody tr:has-text("ben@example.org")').count(), 1)
   assert.equal(await mayWrite(), true)
   await requireAccessible(page)
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.waitForSelector('text=Undone')
-  assert.equal(await page.getByLabel(/Permission of ben/).inputValue(), 'reader')
+  await eventually(
+    'it is as before',
+    async () => (await page.getByLabel(/Permission of ben/).inputValue()) === 'reader',
+  )
   assert.equal(await mayWrite(), false)
   assert.deepEqual(complaints, [])
   await close()

@@ -3,11 +3,10 @@ import { part } from './base.ts'
 import { ask } from './api.ts'
 import { type Context, contextTitle, type ListedContext, loadContext } from './contexts.ts'
 import { escape, type Item, search } from './files.ts'
-import { valuesOf } from './graph.ts'
 import { labelsOf } from './labels.ts'
 import { namesOf } from './principals.ts'
 import type { Me } from './session.ts'
-import { loadSharedEntries } from './shared.ts'
+import { creatorOf, loadSharedEntries } from './shared.ts'
 import { FIRST_CONTEXTS } from '../preloads.ts'
 
 const MAX_RECENT = 6
@@ -42,8 +41,6 @@ export interface SharedThing {
   /** Names of the owners, or of who created it. */
   readonly by: readonly string[]
 }
-
-const CREATOR = 'http://purl.org/dc/terms/creator'
 
 /** Contexts, files and folders that others have shared with the user, and by whom. @throws {Problem} */
 export async function loadShared(me: Me, signal: AbortSignal): Promise<readonly SharedThing[]> {
@@ -81,9 +78,9 @@ function ofContext(context: Context, { baseUri }: Me): Unnamed {
   }
 }
 
-function ofItem({ context, entryId, name, isFolder, mediaType, info }: Item, { baseUri }: Me): Unnamed {
-  const start = `${baseUri}_principals/resource/`
-  const creators = valuesOf(info, CREATOR).flatMap(uri => (uri.startsWith(start) ? [uri.slice(start.length)] : []))
+function ofItem(item: Item, me: Me): Unnamed {
+  const { context, entryId, name, isFolder, mediaType } = item
+  const creator = creatorOf(item, me)
   const place = `contexts/${part(context)}/files`
   return {
     key: `${context}/${entryId}`,
@@ -91,6 +88,6 @@ function ofItem({ context, entryId, name, isFolder, mediaType, info }: Item, { b
     to: isFolder ? `${place}/${part(entryId)}` : `shared?item=${part(context)}/${part(entryId)}`,
     isFolder,
     mediaType,
-    owners: creators.slice(0, 1),
+    owners: creator === undefined ? [] : [creator],
   }
 }

@@ -1,7 +1,7 @@
 import { type Access, accessIn } from './access.ts'
 import { ask } from './api.ts'
 import { part } from './base.ts'
-import type { Graph } from './graph.ts'
+import { type Graph, valuesOf } from './graph.ts'
 import { escape, type Item, search } from './files.ts'
 import type { Me } from './session.ts'
 
@@ -31,6 +31,16 @@ export async function loadSharedEntries(me: Me, signal: AbortSignal): Promise<re
   const [own = ''] = principals(me, [me.id])
   const query = `${FILES} AND (${readers}) AND NOT creator:${escape(own)} AND NOT acl.admin:${escape(own)}`
   return (await search(query, 'modified desc', 0, signal)).items
+}
+
+const CREATOR = 'http://purl.org/dc/terms/creator'
+
+/** Id of the user who created an item; `undefined` if it names none. */
+export function creatorOf({ info }: Item, { baseUri }: Pick<Me, 'baseUri'>): string | undefined {
+  const start = `${baseUri}_principals/resource/`
+  return valuesOf(info, CREATOR)
+    .find(uri => uri.startsWith(start))
+    ?.slice(start.length)
 }
 
 /** An item that others have access to. */

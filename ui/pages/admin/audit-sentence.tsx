@@ -112,7 +112,7 @@ const said = new Set(
 const coded = new Set('by mechanism password scope temporary why'.split(' '))
 
 const tellValue = (key: string, value: string): string =>
-  (coded.has(key) ? findMessage(`detail-value.${value}`) : undefined) ?? visible(value)
+  (coded.has(key) ? findMessage(`detail.value.${value}`) : undefined) ?? visible(value)
 
 function notesOn(event: AuditEvent, labels: Labels): readonly string[] {
   const { detail } = event

@@ -8,16 +8,30 @@ import { ago, bytes } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { useQuery } from '../../lib/query.ts'
+import { namesOf } from '../../lib/principals.ts'
 import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
-import { loadSharedEntries } from '../../lib/shared.ts'
+import { creatorOf, loadSharedEntries } from '../../lib/shared.ts'
+import { visible } from '../../lib/text.ts'
 import { addressOf, itemAt } from '../files/item-address.ts'
 import { ItemPanel } from '../files/item-panel.tsx'
+
+interface SharedEntry {
+  readonly item: Item
+  /** Name of the user who created it. */
+  readonly by: string | undefined
+}
 
 /** Single files and folders that others have shared with the user. */
 export function SharedEntries() {
   const { me } = useSession()
-  const [loaded, again] = useLoaded(signal => loadSharedEntries(me, signal), [me.id])
+  const load = async (signal: AbortSignal): Promise<readonly SharedEntry[]> => {
+    const items = await loadSharedEntries(me, signal)
+    const creators = items.flatMap(item => creatorOf(item, me) ?? [])
+    const names = await namesOf(creators, signal)
+    return items.map(item => ({ item, by: names.get(creatorOf(item, me) ?? '') }))
+  }
+  const [loaded, again] = useLoaded(load, [me.id])
   const { panel, open } = useItemPanel(again)
   return (
     <Card title={t('sharedItems')}>
@@ -28,7 +42,7 @@ export function SharedEntries() {
             caption={t('sharedItems')}
             columns={columns(open)}
             rows={items}
-            keyOf={({ context, entryId }) => `${context}/${entryId}`}
+            keyOf={({ item: { context, entryId } }) => `${context}/${entryId}`}
           />
         )}
       </Await>
@@ -72,12 +86,13 @@ export function ItemLink({ item, onShow }: { readonly item: Item; readonly onSho
   )
 }
 
-const columns = (onShow: (item: Item) => void): ReadonlyArray<Column<Item>> => [
-  { title: t('fileName'), kind: 'wide', cell: item => <ItemLink item={item} onShow={onShow} /> },
+const columns = (onShow: (item: Item) => void): ReadonlyArray<Column<SharedEntry>> => [
+  { title: t('fileName'), kind: 'wide', cell: ({ item }) => <ItemLink item={item} onShow={onShow} /> },
+  { title: t('by'), cell: ({ by }) => (by === undefined ? '–' : visible(by)) },
   {
     title: t('may'),
-    cell: ({ isOwner, canWrite }) => t(isOwner ? 'role.owner' : canWrite ? 'role.writer' : 'role.reader'),
+    cell: ({ item: { isOwner, canWrite } }) => t(isOwner ? 'role.owner' : canWrite ? 'role.writer' : 'role.reader'),
   },
-  { title: t('fileSize'), kind: 'number', cell: ({ size }) => (size === undefined ? '–' : bytes(size)) },
-  { title: t('changed'), kind: 'whole', cell: ({ modified }) => (modified ? ago(modified) : '–') },
+  { title: t('fileSize'), kind: 'number', cell: ({ item: { size } }) => (size === undefined ? '–' : bytes(size)) },
+  { title: t('changed'), kind: 'whole', cell: ({ item: { modified } }) => (modified ? ago(modified) : '–') },
 ]

@@ -92,7 +92,14 @@ function Members({ link, folder, onOpen }: MembersProps) {
         if (items.length === 0 && next === undefined) return <p class="empty">{t('linkFolderEmpty')}</p>
         return (
           <>
-            <Table caption={t('filesOf')} columns={columns(link, onOpen)} rows={sorted(items)} keyOf={({ id }) => id} />
+            <div class="linked">
+              <Table
+                caption={t('filesOf')}
+                columns={columns(link, onOpen)}
+                rows={sorted(items)}
+                keyOf={({ id }) => id}
+              />
+            </div>
             {next !== undefined && (
               <div class="buttons">
                 <Button kind="quiet" onPress={() => showMore(items, next)}>
