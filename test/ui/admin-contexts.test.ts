@@ -107,7 +107,7 @@ inBrowser('a context is renamed, shared with users by name, and the access is re
   await enter(page, service.base, 'admin', ADMIN_PASSWORD)
   await page.goto(`${service.base}ui/admin/contexts/${context}`)
   await page.waitForSelector('tbody tr:has-text("olga")')
-  const name = page.getByLabel('Name', { exact: true })
+  const name = page.getByLabel('Name in addresses')
   await name.fill('Occupied')
   await page.getByRole('button', { name: 'Save name' }).click()
   await page.waitForSelector('.error:text("This name is taken.")')

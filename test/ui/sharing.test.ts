@@ -92,7 +92,9 @@ inBrowser('those with whom a space is shared see its title, not its id, until th
 
   const other = await newPerson(b)
   await enter(other.page, service.base, ben.name, GOOD_PASSWORD, 'ui/shared')
-  await other.page.locator('.tile').filter({ hasText: 'Field notes' }).getByRole('link').click()
+  const tile = other.page.locator('.tile').filter({ hasText: 'Field notes' })
+  await tile.getByText('by anna@example.org').waitFor()
+  await tile.getByRole('link').click()
   await other.page.getByRole('heading', { name: 'Field notes' }).waitFor()
   const visitor = service.visitor()
   await visitor.signIn(ben.name, GOOD_PASSWORD)

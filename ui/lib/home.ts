@@ -63,18 +63,27 @@ export async function loadShared(me: Me, signal: AbortSignal): Promise<readonly 
 
 type Unnamed = Omit<SharedThing, 'by'> & { readonly owners: readonly string[] }
 
-function ofContext(context: Context, { baseUri }: Me): Unnamed {
-  const { contextId, info } = context
-  const owners = accessIn(info, { base: baseUri, context: contextId })
+/** Names of the owners of a context, as far as the person may know them. @throws {Problem} */
+export async function loadOwners(id: string, me: Me, signal: AbortSignal): Promise<readonly string[]> {
+  const owners = ownersOf(await loadContext(id, signal), me)
+  const names = await namesOf(owners, signal)
+  return owners.flatMap(owner => names.get(owner) ?? [])
+}
+
+const ownersOf = ({ contextId, info }: Context, { baseUri }: Me): readonly string[] =>
+  accessIn(info, { base: baseUri, context: contextId })
     .filter(({ role }) => role === 'owner')
     .map(({ principal }) => principal)
+
+function ofContext(context: Context, me: Me): Unnamed {
+  const { contextId } = context
   return {
     key: contextId,
     name: contextTitle(context),
     to: `contexts/${part(contextId)}/files`,
     isFolder: true,
     mediaType: undefined,
-    owners,
+    owners: ownersOf(context, me),
   }
 }
 

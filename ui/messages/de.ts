@@ -559,6 +559,7 @@ const de: Messages = {
   quotaGroupHint: 'Buchstaben A-Z und a-z, Ziffern, _ und -.',
   quotaGroupNone: 'Keine Bereiche in dieser Gruppe.',
   quotaGroups: 'Gruppen von Bereichen',
+  quotaGroupsNone: 'Es gibt noch keine Gruppen von Bereichen.',
   quotaGroupsText: 'Die Bereiche einer Gruppe teilen sich ihr Kontingent.',
   'quotaOf.context': 'Dieser Bereich',
   'quotaOf.creator': 'Dateien eines anderen Benutzers',

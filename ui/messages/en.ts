@@ -551,6 +551,7 @@ export const en = {
   quotaGroupHint: 'Letters A-Z and a-z, digits, _ and -.',
   quotaGroupNone: 'No spaces in this group.',
   quotaGroups: 'Groups of spaces',
+  quotaGroupsNone: 'There are no groups of spaces yet.',
   quotaGroupsText: 'The spaces of a group share its quota.',
   'quotaOf.context': 'This space',
   'quotaOf.creator': 'Files of another user',

@@ -549,6 +549,7 @@ const sv: Messages = {
   quotaGroupHint: 'Bokstäverna A-Z och a-z, siffror, _ och -.',
   quotaGroupNone: 'Inga utrymmen i gruppen.',
   quotaGroups: 'Grupper av utrymmen',
+  quotaGroupsNone: 'Det finns inga grupper av utrymmen än.',
   quotaGroupsText: 'Utrymmena i en grupp delar dess kvot.',
   'quotaOf.context': 'Det här utrymmet',
   'quotaOf.creator': 'En annan användares filer',

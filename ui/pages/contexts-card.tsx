@@ -31,10 +31,12 @@ interface ContextsProps {
   readonly title: string
   readonly access: Access
   readonly none: ComponentChildren
+  /** What else is said of a context. */
+  readonly about?: (id: string) => ComponentChildren
 }
 
 /** Contexts that the user has access to, and how full they are. */
-export function Contexts({ title, access, none }: ContextsProps) {
+export function Contexts({ title, access, none, about }: ContextsProps) {
   const { me } = useSession()
   const [loaded, again] = useLoaded(signal => loadContexts(access, 0, signal), [access])
   const [more, setMore] = useState<readonly ListedContext[]>([])
@@ -63,7 +65,7 @@ export function Contexts({ title, access, none }: ContextsProps) {
               {shown.length === 0 && <p class="empty">{none}</p>}
               <ul class="items tiles">
                 {shown.map(context => (
-                  <Tile key={context.contextId} context={context} />
+                  <Tile key={context.contextId} context={context} about={about?.(context.contextId)} />
                 ))}
               </ul>
               {shown.length < results && (
@@ -81,7 +83,7 @@ export function Contexts({ title, access, none }: ContextsProps) {
   )
 }
 
-function Tile({ context }: { readonly context: ListedContext }) {
+function Tile({ context, about }: { readonly context: ListedContext; readonly about: ComponentChildren }) {
   const title = contextTitle(context)
   const { contextId, quota, rights = [] } = context
   const canWrite = rights.includes('administer') || rights.includes('writeresource')
@@ -94,6 +96,7 @@ function Tile({ context }: { readonly context: ListedContext }) {
         </Link>
         {!canWrite && <span class="badge plain">{t('canRead')}</span>}
       </div>
+      {about}
       {quota && <QuotaBar name={title} quota={quota} />}
     </li>
   )

@@ -78,7 +78,7 @@ function Owners({ kind, title, column, pages, names, isFullOnly }: List & { read
     const labels = places.length === 0 ? new Map<string, string>() : await labelsOf(places, signal)
     const rows = found.items.map(quota => ({
       ...quota,
-      name: labels.get(`${names}/${quota.owner.id}`) ?? quota.owner.id,
+      name: labels.get(`${names}/${quota.owner.id}`) ?? systemName(quota.owner.id),
     }))
     return { rows, results: found.results }
   }
@@ -99,7 +99,7 @@ function Owners({ kind, title, column, pages, names, isFullOnly }: List & { read
       <Await loaded={loaded} again={again}>
         {({ rows, results }) =>
           rows.length === 0 ? (
-            <p class="empty">{t('nothingFound')}</p>
+            <p class="empty">{t(kind === 'groups' && !isFullOnly ? 'quotaGroupsNone' : 'nothingFound')}</p>
           ) : (
             <>
               <Table
@@ -116,6 +116,12 @@ function Owners({ kind, title, column, pages, names, isFullOnly }: List & { read
       {isMaking && <NewQuotaGroup onClose={() => setMaking(false)} />}
     </Card>
   )
+}
+
+/** The contexts that hold users, groups and contexts have no title. */
+function systemName(id: string): string {
+  if (id === '_contexts') return t('adminContexts')
+  return id === '_principals' ? t('usersAndGroups') : id
 }
 
 type Row = OwnerQuota & { readonly name: string }

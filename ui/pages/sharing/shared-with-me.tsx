@@ -1,4 +1,8 @@
+import { loadOwners } from '../../lib/home.ts'
 import { t } from '../../lib/language.ts'
+import { useLoaded } from '../../lib/load.ts'
+import { useSession } from '../../lib/session.ts'
+import { visible } from '../../lib/text.ts'
 import { Contexts } from '../contexts-card.tsx'
 import { FilesHome } from '../files-home.tsx'
 import { SharedEntries } from './shared-entries.tsx'
@@ -7,8 +11,21 @@ import { SharedEntries } from './shared-entries.tsx'
 export function SharedWithMe() {
   return (
     <FilesHome title={t('sharedWithMe')}>
-      <Contexts title={t('contexts')} access="shared" none={t('sharedNone')} />
+      <Contexts
+        title={t('contexts')}
+        access="shared"
+        none={t('sharedNone')}
+        about={id => <Owners key={id} context={id} />}
+      />
       <SharedEntries />
     </FilesHome>
   )
+}
+
+/** Who owns a context. Nothing where that cannot be told. */
+function Owners({ context }: { readonly context: string }) {
+  const { me } = useSession()
+  const [loaded] = useLoaded(signal => loadOwners(context, me, signal), [context, me.id])
+  const names = loaded.state === 'ready' ? loaded.value : []
+  return <p class="muted small">{names.length > 0 && t('sharedBy', { name: names.map(visible).join(', ') })}</p>
 }
