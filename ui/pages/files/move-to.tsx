@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { Dialog, DialogButtons } from '../../components/dialog.tsx'
 import { Form } from '../../components/form.tsx'
@@ -35,6 +35,12 @@ export function MoveTo({ items, target, onClose, onChanged }: MoveToProps) {
     folders: await loadFolders({ contextUri: target.contextUri, folder: path.at(-1)?.entryId }, signal),
   })
   const [loaded, again] = useLoaded(load, [target.contextUri, path])
+  const list = useRef<HTMLUListElement>(null)
+  // Where there is no other folder to open, the Enter key moves.
+  const isInnermost = loaded.state === 'ready' && loaded.value.path.length > 0 && loaded.value.folders.length === 0
+  useLayoutEffect(() => {
+    if (isInnermost) list.current?.closest('form')?.querySelector<HTMLElement>('[type=submit]')?.focus()
+  }, [isInnermost, path])
   return (
     <Dialog title={title} onClose={onClose}>
       <Await loaded={loaded} again={again}>
@@ -66,7 +72,7 @@ export function MoveTo({ items, target, onClose, onChanged }: MoveToProps) {
                       ))}
                     </ol>
                   </nav>
-                  <ul class="things folders" aria-label={t('folders')}>
+                  <ul ref={list} class="things folders" aria-label={t('folders')}>
                     {possible.map(folder => (
                       <li key={folder.entryId}>
                         <Icon name="folder" />
