@@ -9,7 +9,7 @@ const page = readFileSync(join(repository, 'docs/cryptography.md'), 'utf8')
 
 /** Imports of whatever can encrypt, sign, hash or draw at random, itself or by TLS; types alone compute nothing. */
 const MODULES =
-  /^(?!import type ).*(?:from|import\()\s*'(?:node:(?:crypto|tls|https|http2)|@node-rs\/argon2|jose|xml-crypto|xml-encryption[^']*|@simplewebauthn\/server[^']*|age-encryption|openid-client|pg|@redis\/client|nodemailer|undici|@aws-sdk\/client-s3)'/m
+  /^(?!import type ).*(?:from|import\()\s*'(?:node:(?:crypto|tls|https|http2)|@node-rs\/argon2|jose|xml-crypto|xml-encryption[^']*|@simplewebauthn\/server[^']*|age-encryption|openid-client|pg|@redis\/client|nodemailer|undici|@aws-sdk\/client-s3|@opentelemetry\/exporter[^']*)'/m
 const GLOBALS = /\bcrypto\.(?:subtle|getRandomValues|randomUUID)\b/
 
 const ALGORITHM = /'(sha1|sha256|sha384|sha512|md5|aes-\d+-[a-z]+)'/g

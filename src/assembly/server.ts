@@ -37,6 +37,7 @@ import { createFiles } from './files.ts'
 import { openStores, requireHealthy, requireIntact, type Stores } from './stores.ts'
 import { createQuotaMails, quotaOptions } from './quota.ts'
 import { createBackups } from './backups.ts'
+import { startTelemetry } from './telemetry.ts'
 import { createReaders } from './readers.ts'
 import { shareMailOptions } from './share-mails.ts'
 import { loadUi } from './ui.ts'
@@ -180,6 +181,7 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
   })
   const insight = createAdminDiagnostics(settings, machine)
   const history = new History({ metrics, storageUsage, system })
+  const telemetry = await startTelemetry(machine, metrics)
   const readiness = new Readiness({
     database: () => Promise.all([database.get(ping), database.requireWritable()]),
     ...(disk ? { disk: () => requireHealthy(disk) } : {}),
@@ -200,6 +202,7 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
       metrics,
       history,
       slowRequests: new SlowRequests(log, () => settings['service.log.slow']),
+      tracing: telemetry?.requests,
       insight,
       readiness,
       backups: backups?.runs,
@@ -234,6 +237,7 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
     readiness,
     history,
     insight,
+    telemetry,
     adminHasPassword,
   }
 }
@@ -357,6 +361,8 @@ function serverOf(live: LiveSettings, machine: RuntimeEnvironment, parts: Parts)
       await sso.close()
       await parts.graphs.close()
       await parts.readers.close()
+      // Its last metrics are read from the stores.
+      await parts.telemetry?.close()
       await files.settled()
       await files.collectGarbage()
       await accounts.accessTokens?.close()

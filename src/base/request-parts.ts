@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { realSystem } from './system.ts'
+import { type TraceContext, traceHeaders } from './trace-context.ts'
 import type { Milliseconds } from './units.ts'
 
 /**
@@ -27,10 +28,13 @@ export class RequestParts {
   readonly #spent: Record<Part, Milliseconds> = { waiting: 0, database: 0, files: 0, serialising: 0, client: 0 }
   readonly #running: Running[] = []
   readonly #observer: PartObserver | undefined
+  /** The trace that requests to other services continue. */
+  readonly trace: TraceContext | undefined
   #since: Milliseconds = 0
 
-  constructor(observer?: PartObserver) {
+  constructor(observer?: PartObserver, trace?: TraceContext) {
     this.#observer = observer
+    this.trace = trace
   }
 
   get spent(): SpentTime {
@@ -98,4 +102,10 @@ export function timed<T>(part: Part, what: string, work: () => T): T {
     end(error)
     throw error
   }
+}
+
+/** The headers by which a request to another service joins the trace of the current request; none where there is no trace. */
+export function outgoingTraceHeaders(): Readonly<Record<string, string>> {
+  const trace = currentRequest()?.trace
+  return trace ? traceHeaders(trace) : {}
 }

@@ -35,6 +35,7 @@ import { withReaders } from './readers/readers.ts'
 import type { Route } from './route.ts'
 import { bindRoutes } from './routes/routes.ts'
 import type { AppServices, HttpOptions, Services } from './services.ts'
+import { beginTrace, endTrace } from './tracing.ts'
 
 const MAX_HEADER_BYTES = 16_384
 const HEADERS_TIMEOUT = 60_000
@@ -74,9 +75,15 @@ export function createApp(services: AppServices, options: HttpOptions): FastifyI
   app.decorateRequest('cookies', undefined as never)
   app.decorateRequest('parameters', undefined as never)
   app.decorateRequest('callback', undefined)
+  app.decorateRequest('trace', undefined)
+  app.decorateRequest('span', undefined)
+  app.decorateRequest('refusal', undefined)
 
   app.addHook('onRequest', (request, reply, done) => beginInOrder(request.raw, reply.raw, done))
-  app.addHook('onRequest', (_request, _reply, done) => inRequest(new RequestParts(), () => deps.cache.during(done)))
+  app.addHook('onRequest', (request, _reply, done) => {
+    beginTrace(deps, request)
+    inRequest(new RequestParts(request.span?.observer, request.trace), () => deps.cache.during(done))
+  })
   app.addHook('onRequest', async (request, reply) => {
     const isContent = isForContent(deps, request)
     const cookies = isContent
@@ -160,6 +167,7 @@ function createFastify(deps: Services, addresses: ClientAddresses): FastifyInsta
     },
     frameworkErrors: (error, request, reply) => {
       // The address could not be read, so none of the steps runs.
+      beginTrace(deps, request)
       beginExchange(deps, request, reply, { cookies: RequestCookies.none, addresses })
       reply.header('cache-control', 'no-store')
       void sendProblem(deps, error, request, reply)
@@ -225,6 +233,7 @@ function beginExchange(
   // The response is closed when it has been handed on as a whole, or when the client has left.
   reply.raw.on('close', () => {
     parts?.end()
+    endTrace(request, reply, { path: pathForRecords(deps, request), parts })
     if (reply.raw.headersSent) noteAnswer(deps, request, reply, { ms: deps.system.monotonic() - begun, parts })
   })
   // Read once: the framework makes a new object of options each time.
@@ -308,10 +317,11 @@ function setCacheHeaders(request: FastifyRequest, reply: FastifyReply): void {
 const isForContent = ({ contentOrigin }: Services, { headers }: FastifyRequest): boolean =>
   contentOrigin?.isAt(headers.host) === true
 
-/**
- * Counts the request and writes one log line. The query is left out, because it may contain private data; so is the ticket in an
- * address of the content origin.
- */
+/** The query is left out, because it may contain private data; so is the ticket in an address of the content origin. */
+const pathForRecords = (deps: Services, request: FastifyRequest): string =>
+  isForContent(deps, request) ? (request.route.url ?? '') : (request.url.split('?')[0] ?? '')
+
+/** Counts the request and writes one log line. */
 function noteAnswer(
   deps: Services,
   request: FastifyRequest,
@@ -327,11 +337,12 @@ function noteAnswer(
     {
       requestId: request.id,
       method: request.method,
-      path: isForContent(deps, request) ? (route.url ?? '') : request.url.split('?')[0],
+      path: pathForRecords(deps, request),
       status: reply.statusCode,
       ms: Math.round(ms),
       user: request.caller.user.id,
       address: request.caller.client.address,
+      ...(request.trace ? { traceId: request.trace.traceId } : {}),
     },
     'request',
   )

@@ -62,9 +62,13 @@ export interface Totals {
 /** A metric as the library hands it out. */
 interface Counted {
   readonly name: string
+  readonly help: string
+  readonly type: string
   readonly values: ReadonlyArray<{
     readonly value: number
     readonly labels: Readonly<Record<string, string | number | undefined>>
+    /** Of a histogram: the name with `_bucket`, `_sum` or `_count`. */
+    readonly metricName?: string | undefined
   }>
 }
 
@@ -134,10 +138,16 @@ export class Metrics {
     return await this.#registry.metrics()
   }
 
+  /** Everything, as values. */
+  async read(): Promise<readonly Counted[]> {
+    this.#measureProcess()
+    // By its types the library numbers the kinds of metrics; it returns their names.
+    return (await this.#registry.getMetricsAsJSON()) as unknown as readonly Counted[]
+  }
+
   /** How often something has happened since the process started. */
   async totals(): Promise<Totals> {
-    this.#measureProcess()
-    const all = (await this.#registry.getMetricsAsJSON()) as readonly Counted[]
+    const all = await this.read()
     const sum = (name: string, counts: (labels: Counted['values'][number]['labels']) => boolean): number =>
       all
         .filter(metric => metric.name === PREFIX + name)

@@ -100,6 +100,7 @@ export async function sendProblem(
 ): Promise<void> {
   const { status, headers, body } = problemOf(error, request.id)
   deps.metrics.refused(body.code)
+  request.refusal = body.code
   if (status === 500) deps.log.error({ err: error, requestId: request.id }, 'a request failed')
   if (error instanceof errors.StoreUnavailable) deps.outages.note(error, request.id)
   if (

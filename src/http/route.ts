@@ -1,7 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller, TokenScope } from '../accounts/caller.ts'
+import type { ErrorCode } from '../base/error-codes.ts'
+import type { TraceContext } from '../base/trace-context.ts'
 import type { Parameters } from './protocol/body.ts'
 import type { RequestCookies } from './protocol/sender.ts'
+import type { RequestSpan } from './tracing.ts'
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 export type Method = (typeof methods)[number]
@@ -50,6 +53,12 @@ declare module 'fastify' {
     parameters: Parameters
     /** The function that the response is handed to, as a script (`sender.ts`). */
     callback: string | undefined
+    /** The trace to which the request belongs; absent if the caller names none and none are sent. */
+    trace: TraceContext | undefined
+    /** Absent when no traces are sent. */
+    span: RequestSpan | undefined
+    /** The code of the error response, if it is one. */
+    refusal: ErrorCode | undefined
   }
 }
 

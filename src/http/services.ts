@@ -57,6 +57,7 @@ import type { Metrics, ScheduledBackups } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
 import type { SlowRequests } from './slow-requests.ts'
 import type { Readers } from './readers/read-task.ts'
+import type { Tracing } from './tracing.ts'
 
 /** The settings of `http/`. */
 export interface HttpOptions {
@@ -189,6 +190,8 @@ export interface AppServices {
   /** Absent without scheduled backups. */
   readonly backups: ScheduledBackups | undefined
   readonly slowRequests: SlowRequests
+  /** Absent when no traces are sent. */
+  readonly tracing: Tracing | undefined
   readonly insight: AdminDiagnostics
   readonly readiness: Readiness
   /**

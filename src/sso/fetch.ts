@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Dispatcher } from 'undici'
+import { outgoingTraceHeaders } from '../base/request-parts.ts'
 import type { System } from '../base/system.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 
@@ -115,13 +116,14 @@ async function* bodyOf(wanted: Fetch, onHead: (head: Head) => void): AsyncGenera
   const { url, method = 'GET', headers = {}, body = null, timeout, maxBytes, verifyTls } = wanted
   const isFile = url.startsWith('file:')
   if (!isFile) requireSafeAddress(url)
+  const trace = outgoingTraceHeaders()
   // Loaded at the first use, because most services fetch nothing. The time that it takes in a new thread is not the fault of the server.
   const { Agent, request } = await import('undici')
   const dispatcher = new Agent({ connect: { rejectUnauthorized: verifyTls, timeout } })
   const signal = AbortSignal.timeout(timeout)
   const open = async (): Promise<AsyncIterable<Uint8Array>> => {
     if (isFile) return createReadStream(fileURLToPath(url), { signal })
-    const response = await request(url, { method, headers, body, dispatcher, signal })
+    const response = await request(url, { method, headers: { ...headers, ...trace }, body, dispatcher, signal })
     onHead(response)
     return response.body
   }

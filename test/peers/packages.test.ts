@@ -6,6 +6,7 @@ import { dirname, join, posix } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { Visitor } from '../support/http-client.ts'
+import { startOtlpReceiver } from '../support/otlp-receiver.ts'
 import { debian, obstacle, tryPackage } from '../support/peers/debian.ts'
 import { buildPackages, fileIn, output, startPackage } from '../support/peers/packages.ts'
 import { freePort } from '../support/peers/peer-process.ts'
@@ -114,10 +115,12 @@ test('the npm package contains the bundle and exact versions, no source maps and
 
 test('npx runs the npm package in an empty folder without a warning', async t => {
   const archive = await fileIn(release, '.tgz')
+  const collector = await startOtlpReceiver(t)
   const env = {
     ...process.env,
     PATH: `${dirname(process.execPath)}:${PLAIN_PATH}`,
     npm_config_cache: await temporaryFolder(),
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
   }
   const npx = ['--yes', `--package=${archive}`, 'stowage', 'serve', '--set', 'service.log.level=warn']
   const started = await startPackage(t, { command: 'npx', args: npx, env })
@@ -129,17 +132,20 @@ test('npx runs the npm package in an empty folder without a warning', async t =>
     .split('\n')
     .filter(line => line !== '' && !/^\{"level":"info",.*"audit":true/.test(line))
   assert.deepEqual(warnings, [])
+  assert.ok(collector.spans.length > 0 && collector.metrics.length > 0, 'no telemetry has arrived')
 })
 
 test('the archive runs without any other Node.js, through a link, and knows its version and commit', async t => {
   const folder = await unpacked(await fileIn(release, '.tar.gz'))
   const link = join(folder, 'stowage-link')
   symlinkSync('stowage/stowage', link)
-  const env = { PATH: PLAIN_PATH }
+  const collector = await startOtlpReceiver(t)
+  const env = { PATH: PLAIN_PATH, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
   const started = await startPackage(t, { command: link, args: ['serve'], env })
   const { admin } = started
   await useIt(admin)
   assert.equal(await started.stop(), 0)
+  assert.ok(collector.spans.length > 0 && collector.metrics.length > 0, 'no telemetry has arrived')
   const { version, gitHead } = JSON.parse(readFileSync(join(folder, 'stowage/package.json'), 'utf8')) as Record<
     string,
     string

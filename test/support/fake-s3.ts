@@ -39,6 +39,8 @@ export const MODIFIED = '2026-02-03T04:05:06.000Z'
 export interface FakeS3 {
   readonly url: string
   readonly requests: S3Request[]
+  /** `traceparent` of each request that has one. */
+  readonly traces: string[]
   readonly objects: Map<string, Buffer>
   readonly uploads: Map<string, Upload>
   /** Items per page of a listing. */
@@ -70,6 +72,7 @@ export async function startFakeS3(t: { after(work: () => Promise<void>): void })
   const fake = {
     url: '',
     requests: [] as S3Request[],
+    traces: [] as string[],
     objects,
     uploads,
     pageSize: 1000,
@@ -176,6 +179,7 @@ export async function startFakeS3(t: { after(work: () => Promise<void>): void })
     const signed = { region, accessKey }
     const one = { method, name: rest.join('/'), query, range: headers.range, size: body.length, copied, ...signed }
     fake.requests.push(one)
+    if (typeof headers['traceparent'] === 'string') fake.traces.push(headers['traceparent'])
     // Without TLS, a server compares the body with the digest that was signed.
     if (headers['x-amz-content-sha256'] !== createHash('sha256').update(body).digest('hex'))
       throw new Error('the signed digest is not that of the body')

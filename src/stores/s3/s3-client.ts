@@ -18,6 +18,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { defaultProvider } from '@aws-sdk/credential-provider-node'
 import { StoreUnavailable, TooLarge } from '../../base/errors.ts'
+import { outgoingTraceHeaders } from '../../base/request-parts.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 
 export interface S3Options {
@@ -50,7 +51,7 @@ export const currentCredentials = (): Credentials => defaultProvider({ ignoreCac
 export function createS3Client(purpose: 'read' | 'write', options: S3Options): S3Client {
   const { endpoint, region, credentials, timeout = TIMEOUT } = options
   const timeouts = purpose === 'read' ? { requestTimeout: timeout, socketTimeout: 0 } : { socketTimeout: timeout }
-  return new S3Client({
+  const client = new S3Client({
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true, region: region ?? 'us-east-1' }),
     ...(region === undefined ? {} : { region }),
     ...(credentials === undefined ? {} : { credentials }),
@@ -68,6 +69,15 @@ export function createS3Client(purpose: 'read' | 'write', options: S3Options): S
       httpsAgent: { maxSockets: SOCKETS },
     },
   })
+  client.middlewareStack.add(
+    next => async args => {
+      Object.assign((args.request as { readonly headers: Record<string, string> }).headers, outgoingTraceHeaders())
+      return await next(args)
+    },
+    // After the signature: a proxy in between may put in a step of its own.
+    { step: 'deserialize', name: 'trace' },
+  )
+  return client
 }
 
 /**
