@@ -326,10 +326,7 @@ export const errorCodes = {
     },
   }),
   ...withStatus(429, {
-    'locked-out': {
-      title: 'Locked out',
-      help: 'Too many wrong passwords. Try again after `Retry-After` seconds.',
-    },
+    'locked-out': { title: 'Locked out', help: 'Too many wrong passwords. Try again after `Retry-After` seconds.' },
     'too-many-messages': {
       title: 'Too many messages',
       help: 'You have sent as many messages as one user may send in an hour. Try again after `Retry-After` seconds.',

@@ -22,6 +22,9 @@ const measured: Measured = {
   virusScan: { counts: { clean: 1, infected: 0, 'too-large': 0, failed: 0 } },
   passwords: { load: { running: 1, waiting: 1 } },
   sessions: { count: async () => 1 },
+  backups: {
+    report: async () => ({ ended: { problem: null }, made: { started: 0, finished: 1, bytes: 1 } }),
+  },
   system: new FakeSystem(),
 }
 

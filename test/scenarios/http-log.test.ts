@@ -89,7 +89,9 @@ test('each request has one line in the log with the id that its answer carries',
     ids.push(String(answer.headers['x-request-id']))
   }
   assert.equal(new Set(ids).size, asked.length)
-  const found = (): Line[] => linesOf(service.output()).filter(({ requestId }) => ids.includes(requestId ?? ''))
+  // On a loaded machine a request may be slow, which is another line.
+  const found = (): Line[] =>
+    linesOf(service.output()).filter(({ requestId, msg }) => ids.includes(requestId ?? '') && msg !== 'slow request')
   await eventually('its line comes', () => found().length >= asked.length)
   // Several threads write to the log, so the order of their lines is open.
   assert.equal(found().length, ids.length)
