@@ -26,11 +26,19 @@ export interface PostgresOptions {
 
 /** With this many conflicting transactions, new ones queue up too instead of competing with them. */
 const CROWD = 3
-/** Uploads of one user on several nodes all change the row of their quota. After this many conflicts a transaction fails, and the client is asked to try again later. */
-const MAX_ATTEMPTS = 60
+/** After this many conflicts a transaction fails, and the client is asked to try again later. */
+const MAX_ATTEMPTS = 20
 const MAX_PAUSE: Milliseconds = 50
 /** The advisory lock of {@link Database.withExclusiveLock}: `stow` in ASCII. */
 const EXCLUSIVE_LOCK = 0x73746f77
+/** The advisory lock of the transaction whose turn it is, of those that conflict on any node: `turn` in ASCII. */
+const TURN_LOCK = 0x7475726e
+/**
+ * Comes before the transaction, whose snapshot must be later than what it waited for. Sent in one message with its beginning and its
+ * end: the server would keep the lock of a node that vanished in between.
+ */
+const AWAIT_TURN = `BEGIN; SELECT pg_advisory_lock(${TURN_LOCK}); COMMIT; `
+const END_TURN = `; SELECT pg_advisory_unlock(${TURN_LOCK})`
 
 /**
  * Connects to the database that `url` names.
@@ -62,9 +70,9 @@ export async function openPostgresDatabase(url: string, options: PostgresOptions
 }
 
 /**
- * A pool of connections to one server. Transactions are serialisable. Transactions that conflict are repeated one after the
- * other, so that each of many that need the same row gets it. A statement outside a transaction is its own transaction that
- * waits for locked rows and then reads their new state: it never conflicts.
+ * A pool of connections to one server. Transactions are serialisable. Transactions that conflict, on this node or another, are
+ * repeated one after the other, so that each of many that need the same row gets it. A statement outside a transaction is its
+ * own transaction that waits for locked rows and then reads their new state: it never conflicts.
  */
 class PostgresDatabase implements Database {
   readonly engine = 'postgres'
@@ -112,7 +120,7 @@ class PostgresDatabase implements Database {
     for (let attempt = 1; ; attempt++) {
       try {
         if (attempt === 1 && this.#inFile < CROWD) return await this.#attempt(work, options)
-        return await this.#queue(began, () => this.#attempt(work, options))
+        return await this.#queue(began, () => this.#attempt(work, options, true))
       } catch (error) {
         if (!(error instanceof SerializationConflict)) throw error
         if (attempt === MAX_ATTEMPTS) throw crowded(error)
@@ -197,17 +205,18 @@ class PostgresDatabase implements Database {
     }
   }
 
-  async #attempt<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions): Promise<T> {
+  /** @param inTurn after the conflicting transactions of other nodes */
+  async #attempt<T>(work: (tx: Queries) => Promise<T>, options: TransactionOptions, inTurn = false): Promise<T> {
     return await this.#use(
       connection =>
         timed('database', 'transaction', async () => {
-          const transaction = new PostgresTransaction(connection)
-          // A relaxed one is as durable as any other: the server may crash without us, and an upload whose reservation is lost leaves
-          // bytes that no record refers to.
-          await connection.execute(
-            `BEGIN ISOLATION LEVEL SERIALIZABLE${options.noTimeout ? '; SET LOCAL statement_timeout = 0' : ''}`,
-          )
+          const transaction = new PostgresTransaction(connection, inTurn ? END_TURN : '')
           try {
+            // A relaxed one is as durable as any other: the server may crash without us, and an upload whose reservation is lost leaves
+            // bytes that no record refers to.
+            await connection.execute(
+              `${inTurn ? AWAIT_TURN : ''}BEGIN ISOLATION LEVEL SERIALIZABLE${options.noTimeout ? '; SET LOCAL statement_timeout = 0' : ''}`,
+            )
             const result = await work(transaction)
             await transaction.commit().finally(() => this.#commits++)
             return result
@@ -246,14 +255,17 @@ const crowded = (cause?: unknown): Overloaded =>
 class PostgresTransaction implements Queries {
   readonly engine = 'postgres'
   readonly #connection: PostgresConnection
+  readonly #afterEnd: string
   /** The connection runs one statement at a time. */
   readonly #mutex = new Mutex()
   #ended = false
   /** The conflict that the transaction failed with, if any. */
   conflict: SerializationConflict | undefined
 
-  constructor(connection: PostgresConnection) {
+  /** @param afterEnd statements that follow the end in the same message */
+  constructor(connection: PostgresConnection, afterEnd = '') {
     this.#connection = connection
+    this.#afterEnd = afterEnd
   }
 
   async all<Row>(statement: Sql): Promise<Row[]> {
@@ -270,14 +282,16 @@ class PostgresTransaction implements Queries {
 
   async commit(): Promise<void> {
     this.#ended = true
-    const { command } = await this.#noting(() => this.#connection.execute('COMMIT'))
+    const results = await this.#noting(() => this.#connection.execute(`COMMIT${this.#afterEnd}`))
     // After an error the server rolls back every later command, and reports that as a success.
-    if (command !== 'COMMIT') throw new Error('the transaction continued after an error')
+    if (results[0]?.command !== 'COMMIT') throw new Error('the transaction continued after an error')
   }
 
   async rollback(): Promise<void> {
     this.#ended = true
-    await this.#mutex.run(() => this.#connection.execute('ROLLBACK')).catch(() => this.#connection.condemn())
+    await this.#mutex
+      .run(() => this.#connection.execute(`ROLLBACK${this.#afterEnd}`))
+      .catch(() => this.#connection.condemn())
   }
 
   async #query(statement: Sql) {
