@@ -86,6 +86,27 @@ inBrowser(
   },
 )
 
+inBrowser('several items are restored or deleted together', async b => {
+  const { page, complaints, close } = await newPerson(b)
+  const context = await atFiles(page)
+  for (const id of (await admin.get(context)).json<string[]>()) await admin.post(`${context}/trash/${id}`)
+  await page.goto(`${service.base}ui/contexts/${context}/trash`)
+  const selection = page.getByRole('group', { name: 'Selection' })
+  for (const name of ['a.txt', 'Harbour']) await page.getByLabel(`Select ${name}`).check()
+  await selection.getByText('2 selected').waitFor()
+  await requireAccessible(page)
+  await selection.getByRole('button', { name: 'Restore' }).click()
+  await page.waitForSelector('text=2 items restored.')
+  await page.getByLabel('Select b.txt').check()
+  await selection.getByRole('button', { name: 'Delete permanently' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Delete b.txt permanently?' })
+  await dialog.getByRole('button', { name: 'Delete permanently' }).click()
+  await page.waitForSelector('text=The trash is empty.')
+  assert.equal((await admin.get(context)).json<string[]>().length, 3, 'the folder, its file and one more are back')
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
 /** In a narrow window, no word of the times is broken, and the table fits. */
 async function requireWholeWords(page: Page): Promise<void> {
   await page.setViewportSize({ width: 800, height: 520 })

@@ -105,6 +105,8 @@ const de: Messages = {
   deleteGroupText: 'Mitglieder verlieren den Zugriff, den sie durch diese Gruppe haben. Sie selbst bleiben erhalten.',
   deleteItem: 'Endgültig löschen: {name}',
   deletePermanently: '{name} endgültig löschen?',
+  deletePermanentlyMany: '{count, plural, one {# Element} other {# Elemente}} endgültig löschen?',
+  deletedMany: '{count, plural, one {# Element} other {# Elemente}} gelöscht.',
   deleteText: 'Das lässt sich nicht rückgängig machen.',
   deleteUser: 'Benutzer löschen',
   deleteUserText:

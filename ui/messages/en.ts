@@ -107,6 +107,8 @@ export const en = {
   deleteGroupText: 'Members lose the access that they have through this group. The members themselves stay.',
   deleteItem: 'Delete permanently: {name}',
   deletePermanently: 'Delete {name} permanently?',
+  deletePermanentlyMany: 'Delete {count, plural, one {# item} other {# items}} permanently?',
+  deletedMany: '{count, plural, one {# item} other {# items}} deleted.',
   deleteText: 'This cannot be undone.',
   deleteUser: 'Delete user',
   deleteUserText:

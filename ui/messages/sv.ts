@@ -105,6 +105,8 @@ const sv: Messages = {
   deleteGroupText: 'Medlemmarna förlorar den åtkomst som de har genom gruppen. Medlemmarna själva finns kvar.',
   deleteItem: 'Ta bort permanent: {name}',
   deletePermanently: 'Ta bort {name} permanent?',
+  deletePermanentlyMany: 'Ta bort {count, plural, one {# objekt} other {# objekt}} permanent?',
+  deletedMany: '{count, plural, one {# objekt} other {# objekt}} har tagits bort.',
   deleteText: 'Det går inte att ångra.',
   deleteUser: 'Ta bort användare',
   deleteUserText:

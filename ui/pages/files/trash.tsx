@@ -6,15 +6,16 @@ import { Name } from '../../components/name.tsx'
 import { Await, Card, Page } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { attempt } from '../../components/toast.tsx'
+import { attempt, tell } from '../../components/toast.tsx'
 import { part } from '../../lib/base.ts'
 import { contextTitle, loadContext } from '../../lib/contexts.ts'
-import { ago, bytes, date } from '../../lib/format.ts'
+import { ago, bytes, date, number } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { Link } from '../../lib/router.tsx'
 import { visible } from '../../lib/text.ts'
 import { deleteFromTrash, emptyTrash, loadTrash, restore, TRASH_STEP, type TrashedItem } from '../../lib/trash.ts'
+import { tellItems, workThrough } from './many-items.ts'
 
 /** The trash of a context, with buttons to restore items or delete them permanently. */
 export function Trash({ parts }: { readonly parts: Readonly<Record<string, string>> }) {
@@ -25,16 +26,36 @@ export function Trash({ parts }: { readonly parts: Readonly<Record<string, strin
     return { context, page }
   }
   const [loaded, again] = useLoaded(load, [key, offset])
-  const [asked, setAsked] = useState<TrashedItem | 'all'>()
+  const [asked, setAsked] = useState<readonly TrashedItem[] | 'all'>()
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
   const files = `contexts/${part(key)}/files`
   const title = loaded.state === 'ready' ? contextTitle(loaded.value.context) : t('filesOf')
+  const chosen = loaded.state === 'ready' ? loaded.value.page.items.filter(({ entryId }) => picked.has(entryId)) : []
+  const over = (count: number): void => {
+    setPicked(new Set())
+    // What was on this page may have been all of it.
+    if (loaded.state === 'ready' && count >= loaded.value.page.items.length) setOffset(0)
+    again()
+  }
+  const bring = async (items: readonly TrashedItem[]): Promise<void> => {
+    const done = await workThrough(items, ({ entryId }) => restore(key, entryId))
+    if (done.length > 0) tell(tellItems(done, 'restoredOne', 'restoredMany'))
+    over(done.length)
+  }
   const confirm = async (): Promise<void> => {
     if (asked === undefined) return
-    const isAll = asked === 'all'
-    const work = () => (isAll ? emptyTrash(key) : deleteFromTrash(key, asked.entryId))
-    await attempt(work, isAll ? t('trashEmptied') : t('deleted', { name: visible(asked.name) }))
-    setOffset(0)
-    again()
+    if (asked === 'all') {
+      await attempt(() => emptyTrash(key), t('trashEmptied'))
+      over(Number.POSITIVE_INFINITY)
+      return
+    }
+    const done = await workThrough(asked, ({ entryId }) => deleteFromTrash(key, entryId))
+    if (done.length > 0) tell(tellItems(done, 'deleted', 'deletedMany'))
+    over(done.length)
+  }
+  const pick = ({ entryId }: TrashedItem, isPicked: boolean): void => {
+    const others = [...picked].filter(id => id !== entryId)
+    setPicked(new Set(isPicked ? [...others, entryId] : others))
   }
   return (
     <Page
@@ -60,11 +81,22 @@ export function Trash({ parts }: { readonly parts: Readonly<Record<string, strin
         title={t('trashed')}
         aside={
           loaded.state === 'ready' &&
-          loaded.value.page.results > 0 && (
+          loaded.value.page.results > 0 &&
+          (chosen.length > 0 ? (
+            <div class="buttons" role="group" aria-label={t('selection')}>
+              <strong role="status">{t('selected', { count: number(chosen.length) })}</strong>
+              <Button kind="quiet" size="small" onPress={() => bring(chosen)}>
+                {t('restore')}
+              </Button>
+              <Button kind="quiet danger" size="small" onPress={() => setAsked(chosen)}>
+                {t('deleteForEver')}
+              </Button>
+            </div>
+          ) : (
             <Button kind="quiet danger" size="small" onPress={() => setAsked('all')}>
               {t('emptyTrash')}
             </Button>
-          )
+          ))
         }
       >
         <Await loaded={loaded} again={again}>
@@ -76,7 +108,7 @@ export function Trash({ parts }: { readonly parts: Readonly<Record<string, strin
                 <p>{t('trashCounts', { size: bytes(size) })}</p>
                 <Table
                   caption={t('trashed')}
-                  columns={columnsFor(key, again, setAsked)}
+                  columns={columnsFor({ picked, pick, bring, ask: setAsked })}
                   rows={items}
                   keyOf={({ entryId }) => entryId}
                 />
@@ -88,8 +120,12 @@ export function Trash({ parts }: { readonly parts: Readonly<Record<string, strin
       </Card>
       {asked !== undefined && (
         <Confirm
-          title={asked === 'all' ? t('emptyTrashTitle') : t('deletePermanently', { name: visible(asked.name) })}
-          text={t(asked === 'all' || asked.graphType === 'List' ? 'deleteFolderText' : 'deleteText')}
+          title={
+            asked === 'all' ? t('emptyTrashTitle') : tellItems(asked, 'deletePermanently', 'deletePermanentlyMany')
+          }
+          text={t(
+            asked === 'all' || asked.some(({ graphType }) => graphType === 'List') ? 'deleteFolderText' : 'deleteText',
+          )}
           action={t(asked === 'all' ? 'emptyTrash' : 'deleteForEver')}
           onConfirm={confirm}
           onClose={() => setAsked(undefined)}
@@ -99,23 +135,30 @@ export function Trash({ parts }: { readonly parts: Readonly<Record<string, strin
   )
 }
 
-function columnsFor(
-  context: string,
-  again: () => void,
-  ask: (item: TrashedItem) => void,
-): ReadonlyArray<Column<TrashedItem>> {
-  const bring = async ({ entryId, name }: TrashedItem): Promise<void> => {
-    await attempt(() => restore(context, entryId), t('restoredOne', { name: visible(name) }))
-    again()
-  }
+interface Columns {
+  readonly picked: ReadonlySet<string>
+  readonly pick: (item: TrashedItem, isPicked: boolean) => void
+  readonly bring: (items: readonly TrashedItem[]) => Promise<void>
+  readonly ask: (items: readonly TrashedItem[]) => void
+}
+
+function columnsFor({ picked, pick, bring, ask }: Columns): ReadonlyArray<Column<TrashedItem>> {
   return [
     {
       title: t('fileName'),
       kind: 'wide',
-      cell: ({ name, graphType }) => (
+      cell: item => (
         <span class="item-name">
-          <Icon name={graphType === 'List' ? 'folder' : 'file'} />
-          <Name>{name}</Name>
+          <label class="check">
+            <input
+              type="checkbox"
+              aria-label={t('selectItem', { name: visible(item.name) })}
+              checked={picked.has(item.entryId)}
+              onInput={event => pick(item, event.currentTarget.checked)}
+            />
+          </label>
+          <Icon name={item.graphType === 'List' ? 'folder' : 'file'} />
+          <Name>{item.name}</Name>
         </span>
       ),
     },
@@ -144,7 +187,7 @@ function columnsFor(
             kind="quiet"
             size="small"
             label={t('restoreItem', { name: visible(item.name) })}
-            onPress={() => bring(item)}
+            onPress={() => bring([item])}
           >
             {t('restore')}
           </Button>
@@ -152,7 +195,7 @@ function columnsFor(
             kind="quiet danger"
             size="small"
             label={t('deleteItem', { name: visible(item.name) })}
-            onPress={() => ask(item)}
+            onPress={() => ask([item])}
           >
             {t('deleteForEver')}
           </Button>
