@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { address } from '../../lib/base.ts'
+import { tellType } from '../../lib/file-types.ts'
 import { bytes } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { linkedFile, type LinkedItem } from '../../lib/public-links.ts'
@@ -21,9 +22,7 @@ export function LinkedFile({ link, item, isLimited }: LinkedFileProps) {
   return (
     <div class="stack">
       {isShown && <FileContent source={source} name={name} size={size} mediaType={mediaType} isCounted={isLimited} />}
-      <p class="muted small">
-        {[mediaType, size === undefined ? undefined : bytes(size)].filter(text => text !== undefined).join(' · ')}
-      </p>
+      <p class="muted small">{[tellType(mediaType, name), ...(size === undefined ? [] : [bytes(size)])].join(' · ')}</p>
       <div class="buttons">
         {!isShown && size !== undefined && (
           <Button kind="quiet" onPress={() => setShown(true)}>
