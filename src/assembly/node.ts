@@ -7,6 +7,7 @@ import {
   changeNode,
   clockAhead,
   joinNodes,
+  keepRegistered,
   leaveNodes,
   type NodeFacts,
   requireClock,
@@ -20,7 +21,7 @@ import type { Stores } from './stores.ts'
 
 /** This process as one of several nodes on a database. */
 export interface Node {
-  /** Compares the clocks again. */
+  /** Registers the node again if it must be, and compares the clocks. */
   readonly watch: () => Promise<void>
   readonly leave: () => Promise<void>
   /** Compares changed settings with those of other nodes, and registers them. */
@@ -62,19 +63,24 @@ export async function joinAsNode(
     tokens: tokenKeys.map(keyFingerprint),
     factors: (await factorKeys(settings, machine, tokenKeys)).map(keyFingerprint),
   }
-  await joinNodes(database, nodeId, nodeFacts(settings, machine.version, fingerprints))
-  const announce = async (next: Settings): Promise<void> => {
-    const misfits = await changeNode(database, nodeId, nodeFacts(next, machine.version, fingerprints))
+  // The settings of a running service have the values in force.
+  const facts = (): NodeFacts => nodeFacts(settings, machine.version, fingerprints)
+  await joinNodes(database, nodeId, facts())
+  const announce = async (): Promise<void> => {
+    const misfits = await changeNode(database, nodeId, facts())
     if (misfits.length > 0) machine.log.warn({ misfits }, 'other nodes have other settings: let them read theirs again')
   }
   return {
-    watch: () => watchClock(database, now, machine.log),
+    watch: async () => {
+      await keepRegistered(database, nodeId, facts())
+      await watchClock(database, now, machine.log)
+    },
     leave: () => leaveNodes(database, nodeId),
-    reload: async ({ next, changed }) =>
+    reload: async ({ changed }) =>
       changed.size === 0
         ? undefined
         : {
-            apply: () => void announce(next).catch((err: unknown) => machine.log.error({ err }, 'registering failed')),
+            apply: () => void announce().catch((err: unknown) => machine.log.error({ err }, 'registering failed')),
           },
   }
 }

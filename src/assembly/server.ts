@@ -39,6 +39,7 @@ import { createQuotaMails, quotaOptions } from './quota.ts'
 import { createBackups } from './backups.ts'
 import { startTelemetry } from './telemetry.ts'
 import { createReaders } from './readers.ts'
+import { loggedUpgrade } from './schema-upgrade.ts'
 import { shareMailOptions } from './share-mails.ts'
 import { loadUi } from './ui.ts'
 import { pruneChangeLog } from '../stores/change-log.ts'
@@ -77,7 +78,8 @@ export async function createServer(loaded: Settings, machine: RuntimeEnvironment
   let ephemeralStores: EphemeralStores | undefined
   try {
     await makeRoomForStart(settings, machine.log)
-    stores = await openStores(settings, machine.system)
+    const during = loggedUpgrade(machine.log, machine.system)
+    stores = await openStores(settings, machine.system, { during })
     await requireCompleteStore(stores.database)
     await requireIntact(stores.database)
     ephemeralStores = await openEphemeralStores(settings, machine, stores.database)

@@ -5,7 +5,7 @@ import { ssoSteps } from '../sso/schema-steps.ts'
 import { searchSteps } from '../search/tables.ts'
 import { changeLogSteps } from '../stores/change-log.ts'
 import { commonSteps } from '../stores/schema.ts'
-import { migrate, type Migration } from '../stores/migrations.ts'
+import { migrate, type Migration, type Surround } from '../stores/migrations.ts'
 import { accessSync, constants } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { StartupError } from '../base/errors.ts'
@@ -39,6 +39,8 @@ export const schema: readonly Migration[] = [
   ...changeLogSteps,
   ...backupSteps,
 ].sort((a, b) => a.id - b.id)
+
+export const newestSchema = schema.at(-1)?.id ?? 0
 
 const DATABASE_FILE = 'store.sqlite'
 const READ_CACHE: Bytes = 64 * 2 ** 20
@@ -124,6 +126,8 @@ interface Opening {
   readonly bare?: boolean
   /** Requires that no other process has the store open, even where nodes could share it. */
   readonly isExclusive?: boolean
+  /** Told of each step of an upgrade. */
+  readonly during?: Surround
 }
 
 /**
@@ -134,8 +138,9 @@ async function openPrepared(
   settings: Settings,
   system: System,
   folder: string,
-  { bare = false, isExclusive = false }: Opening,
+  opening: Opening,
 ): Promise<OpenDatabase> {
+  const { bare = false, isExclusive = false } = opening
   const url = settings['service.repository.store.url']
   if (url !== undefined) {
     const { openPostgresDatabase } = await import('../stores/postgres/postgres-database.ts')
@@ -143,9 +148,16 @@ async function openPrepared(
     // The settings of a running service have the values in force.
     const currentUrl = (): string => settings['service.repository.store.url'] ?? url
     const application = applicationOf(nodeId)
-    const database = await openPostgresDatabase(url, { system, isExclusive, application, currentUrl })
+    const database = await openPostgresDatabase(url, {
+      system,
+      isExclusive,
+      application,
+      currentUrl,
+      // A newer node may change the tables while this one has no connection.
+      ...(bare ? {} : { newestSchema }),
+    })
     const opened = { database, isExclusive, nodeId, close: () => database.close() }
-    return await migrated(opened, bare)
+    return await migrated(opened, opening)
   }
   const file = join(folder, DATABASE_FILE)
   const lock = await lockFolder(folder)
@@ -155,17 +167,17 @@ async function openPrepared(
       await database.close()
       await lock.release()
     }
-    return await migrated({ database, isExclusive: true, nodeId: undefined, close }, bare)
+    return await migrated({ database, isExclusive: true, nodeId: undefined, close }, opening)
   } catch (error) {
     await lock.release()
     throw error
   }
 }
 
-async function migrated(opened: OpenDatabase, bare: boolean): Promise<OpenDatabase> {
+async function migrated(opened: OpenDatabase, { bare, during }: Opening): Promise<OpenDatabase> {
   try {
-    if (opened.nodeId !== undefined && !bare) await requireNoOlderNodes(opened.database, schema.at(-1)?.id ?? 0)
-    if (!bare) await migrate(opened.database, schema)
+    if (opened.nodeId !== undefined && !bare) await requireNoOlderNodes(opened.database, newestSchema)
+    if (!bare) await migrate(opened.database, schema, during)
     return opened
   } catch (error) {
     await opened.close()

@@ -14,16 +14,23 @@ export interface Migration {
   readonly statements: readonly Step[]
 }
 
+/** Runs each step of an upgrade, to report it. The steps of a new store are not reported. */
+export type Surround = (step: Migration, run: () => Promise<void>) => Promise<void>
+
 /**
  * Applies all of `migrations`, in ascending order of their ids, that the store does not have yet. Each runs in its own
  * transaction, so that a crash leaves the store between two migrations; those of a new store run in one.
  * @throws {StartupError} when a newer version has changed the store; nothing is changed then.
  */
-export async function migrate(database: Database, migrations: readonly Migration[]): Promise<void> {
-  await database.withExclusiveLock(() => applyAll(database, migrations))
+export async function migrate(
+  database: Database,
+  migrations: readonly Migration[],
+  during: Surround = (_step, work) => work(),
+): Promise<void> {
+  await database.withExclusiveLock(() => applyAll(database, migrations, during))
 }
 
-async function applyAll(database: Database, migrations: readonly Migration[]): Promise<void> {
+async function applyAll(database: Database, migrations: readonly Migration[], during: Surround): Promise<void> {
   const known = migrations.reduce((last, { id }) => {
     if (id <= last) throw new TypeError(`migration ${id} stands after ${last}`)
     return id
@@ -39,17 +46,21 @@ async function applyAll(database: Database, migrations: readonly Migration[]): P
     const work = async (tx: Queries): Promise<void> => {
       for (const migration of together) await applyIn(tx, migration)
     }
-    await database.transaction(work, { noTimeout: true })
+    const run = (): Promise<void> => database.transaction(work, { noTimeout: true })
+    const [step] = together
+    await (step && applied.size > 0 ? during(step, run) : run())
   }
 }
 
 function requireNotNewer(found: number, known: number): void {
   if (found <= known) return
-  throw new StartupError(
-    `The store is at schema version ${found}, but this version of Stowage knows it up to ${known} only. ` +
-      'A newer Stowage has used it: start that one, or restore a backup made before.',
-  )
+  throw new StartupError(newerSchema(found, known))
 }
+
+/** Why a store of a newer version cannot be used, and what to do. */
+export const newerSchema = (found: number, known: number): string =>
+  `The store is at schema version ${found}, but this version of Stowage knows it up to ${known} only. ` +
+  'A newer Stowage has used it: start that one, or restore a backup made before.'
 
 /**
  * For commands that use a store without changing its schema, as only the service does.

@@ -6,10 +6,12 @@ import type { Log } from '../../src/base/log.ts'
 import { realSystem } from '../../src/base/system.ts'
 import type { Queries } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
+import { sql } from '../../src/stores/sql.ts'
 import {
   applicationOf,
   clockAhead,
   joinNodes,
+  keepRegistered,
   leaveNodes,
   liveNodes,
   misfitsOf,
@@ -98,6 +100,14 @@ test('a node whose settings differ from the running ones is refused with the rea
   })
   await requireNoOlderNodes(three, schema.at(-1)?.id ?? 0)
   await assert.rejects(requireNoOlderNodes(three, 1_000_000), /Stop all nodes of the older version first/)
+
+  // The row of a node that runs is deleted while the database is away.
+  await one.run(sql`DELETE FROM nodes WHERE id = 'two'`)
+  await keepRegistered(two, 'two', facts({ 'service.data.quota': 'true' }, ['a']))
+  assert.deepEqual(
+    (await liveNodes(one, 'one')).map(({ id }) => id),
+    ['two'],
+  )
 
   await leaveNodes(one, 'one')
   await two.close()

@@ -171,7 +171,7 @@ test('only statements that write have a number of changed rows', () => {
 test('the store is locked as soon as the lock is free, exclusively or with others, and never waited for in the queue', async () => {
   for (const [name, open] of [
     ['pg_try_advisory_lock(', async (client: PoolClient) => await takeStore(client)],
-    ['pg_try_advisory_lock_shared(', async (client: PoolClient) => (await promisify(shareStore)(client), true)],
+    ['pg_try_advisory_lock_shared(', async (client: PoolClient) => (await promisify(shareStore())(client), true)],
   ] as const) {
     let tries = 0
     const { client, asked } = clientWith(() => ({ rows: [{ taken: ++tries === 3 ? 1 : 0 }] }))
@@ -187,7 +187,7 @@ test('a lock that others keep is given up', async () => {
   const { client, asked } = clientWith(() => ({ rows: [{ taken: 0 }] }))
   const [isTaken, sharing] = await Promise.all([
     takeStore(client),
-    promisify(shareStore)(client).then(
+    promisify(shareStore())(client).then(
       () => assert.fail('it was shared'),
       (error: Error) => error.message,
     ),

@@ -64,6 +64,13 @@ export async function changeNode(database: Database, id: string, facts: NodeFact
   return others.flatMap(other => misfitsOf(facts, other.facts).map(misfit => `node ${other.id}: ${misfit}`))
 }
 
+/** Registers a running node again whose row has been deleted while the database was away. */
+export async function keepRegistered(database: Database, id: string, facts: NodeFacts): Promise<void> {
+  await database.run(sql`INSERT INTO nodes (id, seen, facts)
+    VALUES (${id}, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT), ${JSON.stringify(facts)})
+    ON CONFLICT (id) DO NOTHING`)
+}
+
 /** A node that can no longer reach the database can still stop, because its row expires. */
 export async function leaveNodes(database: Database, id: string): Promise<void> {
   try {

@@ -20,6 +20,8 @@ export interface PostgresOptions {
   readonly isExclusive?: boolean
   /** The address with the user name and password in force, if they can change. */
   readonly currentUrl?: () => string
+  /** Refuses each new connection to a store with a later step of the schema. */
+  readonly newestSchema?: number
   /** The name that the server shows for the connections; `stowage` by default. */
   readonly application?: string
 }
@@ -47,8 +49,8 @@ const END_TURN = `; SELECT pg_advisory_unlock(${TURN_LOCK})`
  */
 export async function openPostgresDatabase(url: string, options: PostgresOptions): Promise<Database> {
   const { connections = 10, timeout = 10_000, isExclusive = false, application = 'stowage' } = options
-  const { currentUrl = () => url } = options
-  const pool = await openPool({ currentUrl, connections, timeout, isShared: !isExclusive, application })
+  const { currentUrl = () => url, newestSchema } = options
+  const pool = await openPool({ currentUrl, connections, timeout, isShared: !isExclusive, application, newestSchema })
   const database = new PostgresDatabase(pool, options.system, timeout)
   try {
     if (isExclusive && !(await database.takeStore())) {

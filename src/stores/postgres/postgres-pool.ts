@@ -1,6 +1,7 @@
 import type { ClientConfig, Pool, PoolClient, QueryConfig } from 'pg'
 import { StartupError } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
+import { newerSchema } from '../migrations.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import { callbackify } from 'node:util'
 
@@ -24,6 +25,7 @@ interface PoolOptions {
   /** Whether others may have the store open as well. */
   readonly isShared: boolean
   readonly application: string
+  readonly newestSchema: number | undefined
   /** The address with the user name and password in force, for each new connection. */
   readonly currentUrl: () => string
 }
@@ -56,6 +58,7 @@ export async function openPool({
   timeout,
   isShared,
   application,
+  newestSchema,
 }: PoolOptions): Promise<Pool> {
   const { default: pg } = await import('pg')
   class Client extends pg.Client {
@@ -68,7 +71,7 @@ export async function openPool({
     application_name: application,
     max: connections,
     // One connection stays open even when idle, so that the store is seen to be in use.
-    ...(isShared ? { min: 1, verify: shareStore } : {}),
+    ...(isShared ? { min: 1, verify: shareStore(newestSchema) } : {}),
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     idle_in_transaction_session_timeout: IDLE_TIMEOUT,
     statement_timeout: timeout,
@@ -103,12 +106,30 @@ const RELEASE_TIMEOUT: Milliseconds = 2000
 const PAUSE: Milliseconds = 50
 /** A server that has accepted a connection and does not respond for this long is treated as lost. */
 const TIMEOUT: Milliseconds = 5000
+const bounded = (text: string): QueryConfig & { query_timeout: Milliseconds } => ({ text, query_timeout: TIMEOUT })
 
-/** Marks the store as in use for as long as the new connection lasts; fails if another process has locked it exclusively. */
-export const shareStore = callbackify(async (client: PoolClient): Promise<void> => {
-  if (await isGranted(client, 'pg_try_advisory_lock_shared')) return
-  throw new Error('another command uses this store exclusively')
-})
+/**
+ * Marks the store as in use for as long as the new connection lasts; fails if another process has locked it exclusively, or has
+ * upgraded it beyond `newestSchema`.
+ */
+export const shareStore = (newestSchema?: number) =>
+  callbackify(async (client: PoolClient): Promise<void> => {
+    if (!(await isGranted(client, 'pg_try_advisory_lock_shared'))) {
+      throw new Error('another command uses this store exclusively')
+    }
+    if (newestSchema === undefined) return
+    const found = await schemaOf(client)
+    if (found > newestSchema) throw new Error(newerSchema(found, newestSchema))
+  })
+
+/** The last step of the schema; 0 for an empty database. */
+async function schemaOf(client: PoolClient): Promise<number> {
+  const exists = "SELECT to_regclass('schema_migrations') IS NOT NULL AS found"
+  const table = await client.query<{ found: number }>(bounded(exists))
+  if (table.rows[0]?.found !== 1) return 0
+  const last = await client.query<{ id: number | null }>(bounded('SELECT max(id) AS id FROM schema_migrations'))
+  return last.rows[0]?.id ?? 0
+}
 
 /** Locks the store exclusively for as long as the connection lasts. Returns false when another process has it open. */
 export function takeStore(client: PoolClient): Promise<boolean> {
@@ -125,10 +146,7 @@ async function isGranted(client: PoolClient, lockFunction: string): Promise<bool
 }
 
 async function tryLock(client: PoolClient, lockFunction: string): Promise<boolean> {
-  const statement: QueryConfig & { query_timeout: Milliseconds } = {
-    text: `SELECT ${lockFunction}(${OPEN_LOCK}) AS taken`,
-    query_timeout: TIMEOUT,
-  }
+  const statement = bounded(`SELECT ${lockFunction}(${OPEN_LOCK}) AS taken`)
   const { rows } = await client.query<{ taken: number }>(statement)
   return rows[0]?.taken === 1
 }

@@ -160,11 +160,15 @@ async function dropAll(): Promise<void> {
 }
 
 /** A statement as the server's owner. */
-export async function administer(server: Pick<PostgresServer, 'port'>, text: string): Promise<void> {
-  const client = new Client({ connectionString: urlOf(server, 'postgres') })
+export async function administer(
+  server: Pick<PostgresServer, 'port'>,
+  text: string,
+  database = 'postgres',
+): Promise<readonly unknown[]> {
+  const client = new Client({ connectionString: urlOf(server, database) })
   await client.connect()
   try {
-    await client.query(text)
+    return (await client.query(text)).rows
   } finally {
     await client.end()
   }
