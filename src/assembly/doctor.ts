@@ -3,6 +3,7 @@ import { BaseAddress } from '../http/base-address.ts'
 import { AuthCookie } from '../http/protocol/sender.ts'
 import { relyingPartyOfSettings } from './factors.ts'
 import { type CheckResult, ok, warning, problem } from './check-result.ts'
+import { checkContexts } from './doctor-contexts.ts'
 import { describeFactors, checkFactors } from './doctor-factors.ts'
 import { checkSso } from './doctor-sso.ts'
 import { checkBackups } from './doctor-backups.ts'
@@ -48,6 +49,7 @@ export async function runChecks({
     ...(await checkContentOrigin(settings)),
     ...(await checkStorage({ settings, tokenKey, version })),
     ...(await checkBackups(settings)),
+    ...(await checkContexts(settings)),
     ...(await checkVirusScan(settings)),
     ...checkBreachedPasswords(settings),
     ...(await checkFactors({ settings, tokenKey, version })),
