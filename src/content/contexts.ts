@@ -105,6 +105,14 @@ export function requireContextName(raw: string): string {
   return name
 }
 
+/** Contexts of earlier versions whose id or name has become an address of the service. */
+export async function reservedContexts(queries: Queries): Promise<readonly Context[]> {
+  const rows = await queries.all<{ id: string; name: string | null }>(sql`SELECT id, name FROM contexts`)
+  return rows
+    .filter(({ id, name }) => isReservedSegment(id) || isReservedSegment(name ?? ''))
+    .map(({ id, name }) => ({ id, name: name ?? undefined }))
+}
+
 /** The id of an existing context, given as id or URI. @throws {InvalidInput} */
 export async function requireHomeContext(queries: Queries, given: string): Promise<string> {
   const id = contextIdOf(given.startsWith(RELATIVE) ? given : RELATIVE + given)
