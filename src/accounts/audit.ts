@@ -45,6 +45,8 @@ export const auditEvents = [
   'profile-changed',
   'quota-threshold',
   'virus-found',
+  'file-uploaded',
+  'file-replaced',
   'entry-deleted',
   'entry-trashed',
   'entry-restored',
@@ -79,6 +81,8 @@ export interface AuditQuery {
   /** As `userId`, or a part of the name of that user: the one at the time of the event, for who caused it the present one. */
   readonly userText?: string | undefined
   readonly event?: AuditEvent | undefined
+  /** Of a context, with its entries, or of one entry as `context/id`. */
+  readonly place?: string | undefined
   /** Inclusive start. */
   readonly since?: Milliseconds | undefined
   /** Exclusive end: the time of the last event of one page is the `until` of the next page. */
@@ -146,9 +150,9 @@ export class Audit {
   /** Writes the row in the transaction that makes the change. Call {@link announce} after the commit. */
   async insert(tx: Queries, { event, userId, userName, actorId, address, detail = {} }: AuditEntry): Promise<void> {
     const time = this.#system.now()
-    await tx.run(sql`INSERT INTO audit (time, number, event, user_id, user_name, actor_id, address, detail)
+    await tx.run(sql`INSERT INTO audit (time, number, event, user_id, user_name, actor_id, address, place, detail)
       VALUES (${time}, ${this.#nextNumber()}, ${event}, ${userId ?? null}, ${userName ?? null}, ${actorId ?? null},
-        ${address ?? null}, ${JSON.stringify(detail)})`)
+        ${address ?? null}, ${placeOf(detail)}, ${JSON.stringify(detail)})`)
   }
 
   /** Writes the log line and counts the event. */
@@ -180,11 +184,21 @@ export class Audit {
   }
 
   /** Returns the latest events first. */
-  async list({ userId, userText, event, since, until, limit, offset = 0 }: AuditQuery): Promise<RecordedEvent[]> {
+  async list({
+    userId,
+    userText,
+    event,
+    place,
+    since,
+    until,
+    limit,
+    offset = 0,
+  }: AuditQuery): Promise<RecordedEvent[]> {
     const conditions: Sql[] = [
       ...(userId === undefined ? [] : [sql`(user_id = ${userId} OR actor_id = ${userId})`]),
       ...(userText === undefined ? [] : [concerns(userText)]),
       ...(event === undefined ? [] : [sql`event = ${event}`]),
+      ...(place === undefined ? [] : [happenedAt(place)]),
       ...(since === undefined ? [] : [sql`time >= ${since}`]),
       ...(until === undefined ? [] : [sql`time < ${until}`]),
     ]
@@ -223,6 +237,19 @@ export const eventOf = (
   { id, name }: { readonly id: string; readonly name?: string | undefined },
   detail: AuditEntry['detail'] = {},
 ): AuditEntry => ({ event, userId: id, userName: name, actorId: actor.id, address: client.address, detail })
+
+/** What an event is about: an entry as `context/id`, or a context. */
+function placeOf({ context, entry }: NonNullable<AuditEntry['detail']>): string | null {
+  if (typeof entry === 'string') return entry.includes('/') ? entry : `${context}/${entry}`
+  return context === undefined ? null : String(context)
+}
+
+/** Of a context also what is about its entries, or about the entry that it is. */
+function happenedAt(place: string): Sql {
+  if (place.includes('/')) return sql`place = ${place}`
+  // The sign after a slash ends the range of the entries.
+  return sql`(place IN (${place}, ${`_contexts/${place}`}) OR (place >= ${`${place}/`} AND place < ${`${place}0`}))`
+}
 
 /** Events about, or caused by, a user with this id or whose name contains this text. */
 function concerns(text: string): Sql {

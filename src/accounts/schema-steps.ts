@@ -62,4 +62,10 @@ export const accountSteps: readonly Migration[] = [
       sql`ALTER TABLE password_resets ADD COLUMN address TEXT`,
     ],
   },
+  {
+    id: 55,
+    name: 'what the events of the audit log are about',
+    // Earlier events have none, and are not found by it.
+    statements: [sql`ALTER TABLE audit ADD COLUMN place TEXT`, sql`CREATE INDEX audit_by_place ON audit (place, time)`],
+  },
 ]

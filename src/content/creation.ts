@@ -33,7 +33,7 @@ import { findContext, type FoundContext, nextId, requireContextName } from './co
 import { fromTemplate, inheriting, type Place, placeFor, readTemplate, requireList } from './creation-place.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { isIdFree } from './entry-records.ts'
-import { describeFile, requireHoldsFile } from './file-description.ts'
+import { describeFile, requireHoldsFile, uploadEvent } from './file-description.ts'
 import { readInfo } from './info.ts'
 import { appendToList } from './list-records.ts'
 import { type CreationBody, type CreationRequest, type Kinds, NEW_ID, type Upload } from './resource-kind.ts'
@@ -121,6 +121,7 @@ export class Creation {
             requireHoldsFile(entry)
             return { ...entry, statements: describeFile(entry, { ...upload.describe(), size: file.size }) }
           })
+          writer.record(uploadEvent(entry, file, undefined))
           return { place: entry, entry, file }
         },
       },

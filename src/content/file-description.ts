@@ -1,3 +1,4 @@
+import type { Bytes } from '../base/units.ts'
 import { InvalidInput, WrongMethod } from '../base/errors.ts'
 import { parseMediaType } from '../base/text.ts'
 import { type Graph, literal, objectsOf, parseGraph } from '../graph/graph.ts'
@@ -50,4 +51,11 @@ export function displayName(entry: Entry): string {
   const label =
     objectsOf(entry.statements, about, rdfs.label)[0] ?? objectsOf(parseGraph(entry.metadata), about, dct.title)[0]
   return label?.value ?? entry.id
+}
+
+/** What the audit log says of a file that has arrived. @param previous the file that it replaces */
+export const uploadEvent = (entry: Entry, { size }: { readonly size: Bytes }, previous: unknown) => {
+  const { context, id } = entry
+  const event = previous === undefined ? 'file-uploaded' : 'file-replaced'
+  return { event, detail: { context, entry: id, name: displayName(entry), size } } as const
 }

@@ -21,7 +21,7 @@ import type { Database } from '../stores/database.ts'
 import type { Changes } from './changes.ts'
 import type { Entries } from './entries.ts'
 import type { EntryLoader } from './entry-loader.ts'
-import { describeFile, requireHoldsFile } from './file-description.ts'
+import { describeFile, requireHoldsFile, uploadEvent } from './file-description.ts'
 
 /** What the client says of a file before its bytes. */
 export interface Declared {
@@ -250,13 +250,15 @@ export class ResumableUploads {
         { file, reservation, signal, sender },
         {
           transaction: changes.transactionOf(caller),
-          makeVisible: async writer => {
+          makeVisible: async (writer, _file, previous) => {
             const { entry: present } = await writer.recheck(target, uploading)
             requireHoldsFile(present)
             await resumableFiles.markDone(writer.tx, upload)
             const { mediaType, fileName, length: size } = upload
             const statements = describeFile(present, { mediaType, fileName: fileName ?? undefined, size })
-            return { entry: await writer.update(present, { ...present, statements }), file }
+            const entry = await writer.update(present, { ...present, statements })
+            writer.record(uploadEvent(entry, { size }, previous))
+            return { entry, file }
           },
         },
       )

@@ -63,3 +63,44 @@ test('an entry that is deleted is in the audit log with its user, a list with th
     ['entry-deleted', owner.id, { context, entry: list, name: list, entries: 3 }],
   ])
 })
+
+test('uploads are in the audit log, and found by their context and entry; owners read those of an entry (D5.8)', async () => {
+  const owner = await newUser(service, admin)
+  const reader = await newUser(service, admin)
+  const context = await newContext(admin, [owner.id])
+  assert.equal((await admin.put(context, { alias: 'Reefs' })).status, 200)
+  const headers = { 'content-type': 'text/plain', 'content-disposition': 'attachment; filename="tides.txt"' }
+  const made = await owner.visitor.ask(`${context}?file`, { method: 'POST', body: 'one', headers })
+  const { entryId: entry } = made.json<{ entryId: string }>()
+  const replace = { method: 'PUT', body: 'other', headers }
+  assert.equal((await owner.visitor.ask(`${context}/resource/${entry}`, replace)).status, 201)
+  const detail = { context, entry, name: 'tides.txt' }
+  assert.deepEqual(await latest(2), [
+    ['file-uploaded', owner.id, { ...detail, size: 3 }],
+    ['file-replaced', owner.id, { ...detail, size: 5 }],
+  ])
+  assert.equal((await owner.visitor.ask(`${context}/resource/${entry}`, { ...replace, body: '' })).status, 201)
+
+  const eventsAt = async (place: string): Promise<string[]> => {
+    const answer = await admin.get(`management/audit?place=${encodeURIComponent(place)}`)
+    return answer.json<{ events: readonly Event[] }>().events.map(({ event }) => event)
+  }
+  const ofEntry = ['file-replaced', 'file-replaced', 'file-uploaded']
+  assert.deepEqual(await eventsAt(`${context}/${entry}`), ofEntry)
+  assert.deepEqual(await eventsAt(`Reefs/${entry}`), ofEntry)
+  const ofContext = [...ofEntry, 'context-renamed', 'access-changed', 'context-created']
+  assert.deepEqual(await eventsAt(context), ofContext)
+  assert.deepEqual(await eventsAt('Reefs'), ofContext)
+  assert.deepEqual(await eventsAt('nowhere'), [])
+
+  const activity = await owner.visitor.get(`${context}/activity/${entry}`)
+  assert.deepEqual(
+    activity
+      .json<{ events: ReadonlyArray<Record<string, string>> }>()
+      .events.map(({ event, by, byName }) => [event, by, byName]),
+    ofEntry.map(event => [event, owner.id, owner.name]),
+  )
+  assert.equal(activity.text.includes('127.0.0.1'), false)
+  assert.equal((await reader.visitor.get(`${context}/activity/${entry}`)).status, 403)
+  assert.equal((await service.visitor().get(`${context}/activity/${entry}`)).status, 401)
+})

@@ -184,3 +184,20 @@ inBrowser(
     await close()
   },
 )
+
+inBrowser('the activity of a file tells its owner who uploaded and replaced it', async b => {
+  const { page, complaints, close } = await newPerson(b)
+  const file = await store(context, 'log.txt', 'first')
+  const anna = service.visitor()
+  await anna.signIn(name, GOOD_PASSWORD)
+  const headers = { 'content-type': 'text/plain', 'content-disposition': 'attachment; filename="log.txt"' }
+  const replaced = await anna.ask(`${context}/resource/${file}`, { method: 'PUT', body: 'second', headers })
+  assert.equal(replaced.status, 201)
+  await open(page, `?item=${file}&tab=activity`)
+  const rows = page.getByRole('dialog').locator('.activity li')
+  await rows.filter({ hasText: 'File replaced' }).filter({ hasText: name }).waitFor()
+  await rows.filter({ hasText: 'File uploaded' }).waitFor()
+  assert.equal(await rows.filter({ hasText: /^Changed/ }).count(), 0, 'the event says what has changed')
+  assert.deepEqual(complaints, [])
+  await close()
+})

@@ -18,6 +18,8 @@ export interface AuditFilter {
   /** The same by exactly this id. */
   readonly userId?: string
   readonly event?: string
+  /** A context by id or name, or an entry as `context/id`. */
+  readonly place?: string
   readonly since?: string | undefined
   readonly until?: string | undefined
 }

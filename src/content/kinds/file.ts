@@ -5,7 +5,7 @@ import type { Files } from '../../files/files.ts'
 import { requires } from '../../model/rights.ts'
 import type { Database } from '../../stores/database.ts'
 import type { Changes } from '../changes.ts'
-import { describeFile, requireHoldsFile } from '../file-description.ts'
+import { describeFile, requireHoldsFile, uploadEvent } from '../file-description.ts'
 import type { ResourceKind } from '../resource-kind.ts'
 
 export interface FileDependencies {
@@ -39,7 +39,9 @@ export const fileKind = ({ changes, files }: FileDependencies): ResourceKind => 
         requireHoldsFile(present)
         precondition(present, previous)
         const statements = describeFile(present, { ...upload.describe(), size: file.size })
-        return { entry: await writer.update(present, { ...present, statements }), file }
+        const entry = await writer.update(present, { ...present, statements })
+        writer.record(uploadEvent(entry, file, previous))
+        return { entry, file }
       },
     })
   },

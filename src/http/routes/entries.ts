@@ -1,3 +1,5 @@
+import { findUser } from '../../accounts/users.ts'
+import { isoTime } from '../../base/times.ts'
 import { entryUri } from '../../model/addresses.ts'
 import {
   isFresh,
@@ -16,7 +18,7 @@ import {
 import { content, done, json, unchanged, flagParameter, route } from '../interface/route.ts'
 import { jsonBody, streamedBody } from '../interface/bodies.ts'
 import { list, named, object, optional, text } from '../interface/schema.ts'
-import { Entry as EntrySchema, Json, Name } from '../interface/schemas.ts'
+import { Entry as EntrySchema, Json, Name, time } from '../interface/schemas.ts'
 import { pagingOf, pagingQuery } from '../list-paging.ts'
 import type { Uses } from '../services.ts'
 
@@ -27,6 +29,7 @@ export const graphBody = streamedBody(mediaTypes, { schema: Json, example: {} })
 export const graphAnswer = (description: string) => content(description, mediaTypes, Json)
 
 const chapter = 'Entries'
+const MAX_ACTIVITY = 100
 
 /** Entries: the whole entry, info, name, deletion (W3.3, W3.4). */
 export const entryRoutes = [
@@ -87,6 +90,42 @@ export const entryRoutes = [
     handle: async ({ entries }: Uses<'entries'>, { caller, params }) => ({
       principals: await entries.listAccess(caller, params),
     }),
+  }),
+  route({
+    id: 'listActivity',
+    method: 'GET',
+    url: '/:context/activity/:entry',
+    chapter,
+    summary: 'Read the latest 100 events about an entry in the audit log, the latest first.',
+    access: 'users who administer the entry',
+    answers: {
+      200: json(
+        'The events.',
+        named(
+          'Activity',
+          object({
+            events: list(object({ time, event: text(), by: optional(text()), byName: optional(text()) })),
+          }),
+        ),
+      ),
+    },
+    refusals: { 401: [], 403: [], 404: [] },
+    handle: async ({ audit, database, entries }: Uses<'audit' | 'database' | 'entries'>, { caller, params }) => {
+      const entry = await entries.get(caller, params, 'administer', 'read what happened to this entry')
+      const events = await audit.list({ place: `${entry.context}/${entry.id}`, limit: MAX_ACTIVITY })
+      const names = new Map<string | undefined, string | undefined>()
+      for (const actor of new Set(events.flatMap(({ actorId }) => actorId ?? []))) {
+        names.set(actor, (await findUser(database, actor))?.name)
+      }
+      // Not the addresses of clients, which are for administrators.
+      const describe = ({ time, event, actorId: by }: (typeof events)[number]) => ({
+        time: isoTime(time),
+        event,
+        by,
+        byName: names.get(by),
+      })
+      return { events: events.map(describe) }
+    },
   }),
   route({
     id: 'writeInfo',

@@ -5,6 +5,7 @@ import { findUser, findUserByName, liftLockout, normaliseName } from '../../acco
 import { isoTime, parseTime } from '../../base/times.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { countStore } from '../../content/context-list.ts'
+import { findContext } from '../../content/contexts.ts'
 import type { OidcProvider } from '../../sso/oidc/provider.ts'
 import type { SamlProvider } from '../../sso/saml/provider.ts'
 import { userNamed } from '../caller.ts'
@@ -191,6 +192,7 @@ export const managementRoutes = [
       ),
       userId: textParameter('Events about the user with exactly this id, or caused by them, whatever names there are.'),
       event: choice('Events of this kind.', auditEvents, undefined),
+      place: textParameter('Events about this context (id or name) and its entries, or about one entry: `context/id`.'),
       since: pointInTime('Events from then on: a date, or a date-time with its zone (ISO 8601).'),
       until: pointInTime('Events before then.'),
       limit: wholeNumber('How many to return.', { otherwise: 100, min: 1, max: 1000 }),
@@ -217,10 +219,15 @@ export const managementRoutes = [
         ),
       ),
     },
-    handle: async ({ audit, database }: Uses<'audit' | 'database'>, { query: { user, userId, ...filter } }) => {
+    handle: async ({ audit, database }: Uses<'audit' | 'database'>, { query: { user, userId, place, ...filter } }) => {
       const named = user === undefined ? undefined : await idOf({ database }, user)
       const userText = named === undefined && userId === undefined ? user : undefined
-      const events = await audit.list({ userId: userId ?? named, userText, ...filter })
+      const events = await audit.list({
+        userId: userId ?? named,
+        userText,
+        place: place === undefined ? undefined : await placeIn({ database }, place),
+        ...filter,
+      })
       return { events: events.map(event => ({ ...event, time: isoTime(event.time) })) }
     },
   }),
@@ -331,6 +338,12 @@ async function describeOidc({ name, issuer, clientId, metadata }: OidcProvider, 
 /** The id of the user who has this name now. */
 const idOf = async ({ database }: Uses<'database'>, name: string): Promise<string | undefined> =>
   (await findUserByName(database, normaliseName(name)))?.id
+
+/** A place with the id of its context, which may have been deleted. */
+async function placeIn({ database }: Uses<'database'>, place: string): Promise<string> {
+  const [key = '', ...entry] = place.split('/')
+  return [(await findContext(database, key))?.id ?? key, ...entry].join('/')
+}
 
 function readTime(parameters: Parameters, name: string): Milliseconds | undefined {
   const text = parameters.get(name)

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { type AuditEvent, contextOf, differencesIn, placeOf } from '../../lib/audit.ts'
 import { part } from '../../lib/base.ts'
+import { itemPath } from '../../lib/files.ts'
 import { bytes } from '../../lib/format.ts'
 import { findMessage, t, tellWith } from '../../lib/language.ts'
 import { Link } from '../../lib/router.tsx'
@@ -94,11 +95,11 @@ function Item({ event, labels }: AuditSentenceProps) {
   return <Link to={addressOf(context, entry)}>{visible(label)}</Link>
 }
 
-/** The page of an entry; a file has none, so the one of the files of its context. */
+/** The page that shows an entry. */
 function addressOf(context: string, entry: string): string {
   if (context === '_contexts') return `admin/contexts/${part(entry)}`
   if (context === '_principals') return `admin/users/${part(entry)}`
-  return `contexts/${part(context)}/files`
+  return itemPath({ context, entryId: entry })
 }
 
 /** Members of `detail` that are in the sentence, or are shown in another way. */

@@ -22,7 +22,7 @@ interface Trail {
 
 const PAGE = 50
 
-const noFilter = { user: '', event: '', since: '', until: '', from: '0' }
+const noFilter = { user: '', place: '', event: '', since: '', until: '', from: '0' }
 type Filter = typeof noFilter
 
 /** The audit log, the latest events first. */
@@ -40,8 +40,9 @@ const instant = (local: string): string | undefined => {
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString()
 }
 
-const wanted = ({ user, event, since, until }: Filter): AuditFilter => ({
+const wanted = ({ user, place, event, since, until }: Filter): AuditFilter => ({
   user: user.trim(),
+  place: place.trim(),
   event,
   since: instant(since),
   until: instant(until),
@@ -142,6 +143,7 @@ function Filters({ filter, narrow }: FiltersProps) {
   return (
     <div class="filters">
       <SearchField label={t('person')} value={filter.user} onValue={user => narrow({ user })} />
+      <SearchField label={t('eventPlace')} value={filter.place} onValue={place => narrow({ place })} />
       <Choice
         label={t('eventKind')}
         value={filter.event}

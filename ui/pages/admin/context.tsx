@@ -126,6 +126,7 @@ function About({ context, again }: { readonly context: ContextEntry; readonly ag
           <Link to={`contexts/${part(entryId)}/files`}>{t('toFiles')}</Link>
         </Fact>
       </dl>
+      <Link to={`admin/audit?${new URLSearchParams({ place: entryId }).toString()}`}>{t('whatHappened')}</Link>
       <SharedForm
         load={() => loadName(`_contexts/entry/${part(entryId)}`)}
         inputs={[entryId, name]}

@@ -10,7 +10,7 @@ import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { visible } from '../../lib/text.ts'
 import { EditDetails } from './edit-details.tsx'
-import { loadActivity } from './item-history.ts'
+import { loadHistory } from './item-history.ts'
 
 interface ItemDetailsProps {
   readonly item: Item
@@ -51,7 +51,7 @@ function Texts({ item }: { readonly item: Item }) {
 
 function Facts({ item }: { readonly item: Item }) {
   const { name, size, mediaType, isFolder, modified, info } = item
-  const [history] = useLoaded(signal => loadActivity(info, signal), [info])
+  const [history] = useLoaded(signal => loadHistory(info, signal), [info])
   const [digest] = useLoaded(signal => loadDigest(item, signal), [item])
   const created = history.state === 'ready' ? history.value.find(({ what }) => what === 'created') : undefined
   const url = new URL(uiPath + itemPath(item), location.href).href
@@ -70,7 +70,7 @@ function Facts({ item }: { readonly item: Item }) {
         {size !== undefined && <Fact name={t('fileSize')}>{bytes(size)}</Fact>}
         {created && (
           <Fact name={t('created')}>
-            {dateTime(created.time)} · {visible(created.by)}
+            {[dateTime(created.time), visible(created.by)].filter(text => text !== '').join(' · ')}
           </Fact>
         )}
         {modified && <Fact name={t('changed')}>{dateTime(modified)}</Fact>}

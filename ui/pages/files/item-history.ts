@@ -1,3 +1,6 @@
+import { ask } from '../../lib/api.ts'
+import { part } from '../../lib/base.ts'
+import type { Item } from '../../lib/files.ts'
 import { type Graph, valuesOf } from '../../lib/graph.ts'
 import { namesOf } from '../../lib/principals.ts'
 
@@ -6,7 +9,8 @@ const PROV = 'http://www.w3.org/ns/prov#'
 
 /** Something that happened to an item. */
 export interface Happening {
-  readonly what: 'created' | 'metadata' | 'changed'
+  /** What the info tells, or an event of the audit log. */
+  readonly what: string
   readonly time: Date
   /** Name of the user; empty if it is not known. */
   readonly by: string
@@ -14,19 +18,52 @@ export interface Happening {
 
 const idIn = (uri: string): string => uri.slice(uri.lastIndexOf('/') + 1)
 
+/** The clocks of a change and of its event differ by this at most. */
+const SAME_CHANGE = 5000
+
+/** What is known of the past of an item, the latest first: by its info and, for owners, by the audit log. @throws {Problem} */
+export async function loadActivity(item: Item, signal: AbortSignal): Promise<readonly Happening[]> {
+  const [ofInfo, events] = await Promise.all([
+    loadHistory(item.info, signal),
+    item.isOwner ? loadEvents(item, signal) : [],
+  ])
+  // The info does not say what has changed, or by whom; an event does.
+  const isExplained = ({ what, time }: Happening): boolean =>
+    what === 'changed' && events.some(event => isNear(event.time, time))
+  return latestFirst([...ofInfo.filter(one => !isExplained(one)), ...events])
+}
+
 /** What the info of an item says about its past, the latest first. @throws {Problem} */
-export async function loadActivity(info: Graph, signal: AbortSignal): Promise<readonly Happening[]> {
+export async function loadHistory(info: Graph, signal: AbortSignal): Promise<readonly Happening[]> {
   const raw = happeningsIn(info)
   const names = await namesOf(
     raw.map(({ by }) => by).filter(id => id !== ''),
     signal,
   )
-  return raw.map(one => ({ ...one, by: names.get(one.by) ?? '' }))
+  return latestFirst(raw.map(one => ({ ...one, by: names.get(one.by) ?? '' })))
+}
+
+const latestFirst = (all: readonly Happening[]): readonly Happening[] =>
+  [...all].sort((one, other) => other.time.getTime() - one.time.getTime())
+
+const isNear = (one: Date, other: Date): boolean => Math.abs(one.getTime() - other.getTime()) < SAME_CHANGE
+
+interface EntryEvent {
+  readonly time: string
+  readonly event: string
+  readonly by?: string
+  readonly byName?: string
+}
+
+async function loadEvents({ context, entryId }: Item, signal: AbortSignal): Promise<readonly Happening[]> {
+  const path = `${part(context)}/activity/${part(entryId)}`
+  const { events } = await ask<{ readonly events: readonly EntryEvent[] }>(path, { signal })
+  return events.map(({ time, event, by = '', byName = by }) => ({ what: event, time: new Date(time), by: byName }))
 }
 
 function happeningsIn(info: Graph): readonly Happening[] {
   const found: Happening[] = []
-  const add = (what: Happening['what'], time: string | undefined, by: string | undefined): void => {
+  const add = (what: string, time: string | undefined, by: string | undefined): void => {
     if (time !== undefined) found.push({ what, time: new Date(time), by: by === undefined ? '' : idIn(by) })
   }
   for (const properties of Object.values(info)) {
@@ -38,5 +75,5 @@ function happeningsIn(info: Graph): readonly Happening[] {
   const modified = valuesOf(info, `${DCT}modified`)[0]
   // The last change may have been one of the file or of its permissions, which says not by whom.
   if (modified !== undefined && new Date(modified).getTime() > latest) add('changed', modified, undefined)
-  return found.sort((one, other) => other.time.getTime() - one.time.getTime())
+  return found
 }
