@@ -94,6 +94,18 @@ inBrowser('a quota is set with a unit, made unlimited and removed; an invalid si
     .filter({ hasText: `${context}` })
     .getByText('2 files')
     .waitFor()
+
+  // The audit log of a space has the uploads to it.
+  await page.goto(`${service.base}ui/admin/contexts/${context}`)
+  await page.getByRole('link', { name: 'Events' }).click()
+  await page.waitForURL(/admin\/audit/)
+  assert.equal(await page.getByLabel('Space or item (space/ID)').inputValue(), context)
+  await page
+    .locator('tbody tr')
+    .filter({ hasText: /admin uploaded/ })
+    .nth(1)
+    .waitFor()
+  await page.locator('tbody tr').filter({ hasText: 'created the space' }).waitFor()
   assert.deepEqual(complaints, [])
   await close()
 })

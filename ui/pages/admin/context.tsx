@@ -125,8 +125,10 @@ function About({ context, again }: { readonly context: ContextEntry; readonly ag
         <Fact name={t('filesOf')}>
           <Link to={`contexts/${part(entryId)}/files`}>{t('toFiles')}</Link>
         </Fact>
+        <Fact name={t('adminAudit')}>
+          <Link to={`admin/audit?${new URLSearchParams({ place: entryId }).toString()}`}>{t('events')}</Link>
+        </Fact>
       </dl>
-      <Link to={`admin/audit?${new URLSearchParams({ place: entryId }).toString()}`}>{t('whatHappened')}</Link>
       <SharedForm
         load={() => loadName(`_contexts/entry/${part(entryId)}`)}
         inputs={[entryId, name]}
