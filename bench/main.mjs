@@ -16,6 +16,7 @@ const PARTS = [
   'logins',
   'saml',
   'files',
+  'uploads',
   'entries',
   'start',
   'pages',

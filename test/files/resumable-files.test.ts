@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { Garbage } from '../../src/files/garbage.ts'
 import { fsck } from '../../src/files/fsck.ts'
-import { Ledger } from '../../src/files/quota-ledger.ts'
+import { Ledger, RESERVATION_TTL } from '../../src/files/quota-ledger.ts'
 import { ResumableFiles, type ResumableUpload } from '../../src/files/resumable-files.ts'
 import type { Queries } from '../../src/stores/database.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
@@ -107,6 +107,25 @@ test('what arrived before an error of the sender is kept; long requests are reco
   })
   await assert.rejects(refused, /wrong checksum/)
   assert.equal((await files.find(upload.id)).received, 130 * MIB)
+})
+
+test('a request keeps its claim for as long as it lasts, and no longer (D42.2)', async t => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const { database, files, system, create } = await open(t)
+  const { id } = await create(10)
+  let end = (): void => {}
+  const working = files.claim(await files.find(id), () => new Promise<void>(resolve => (end = resolve)))
+  await eventually('it is claimed', () => claimed(database))
+  for (let third = 1; third <= 4; third++) {
+    system.pass(RESERVATION_TTL / 3)
+    t.mock.timers.tick(RESERVATION_TTL / 3)
+    const isRenewed = sql`SELECT 1 AS found FROM resumable_uploads WHERE claimed = ${system.now()}`
+    await eventually('it is renewed', async () => (await database.get(isRenewed)) !== undefined)
+  }
+  assert.equal((await files.find(id)).isClaimed, 1)
+  end()
+  await working
+  assert.equal((await files.find(id)).isClaimed, 0)
 })
 
 test('a file whose bytes one process has received is not read again for its digest; of several processes it is (D42.2)', async t => {

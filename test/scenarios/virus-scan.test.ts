@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, afterEach, test } from 'node:test'
 import { archiveOf, exportOf, importInto, membersOf } from '../support/archives.ts'
+import { sql } from '../../src/stores/sql.ts'
 import { blobsOf } from '../support/blobs.ts'
 import { stowage } from '../support/cli.ts'
 import { assertRefused, readEntry } from '../support/content.ts'
 import { EICAR, startFakeClamd } from '../support/fake-clamd.ts'
 import { sendRaw } from '../support/raw-request.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
+import { openDatabaseOf } from '../support/store.ts'
 import { putChunked, putFile, putForm } from '../support/uploads.ts'
 import { eventually } from '../support/waiting.ts'
 
@@ -227,7 +229,7 @@ test('doctor asks clamd for its version and has the test file scanned (D32.1)', 
   }
 })
 
-test('a resumable upload whose scan fails is no success; it takes its place when its client asks again (D32.1, D42.2)', async () => {
+test('a resumable upload whose scan fails is no success; it takes its place when its client asks again (D32.1, D42.2)', async t => {
   const context = await newContext(admin)
   const id = await newEntry(admin, context)
   const version = { 'tus-resumable': '1.0.0' }
@@ -240,6 +242,11 @@ test('a resumable upload whose scan fails is no success; it takes its place when
   const pieces = { ...version, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' }
   assertRefused(await admin.ask(path, { method: 'PATCH', body: 'bytes', headers: pieces }), 503, 'scan-unavailable')
   assert.equal((await admin.ask(path, { method: 'HEAD', headers: version })).status, 503)
+  const database = await openDatabaseOf(service.folder)
+  t.after(() => database.close())
+  await database.run(sql`UPDATE resumable_uploads SET claim = 'other node', claimed = ${Number.MAX_SAFE_INTEGER / 2}`)
+  assert.equal((await admin.ask(path, { method: 'HEAD', headers: version })).status, 423)
+  await database.run(sql`UPDATE resumable_uploads SET claim = NULL`)
   await clamd.revive()
   recover()
   const asked = await admin.ask(path, { method: 'HEAD', headers: version })
