@@ -70,7 +70,7 @@ async function restoreInto(
     try {
       const usage = await ledger.usage.find(database, { kind: 'context', id: context })
       if (isNew && usage) await restoreQuota(store, context, usage)
-      const options = { form, groups: new Map<string, string>() }
+      const options = { form, isSameStore: true, groups: new Map<string, string>() }
       const { entries, files, bytes } = await store.imports.import(store.caller, context, await archive(), options)
       print(
         `The context ${context} is as it was on ${created}: ${entries} entries, ${count(files, 'file')} with ${count(bytes, 'byte')}.`,

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
 import { after } from '../support/after.ts'
 import { ADMIN_PASSWORD, newContext, startInProcess } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { eventually } from '../support/waiting.ts'
 import { enter, newPerson, openBrowser, requireAccessible } from '../support/ui.ts'
 
 const service = await startInProcess(
@@ -118,3 +122,36 @@ inBrowser(
     await close()
   },
 )
+
+inBrowser('the overview shows the last scheduled backup, and that an attempt has failed', async b => {
+  const folder = await temporaryFolder()
+  const target = join(folder, 'backups')
+  const start = (to: string) =>
+    startInProcess(
+      { after },
+      { settings: { 'service.backup.schedule': '0 0 29 2 *', 'service.backup.target': to, 'service.http.port': '0' } },
+    )
+  await writeFile(join(folder, 'file'), '')
+  const [good, bad] = [await start(target), await start(join(folder, 'file', 'backups'))]
+  for (const one of [good, bad]) {
+    const caller = await one.admin()
+    await eventually(`the attempt of ${one.base} has ended`, async () =>
+      /"made"|"problem"/.test((await caller.get('management/status?extended')).text),
+    )
+  }
+  const { page, complaints, close } = await newPerson(b)
+  await enter(page, good.base, 'admin', ADMIN_PASSWORD, 'ui/admin')
+  const fact = page.locator('dt:text-is("Last backup") + dd')
+  await fact.waitFor()
+  assert.match((await fact.textContent()) ?? '', /\d.*, 0 (B|bytes?)$/)
+  assert.equal(await fact.getByText('The last attempt failed').count(), 0)
+  await close()
+  const other = await newPerson(b)
+  await enter(other.page, bad.base, 'admin', ADMIN_PASSWORD, 'ui/admin')
+  await other.page.getByText('The last attempt failed').waitFor()
+  const problem = other.page.getByRole('region', { name: 'Needs attention' }).getByRole('link', { name: /1 problem/ })
+  await problem.click()
+  await other.page.getByText('backups: the last one failed.').waitFor()
+  assert.deepEqual([...complaints, ...other.complaints], [])
+  await other.close()
+})

@@ -151,6 +151,30 @@ test('a deleted context comes back under its id, with name, access list, quota a
   await isAsBefore(one)
 })
 
+test('a new user with the name of a deleted one does not get the rights that come back', async () => {
+  const folder = join(parent, 'of-deleted')
+  const mine = await newContext(admin, [anna.id])
+  const id = await newEntry(admin, mine)
+  const entry = `${mine}/entry/${id}`
+  const grant = { [`${admin.base}${mine}/resource/${id}`]: { 'http://entrystore.org/terms/read': [uriOf(anna.id)] } }
+  assert.equal((await admin.put(entry, { [`${admin.base}${entry}`]: {}, ...grant })).status, 204)
+  succeeded(await backUp(service.folder, folder))
+  assert.equal((await admin.delete(`_principals/entry/${anna.id}`)).status, 204)
+  const resource = { name: anna.name, password: anna.password }
+  assert.equal((await admin.post('_principals?graphtype=user', { resource })).status, 201)
+  const visitor = service.visitor()
+  assert.equal((await visitor.signIn(anna.name, anna.password)).status, 200)
+  assert.equal((await admin.delete(`_contexts/entry/${mine}`)).status, 204)
+  succeeded(await stowage(parent, ['restore', folder, '--context', mine, ...where]))
+  assert.equal((await visitor.get(entry)).status, 403)
+  assert.equal((await visitor.get(`_contexts/entry/${mine}`)).status, 403)
+  assert.equal((await admin.delete(entry)).status, 204)
+  succeeded(await stowage(parent, ['restore', folder, '--entry', `${mine}/${id}`, ...where]))
+  assert.equal((await visitor.get(entry)).status, 403)
+})
+
+const uriOf = (id: string) => ({ type: 'uri', value: `${admin.base}_principals/resource/${id}` })
+
 test('a context whose content is refused is not made either', async () => {
   const folder = join(parent, 'refused')
   succeeded(await backUp(service.folder, folder))

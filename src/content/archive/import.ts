@@ -39,6 +39,8 @@ export interface Imported {
 
 interface ImportOptions extends TranslationHints {
   readonly form: IriForms
+  /** The archive is of this store at another time ({@link Principals}). */
+  readonly isSameStore?: boolean
 }
 
 export type Stored = ReadonlyMap<string, FileRecord>
@@ -64,7 +66,7 @@ export class ContextImport {
     caller: Caller,
     contextKey: string,
     incoming: Incoming,
-    { form, ...hints }: ImportOptions,
+    { form, isSameStore, ...hints }: ImportOptions,
   ): Promise<Imported> {
     const target = await this.#deps.loader.getContextEntry(contextKey)
     const check: AccessCheck = caller => requireSuperUser(caller, 'import a context')
@@ -81,7 +83,14 @@ export class ContextImport {
           caller,
           async writer => {
             await writer.recheck(target, check)
-            const { entries, files, bytes } = await replaceContent(writer, { staged, archive, context, form, stored })
+            const { entries, files, bytes } = await replaceContent(writer, {
+              staged,
+              archive,
+              context,
+              form,
+              stored,
+              isSameStore,
+            })
             writer.record({ event: 'context-imported', detail: { context, entries, files } })
             return { entries, files, bytes }
           },
@@ -119,30 +128,29 @@ interface Replacement {
   readonly context: string
   readonly form: IriForms
   readonly stored: Stored
+  readonly isSameStore: boolean | undefined
 }
 
 /** Second pass through the archive, inside the transaction. */
-async function replaceContent(
-  writer: EntryWriter,
-  { staged, archive, context, form, stored }: Replacement,
-): Promise<Imported> {
+async function replaceContent(writer: EntryWriter, { staged, ...source }: Replacement): Promise<Imported> {
   const { tx } = writer
+  const { context } = source
   const before = await modificationTimes(tx, context)
   return await staged.replaceFiles(tx, async () => {
     await forgetListsOf(tx, context)
     await writer.deleteAllOf(context)
-    return await insertItems(writer, { archive, context, form, stored }, before)
+    return await insertItems(writer, source, before)
   })
 }
 
 /** Inserts the entries, revisions and records of files. @param before when the present entries were modified, by id */
 async function insertItems(
   writer: EntryWriter,
-  { archive, context, form, stored }: Omit<Replacement, 'staged'>,
+  { archive, context, form, stored, isSameStore }: Omit<Replacement, 'staged'>,
   before: Awaited<ReturnType<typeof modificationTimes>>,
 ): Promise<Imported> {
   const { tx } = writer
-  const principals = new Principals()
+  const principals = new Principals({ isSameStore })
   const lists = new Lists()
   const imported = { entries: 0, files: 0, bytes: 0 }
   for await (const item of readArchive(archive, context, form)) {

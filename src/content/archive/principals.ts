@@ -21,6 +21,15 @@ export function principalsIn({ creator, contributors, acl }: EntryHead): Set<str
 /** Maps the principals of an archive to those of this store. */
 export class Principals {
   readonly #known = new Map<string, string>()
+  readonly #isSameStore: boolean
+
+  /**
+   * @param options.isSameStore the archive is of this store at another time: only the same user or group is meant, not a later one with the
+   * name of one that was deleted
+   */
+  constructor({ isSameStore = false }: { readonly isSameStore?: boolean | undefined } = {}) {
+    this.#isSameStore = isSameStore
+  }
 
   /**
    * Records the local principal for a principal of the archive: the one with the same kind and name or, if it has no name,
@@ -29,7 +38,7 @@ export class Principals {
   async note(queries: Queries, { id, kind, name }: PrincipalLine): Promise<void> {
     const find = { user: [findUser, findUserByName], group: [findGroup, findGroupByName] } as const
     const [byId, byName] = find[kind]
-    const found = name === undefined ? await byId(queries, id) : await byName(queries, name)
+    const found = name === undefined || this.#isSameStore ? await byId(queries, id) : await byName(queries, name)
     if (found && found.name === name) this.#known.set(id, found.id)
   }
 

@@ -38,7 +38,7 @@ export class ContextRestore {
       const { tx } = writer
       requireSuperUser(writer.caller, 'restore a context')
       if (await findContext(tx, id)) throw new Conflict('id-taken', `There is a context "${id}".`)
-      const principals = new Principals()
+      const principals = new Principals({ isSameStore: true })
       for (const line of lines) await principals.note(tx, line)
       await writer.reuseId(entry)
       await this.#deps.contexts.open(tx, id, context.name)

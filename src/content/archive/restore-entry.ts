@@ -114,7 +114,7 @@ async function insertEntries(
   present: Entry | undefined,
 ): Promise<readonly Entry[]> {
   const { tx } = writer
-  const principals = new Principals()
+  const principals = new Principals({ isSameStore: true })
   const restored = new Map<string, Entry>()
   const places: Array<readonly [Entry, Membership]> = []
   for await (const item of readArchive(archive, context, form)) {

@@ -89,7 +89,9 @@ export const managementRoutes = [
     summary: 'Read version and state.',
     details: 'For `Accept: text/plain` the answer is `UP`.',
     query: {
-      extended: flagParameter('For administrators: with settings, base address, start and memory.'),
+      extended: flagParameter(
+        'For administrators: with settings, base address, start, memory and the last scheduled backup.',
+      ),
       includeStats: flagParameter('With `extended`: how much the store holds.'),
     },
     answers: {
