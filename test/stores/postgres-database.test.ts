@@ -20,7 +20,14 @@ const openAt = async (t: TestContext, url: string, options: Partial<PostgresOpti
 }
 const open = async (t: TestContext): Promise<Database> => await openAt(t, await postgresDatabase())
 
-if (postgres.available()) databaseSuite('PostgreSQL', open)
+/** A transaction that is repeated locks the table of migrations. */
+async function openMigrated(t: TestContext): Promise<Database> {
+  const database = await open(t)
+  await migrate(database, [])
+  return database
+}
+
+if (postgres.available()) databaseSuite('PostgreSQL', openMigrated)
 
 test('text is put in order by its bytes, whatever order the server has for it', async t => {
   if (!requirePeer(t, postgres)) return
@@ -98,6 +105,7 @@ test('a transaction that conflicts with another one is repeated, whatever its wo
   if (!requirePeer(t, postgres)) return
   const url = await postgresDatabase()
   const [database, other] = [await openAt(t, url), await openAt(t, url)]
+  await migrate(database, [])
   await database.run(sql`CREATE TABLE things (id BIGINT PRIMARY KEY, n BIGINT NOT NULL)`)
   await database.run(sql`INSERT INTO things VALUES (1, 0), (2, 0)`)
   const change = sql`UPDATE things SET n = n + 1 WHERE id = 1`
@@ -132,6 +140,7 @@ test('a transaction that is repeated waits for one that is repeated on another n
   if (!requirePeer(t, postgres)) return
   const url = await postgresDatabase()
   const [database, other] = [await openAt(t, url), await openAt(t, url)]
+  await migrate(database, [])
   await database.run(sql`CREATE TABLE things (id BIGINT PRIMARY KEY, n BIGINT NOT NULL)`)
   await database.run(sql`INSERT INTO things VALUES (1, 0), (2, 0)`)
   /** Conflicts in its first attempt; resolves to the number of attempts. */
@@ -149,7 +158,7 @@ test('a transaction that is repeated waits for one that is repeated on another n
   let following: Promise<number> | undefined
   const first = await conflicting(database, 1, async () => {
     following ??= conflicting(other, 2)
-    const waiting = sql`SELECT 1 AS found FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'`
+    const waiting = sql`SELECT 1 AS found FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'relation'`
     await until(
       () => database.get(waiting),
       row => row !== undefined,
@@ -164,6 +173,7 @@ test('a transaction that conflicts each time is given up after 20 attempts; any 
   if (!requirePeer(t, postgres)) return
   const url = await postgresDatabase()
   const [database, other] = [await openAt(t, url), await openAt(t, url)]
+  await migrate(database, [])
   await database.run(sql`CREATE TABLE things (n BIGINT NOT NULL)`)
   await database.run(sql`INSERT INTO things VALUES (0)`)
   const change = sql`UPDATE things SET n = n + 1`

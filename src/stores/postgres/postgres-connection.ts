@@ -31,9 +31,8 @@ export class PostgresConnection {
   }
 
   /** For statements without values that are not worth preparing; the text may contain several. */
-  async execute(text: string): Promise<readonly QueryResult[]> {
-    // The declared type does not know of several results.
-    return [await this.#ask({ text, query_timeout: this.#timeout })].flat()
+  async execute(text: string): Promise<QueryResult> {
+    return await this.#ask({ text, query_timeout: this.#timeout })
   }
 
   /** Returns the connection to the pool, unless its state is unknown. */

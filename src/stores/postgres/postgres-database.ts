@@ -33,14 +33,11 @@ const MAX_ATTEMPTS = 20
 const MAX_PAUSE: Milliseconds = 50
 /** The advisory lock of {@link Database.withExclusiveLock}: `stow` in ASCII. */
 const EXCLUSIVE_LOCK = 0x73746f77
-/** The advisory lock of the transaction whose turn it is, of those that conflict on any node: `turn` in ASCII. */
-const TURN_LOCK = 0x7475726e
 /**
- * Comes before the transaction, whose snapshot must be later than what it waited for. Sent in one message with its beginning and its
- * end: the server would keep the lock of a node that vanished in between.
+ * The transaction whose turn it is, of those that conflict on any node, has this lock until its end. It excludes nothing but itself, and
+ * comes first: unlike a query, it does not fix what the transaction sees.
  */
-const AWAIT_TURN = `BEGIN; SELECT pg_advisory_lock(${TURN_LOCK}); COMMIT; `
-const END_TURN = `; SELECT pg_advisory_unlock(${TURN_LOCK})`
+const AWAIT_TURN = 'LOCK TABLE schema_migrations IN SHARE UPDATE EXCLUSIVE MODE'
 
 /**
  * Connects to the database that `url` names.
@@ -212,13 +209,14 @@ class PostgresDatabase implements Database {
     return await this.#use(
       connection =>
         timed('database', 'transaction', async () => {
-          const transaction = new PostgresTransaction(connection, inTurn ? END_TURN : '')
+          const transaction = new PostgresTransaction(connection)
           try {
             // A relaxed one is as durable as any other: the server may crash without us, and an upload whose reservation is lost leaves
             // bytes that no record refers to.
-            await connection.execute(
-              `${inTurn ? AWAIT_TURN : ''}BEGIN ISOLATION LEVEL SERIALIZABLE${options.noTimeout ? '; SET LOCAL statement_timeout = 0' : ''}`,
-            )
+            const begin = ['BEGIN ISOLATION LEVEL SERIALIZABLE']
+            if (options.noTimeout) begin.push('SET LOCAL statement_timeout = 0')
+            if (inTurn) begin.push(AWAIT_TURN)
+            await connection.execute(begin.join('; '))
             const result = await work(transaction)
             await transaction.commit().finally(() => this.#commits++)
             return result
@@ -257,17 +255,14 @@ const crowded = (cause?: unknown): Overloaded =>
 class PostgresTransaction implements Queries {
   readonly engine = 'postgres'
   readonly #connection: PostgresConnection
-  readonly #afterEnd: string
   /** The connection runs one statement at a time. */
   readonly #mutex = new Mutex()
   #ended = false
   /** The conflict that the transaction failed with, if any. */
   conflict: SerializationConflict | undefined
 
-  /** @param afterEnd statements that follow the end in the same message */
-  constructor(connection: PostgresConnection, afterEnd = '') {
+  constructor(connection: PostgresConnection) {
     this.#connection = connection
-    this.#afterEnd = afterEnd
   }
 
   async all<Row>(statement: Sql): Promise<Row[]> {
@@ -284,16 +279,14 @@ class PostgresTransaction implements Queries {
 
   async commit(): Promise<void> {
     this.#ended = true
-    const results = await this.#noting(() => this.#connection.execute(`COMMIT${this.#afterEnd}`))
+    const { command } = await this.#noting(() => this.#connection.execute('COMMIT'))
     // After an error the server rolls back every later command, and reports that as a success.
-    if (results[0]?.command !== 'COMMIT') throw new Error('the transaction continued after an error')
+    if (command !== 'COMMIT') throw new Error('the transaction continued after an error')
   }
 
   async rollback(): Promise<void> {
     this.#ended = true
-    await this.#mutex
-      .run(() => this.#connection.execute(`ROLLBACK${this.#afterEnd}`))
-      .catch(() => this.#connection.condemn())
+    await this.#mutex.run(() => this.#connection.execute('ROLLBACK')).catch(() => this.#connection.condemn())
   }
 
   async #query(statement: Sql) {
