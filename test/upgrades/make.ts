@@ -18,6 +18,8 @@ const fixtures = resolve(import.meta.dirname, 'fixtures')
 const data = mkdtempSync(join(tmpdir(), 'stowage-'))
 const isFirst = name === '6e5b7b8'
 const isOnPostgres = name.endsWith('-postgres')
+/** With an access token and a session, which end ten years later. */
+const keepsSessions = name.endsWith('-sessions')
 const store = isOnPostgres ? await postgresDatabase() : ''
 const settings: Readonly<Record<string, string>> = {
   'service.http.port': '0',
@@ -25,6 +27,15 @@ const settings: Readonly<Record<string, string>> = {
   'service.data.quota': 'on',
   ...(isFirst || name === '73ddb90' ? {} : { 'service.repository.provenance': 'on' }),
   ...(isOnPostgres ? { 'service.repository.store.url': store } : {}),
+  ...(keepsSessions
+    ? {
+        'service.auth.token.store': 'database',
+        'service.auth.token.key-file': join(data, 'token.key'),
+        'service.auth.token.absolute-max-age': '315360000',
+        'service.auth.cookie.max-age': '315360000',
+        'service.auth.access-tokens.max-age': '315360000',
+      }
+    : {}),
 }
 const stowage = join(resolve(build), 'bin/stowage.js')
 const sets = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
@@ -123,13 +134,14 @@ await done(admin.send('PUT', '_principals/resource/carl', { disabled: true }))
 // Builds differ in these: a build without them refuses.
 const created = await anna.send('POST', 'auth/access-tokens', {
   name: 'Program',
-  expires: '2099-01-01',
+  expires: '2036-11-01',
   scopes: ['read'],
 })
+if (keepsSessions) assert.equal(created.status, 201)
 const { token } = (created.status === 201 ? created.json : {}) as { token?: string }
 await anna.send('POST', 'photos/links/two', { expires: '2099-01-01' })
 
-const expected = await askAll(base, token)
+const expected = await askAll(base, { token, ...(keepsSessions ? { cookie: anna.cookie } : {}) })
 child.kill('SIGTERM')
 assert.deepEqual(await once(child, 'exit'), [0, null])
 // A store makes these files again.
@@ -139,7 +151,8 @@ const archive = (file: string, folder: string) =>
 if (isOnPostgres) writeFileSync(join(data, 'dump.sql'), execFileSync('pg_dump', ['--no-owner', store]))
 archive(`${name}.tar.gz`, data)
 writeFileSync(join(fixtures, `${name}.json.gz`), gzipSync(JSON.stringify(expected)))
-if (!isFirst) {
+// A backup has no sessions.
+if (!isFirst && !keepsSessions) {
   const backup = mkdtempSync(join(tmpdir(), 'stowage-'))
   execFileSync(node, [stowage, 'backup', join(backup, 'b'), ...sets.slice(2)], { stdio: 'inherit' })
   archive(`${name}-backup.tar.gz`, join(backup, 'b'))

@@ -52,6 +52,16 @@ export class Caller {
     return (await this.send('POST', 'auth/cookie', form, 'application/x-www-form-urlencoded')).status
   }
 
+  get cookie(): string | undefined {
+    return this.#headers['cookie']
+  }
+
+  /** Goes on with the session of another caller. */
+  useCookie(cookie: string): this {
+    this.#headers = { cookie }
+    return this
+  }
+
   useToken(token: string): this {
     this.#headers = { authorization: `Bearer ${token}` }
     return this
@@ -106,12 +116,20 @@ export interface Expected {
   readonly signIn: Readonly<Record<string, number>>
   readonly replies: Readonly<Record<Who, Readonly<Record<string, Reply>>>>
   readonly accessToken?: { readonly token: string; readonly reply: Reply }
+  /** A session that has not ended, in stores that keep sessions. */
+  readonly session?: { readonly cookie: string; readonly reply: Reply }
   /** The latest event first. */
   readonly audit: unknown
 }
 
-/** Asks a service everything that an upgrade must keep. */
-export async function askAll(base: string, token: string | undefined): Promise<Expected> {
+/** What only anna may read. */
+const OWN = 'photos/resource/one'
+
+/** Asks a service everything that an upgrade must keep, with an access token and a session from before. */
+export async function askAll(
+  base: string,
+  { token, cookie }: { readonly token?: string | undefined; readonly cookie?: string | undefined },
+): Promise<Expected> {
   const callers = { guest: new Caller(base), admin: new Caller(base), anna: new Caller(base), bert: new Caller(base) }
   const signIn: Record<string, number> = {}
   for (const who of ['admin', 'anna', 'bert'] as const) signIn[who] = await callers[who].signIn(who, passwords[who])
@@ -128,7 +146,10 @@ export async function askAll(base: string, token: string | undefined): Promise<E
     replies: replies as Expected['replies'],
     ...(token === undefined
       ? {}
-      : { accessToken: { token, reply: await new Caller(base).useToken(token).send('GET', 'photos/resource/one') } }),
+      : { accessToken: { token, reply: await new Caller(base).useToken(token).send('GET', OWN) } }),
+    ...(cookie === undefined
+      ? {}
+      : { session: { cookie, reply: await new Caller(base).useCookie(cookie).send('GET', OWN) } }),
     audit: (await callers.admin.send('GET', AUDIT)).json,
   }
 }

@@ -68,9 +68,20 @@ for (const archive of archives) {
       'service.data.quota': 'on',
       'service.repository.provenance': 'on',
       ...database,
+      ...(expected.session
+        ? {
+            'service.auth.token.store': 'database',
+            'service.auth.token.key-file': join(folder, 'token.key'),
+            'service.auth.token.absolute-max-age': '315360000',
+            'service.auth.cookie.max-age': '315360000',
+          }
+        : {}),
     }
     const service = await startProcess(t, { folder, settings })
-    const { audit, ...found } = await askAll(service.base, expected.accessToken?.token)
+    const { audit, ...found } = await askAll(service.base, {
+      token: expected.accessToken?.token,
+      cookie: expected.session?.cookie,
+    })
     const { audit: earlier, ...rest } = expected
     assert.deepEqual(differences({ ...rest, replies: comparable(rest.replies) }, found), [])
     const events = (trail: unknown): readonly unknown[] => (trail as { events: readonly unknown[] }).events
