@@ -117,6 +117,25 @@ export async function requireAccessible(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: isDark ? 'dark' : 'light' })
 }
 
+interface Shifting {
+  layoutShift?: number
+}
+
+/** Adds up how far things move by themselves on the pages that are opened from now on. */
+export const watchShifts = (page: Page): Promise<unknown> =>
+  page.addInitScript(() => {
+    const shifting = window as Shifting
+    shifting.layoutShift = 0
+    new PerformanceObserver(list => {
+      for (const entry of list.getEntries())
+        shifting.layoutShift = (shifting.layoutShift ?? 0) + (entry as unknown as { value: number }).value
+    }).observe({ type: 'layout-shift', buffered: true })
+  })
+
+/** The cumulative layout shift of the page since it was opened. */
+export const shiftOf = (page: Page): Promise<number> =>
+  page.evaluate(() => (window as Shifting).layoutShift ?? Number.POSITIVE_INFINITY)
+
 /** Controls that are smaller than 24 by 24 pixels (WCAG 2.5.8). Links in running text are exempt; the label of a check box is part of it. */
 const smallTargets = (page: Page): Promise<string[]> =>
   page.evaluate(() => {

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { GOOD_PASSWORD } from '../support/accounts.ts'
 import { addNew, row, startFilesService } from '../support/files-page.ts'
 import { newContext } from '../support/service.ts'
-import { enter, escape, newPerson, openBrowser, phone, requireAccessible } from '../support/ui.ts'
+import { enter, escape, newPerson, openBrowser, phone, requireAccessible, shiftOf, watchShifts } from '../support/ui.ts'
 import { eventually, until } from '../support/waiting.ts'
 
 const inBrowser = await openBrowser()
@@ -47,6 +47,46 @@ inBrowser(
     await close()
   },
 )
+
+inBrowser('long work says how far it is and can be stopped; what is not done stays', async b => {
+  const context = await contextWith(40)
+  const { page, complaints, close } = await newPerson(b)
+  await openList(page, context)
+  let left = 8
+  let release = (): void => undefined
+  const held = new Promise<void>(resolve => (release = resolve))
+  await page.route('**/trash/**', async route => {
+    if (left-- <= 0) await held
+    await route.continue()
+  })
+  await page.getByLabel('Select all').check()
+  await page.getByRole('region', { name: 'Selection' }).getByRole('button', { name: 'Delete' }).click()
+  const progress = page.locator('.toast').filter({ hasText: '8 of 40' })
+  await progress.getByRole('button', { name: 'Stop' }).click()
+  release()
+  await page.locator('.toast').filter({ hasText: 'items moved to the trash.' }).waitFor()
+  assert.ok((await entriesOf(context)).length >= 40 - 8 - 4)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('nothing moves by itself while a long list is scrolled: the layout shift stays below 0.02', async b => {
+  const context = await contextWith(105)
+  const { page, complaints, close } = await newPerson(b, { viewport: { width: 1280, height: 800 } })
+  await watchShifts(page)
+  await openList(page, context)
+  await page.evaluate(async () => {
+    for (let step = 1; step <= 40; step++) {
+      scrollTo(0, (step / 40) * document.documentElement.scrollHeight)
+      await new Promise(requestAnimationFrame)
+    }
+  })
+  await row(page, 'record-105.txt').waitFor()
+  const shift = await shiftOf(page)
+  assert.ok(shift < 0.02, `${shift}`)
+  assert.deepEqual(complaints, [])
+  await close()
+})
 
 inBrowser('what the person may not delete stays, and the message names the reason; the rest is deleted', async b => {
   const context = await newContext(admin, [])

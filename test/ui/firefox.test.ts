@@ -9,7 +9,7 @@ import { eventually } from '../support/waiting.ts'
 
 // The most important tasks in another browser. What differs between browsers is the engine, so each task is done once.
 
-const { service, admin, id, name, fileOf } = await startFilesService()
+const { service, admin, id, name, fileOf, store } = await startFilesService()
 
 test('in Firefox: sign in, upload a file, find it, look at it, sign out', async t => {
   if (!requirePeer(t, firefox)) return
@@ -25,6 +25,11 @@ test('in Firefox: sign in, upload a file, find it, look at it, sign out', async 
   await page.choose('input[type=file]', [await fileOf('tides.txt', 2000)])
   await page.shows('tides.txt')
   await eventually('the file in the store', async () => (await admin.get(context)).json<string[]>().length === 1)
+  const drawing =
+    '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><style>rect { fill: rgb(0, 128, 0) }</style><rect width="9" height="9"/></svg>'
+  const plan = await store(context, 'plan.svg', drawing, 'image/svg+xml')
+  await page.goto(`${service.base}ui/contexts/${context}/files?item=${plan}`)
+  assert.equal(await page.colourOf('img.drawing'), '0 128 0')
   await page.goto(`${service.base}ui/`)
   await page.shows('Continue')
   await page.shows('tides.txt')

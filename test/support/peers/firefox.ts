@@ -118,6 +118,18 @@ export class FirefoxPage {
     return String(await this.#evaluate('location.href'))
   }
 
+  /** Red, green and blue in the middle of the image that a selector finds. */
+  async colourOf(selector: string): Promise<string> {
+    const { sharedId } = await this.#find({ type: 'css', value: selector }, selector)
+    const read = `async image => {
+      await image.decode()
+      const draw = new OffscreenCanvas(3, 3).getContext('2d')
+      draw.drawImage(image, 0, 0, 3, 3)
+      return draw.getImageData(1, 1, 1, 1).data.slice(0, 3).join(' ')
+    }`
+    return String(await this.#evaluateOn({ sharedId }, read))
+  }
+
   /** Waits until the page shows this text. */
   async shows(text: string): Promise<void> {
     await eventually(`the text "${text}"`, async () => (await this.text()).includes(text))
@@ -184,10 +196,12 @@ export class FirefoxPage {
     return answer.result?.value
   }
 
-  async #evaluateOn(node: Node, functionDeclaration: string): Promise<void> {
+  async #evaluateOn(node: Node, functionDeclaration: string): Promise<unknown> {
     const target = { context: this.#context }
     const call = { functionDeclaration, target, arguments: [node], awaitPromise: true }
-    await this.#connection.send('script.callFunction', call)
+    const answer = await this.#connection.send<Evaluated>('script.callFunction', call)
+    if (answer.type === 'exception') throw new Error(answer.exceptionDetails?.text)
+    return answer.result?.value
   }
 
   #send<T>(method: string, params: Parameters): Promise<T> {
