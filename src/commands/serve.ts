@@ -41,7 +41,7 @@ export const serve: Command = {
     if (!server.adminHasPassword) {
       print('admin has no password yet; to set one, stop the service and start it with SERVICE_ADMIN_PASSWORD=…')
     }
-    hangUp.onReload(() => server.reload())
+    hangUp.onReload(() => void server.reload())
     log.info({ base, signal: await stopped }, 'stopping')
     const status = await close(server, settings['service.http.drain-time'] + DRAIN)
     log.info({ status }, status === 0 ? 'stopped' : 'stopped, but requests were still in progress')

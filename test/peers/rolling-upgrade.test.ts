@@ -28,15 +28,15 @@ const ready = async (node: Process): Promise<number | undefined> =>
 /** Writes until the test ends it, and counts what was answered. */
 function writeTo(node: Process) {
   const answers: number[] = []
-  let isEnded = false
+  const end = new AbortController()
   const done = (async () => {
     const admin = await node.admin()
-    while (!isEnded) answers.push((await admin.post('_contexts?graphtype=context', {})).status ?? 0)
+    while (!end.signal.aborted) answers.push((await admin.post('_contexts?graphtype=context', {})).status ?? 0)
   })()
   return {
     answers,
     end: async () => {
-      isEnded = true
+      end.abort()
       await done
     },
   }

@@ -89,11 +89,7 @@ inBrowser('a quota is set with a unit, made unlimited and removed; an invalid si
   await set.click()
   await page.getByText('2 of 5 files').waitFor()
   await page.goto(`${service.base}ui/admin/contexts`)
-  await page
-    .getByRole('row')
-    .filter({ hasText: `${context}` })
-    .getByText('2 files')
-    .waitFor()
+  await page.getByRole('row').filter({ hasText: context }).getByText('2 files').waitFor()
 
   // The audit log of a space has the uploads to it.
   await page.goto(`${service.base}ui/admin/contexts/${context}`)

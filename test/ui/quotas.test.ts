@@ -132,7 +132,7 @@ inBrowser('quotas of a group of spaces and of the whole service have bars where 
 
   await enter(page, service.base, 'bert', GOOD_PASSWORD, 'ui/account')
   await page.getByText(/^Whole service: .* used, 10 KiB free$/).waitFor()
-  await page.getByText(`Whole service: ${files} of ${Number(files) + 4} files`).waitFor()
+  await page.getByText(`Whole service: ${Number(files)} of ${Number(files) + 4} files`).waitFor()
   await page.goto(`${service.base}ui/contexts/${context}/files`)
   await page.waitForSelector('.files-bar .new')
   await page.getByText('Group of spaces pier: 0 of 5 files').waitFor()
