@@ -61,3 +61,32 @@ inBrowser('a long name is cut in the trash, and every button stays in the window
     await close()
   }
 })
+
+inBrowser('menus and tiles stay within the window, and the help opens from a check box too', async b => {
+  const titled = await newContext(admin, [id])
+  const text = [{ type: 'literal', value: 'A space whose title is longer than any tile is wide '.repeat(3) }]
+  const title = { [service.base + titled]: { 'http://purl.org/dc/terms/title': text } }
+  assert.equal((await admin.put(`_contexts/metadata/${titled}`, title)).status, 204)
+  await admin.put(`${titled}/quota`, { quota: 1000 })
+  for (const width of [390, 1280]) {
+    const { page, complaints, close } = await newPerson(b, { viewport: { width, height: 844 } })
+    await enter(page, service.base, name, GOOD_PASSWORD)
+    const tile = page.locator('.tile').filter({ hasText: 'A space whose title' })
+    const [outer, inner] = [await tile.boundingBox(), await tile.locator('.track').boundingBox()]
+    assert.ok(outer && inner && inner.x + inner.width <= outer.x + outer.width, JSON.stringify([outer, inner]))
+    assert.ok(outer.x + outer.width <= width, `a tile ends at ${outer.x + outer.width} of ${width} px`)
+    await page.goto(`${service.base}ui/contexts/${context}/files`)
+    await page.locator('.files tbody th.name a').first().waitFor()
+    await page.getByRole('button', { name: 'New', exact: true }).click()
+    const menu = await page.getByRole('menu').boundingBox()
+    assert.ok(menu && menu.x >= 0 && menu.x + menu.width <= width, JSON.stringify(menu))
+    await page.keyboard.press('Escape')
+    if (width === 1280) {
+      await page.locator('.files tbody input[type=checkbox]').first().focus()
+      await page.keyboard.press('?')
+      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+    }
+    assert.deepEqual(complaints, [])
+    await close()
+  }
+})
