@@ -36,20 +36,15 @@ function clock(seconds: number, language: string): string {
   return `${Math.floor(seconds / 60)}:${two.format(seconds % 60)}`
 }
 
-/** A box that shows what is typed into the field for the password. It is hidden again when the form is sent. */
+/** A box that shows what is typed as the password. It is hidden again when the form is sent: browsers offer texts in other forms. */
 function offerToShow(): void {
-  for (const label of document.querySelectorAll<HTMLElement>('[data-show-password]')) {
-    const form = label.closest('form')
-    const field = form?.querySelector<HTMLInputElement>('input[type=password]')
-    const box = label.querySelector('input')
-    if (!form || !field || !box) continue
-    label.hidden = false
-    box.addEventListener('input', () => {
-      field.type = box.checked ? 'text' : 'password'
-    })
-    // Browsers offer texts that were sent in other forms.
-    form.addEventListener('submit', () => {
-      field.type = 'password'
-    })
+  const label = document.querySelector<HTMLElement>('[data-show-password]')
+  const field = document.querySelector<HTMLInputElement>('input[type=password]')
+  if (!label || !field) return
+  label.hidden = false
+  const show = (isShown: boolean): void => {
+    field.type = isShown ? 'text' : 'password'
   }
+  label.addEventListener('input', ({ target }) => show(target instanceof HTMLInputElement && target.checked))
+  field.form?.addEventListener('submit', () => show(false))
 }

@@ -61,7 +61,7 @@ inBrowser(
     const again = await newPerson(b, { refusals: [401, 403] })
     await again.page.goto(`${service.base}auth/login`)
     await again.page.getByLabel('User name').fill(anna.name)
-    await again.page.getByLabel('Password').fill(anna.password)
+    await again.page.getByLabel('Password', { exact: true }).fill(anna.password)
     await again.page.getByRole('button', { name: 'Sign in' }).click()
     await again.page.getByRole('textbox', { name: 'Code' }).fill(app.wrongCode())
     await again.page.getByRole('button', { name: 'Sign in' }).click()
