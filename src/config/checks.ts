@@ -287,6 +287,15 @@ const checks: readonly Check[] = [
     wrong: settings => isInside(settings['service.backup.target'], settings['service.data.folder']),
     message: 'backups in the data folder would be lost together with it',
   },
+  {
+    keys: ['service.backup.target', 'service.data.store'],
+    wrong: settings => {
+      const { 'service.backup.target': target, 'service.data.store': store } = settings
+      // Another server can have a bucket of the same name.
+      return target !== undefined && settings['service.backup.s3.endpoint'] === undefined && overlap(target, store)
+    },
+    message: 'the removal of old backups would delete the uploaded files: neither place may be inside the other',
+  },
 
   ...ssoChecks,
   ...samlRequestChecks,
@@ -299,6 +308,9 @@ function isInside(place: string | undefined, folder: string): boolean {
   if (place === undefined || place.startsWith('s3://')) return false
   return `${resolve(place)}/`.startsWith(`${resolve(folder)}/`)
 }
+
+const overlap = (one: string, other: string): boolean =>
+  `${one}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${one}/`)
 
 // D2.8: `none` forces Secure.
 const sendsSecureCookie = (settings: Settings): boolean =>

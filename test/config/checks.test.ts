@@ -440,3 +440,17 @@ test('single logout needs a signing key, in a federation too, and also where an 
     assert.deepEqual(check(...lines, ...ownKey, `${fed}.single-logout=on`).problems, [])
   }
 })
+
+test('backups have a place apart from the uploaded files', () => {
+  const backups = (target: string) => ['service.backup.schedule=@daily', `service.backup.target=${target}`]
+  for (const [store, target] of [
+    ['s3://one/blobs', 's3://one'],
+    ['s3://one', 's3://one'],
+    ['s3://one', 's3://one/backups'],
+  ] as const) {
+    assert.match(problemOf(`service.data.store=${store}`, ...backups(target)), /old backups would delete the uploaded/)
+  }
+  assert.deepEqual(check('service.data.store=s3://one/files', ...backups('s3://one/backups')).problems, [])
+  const elsewhere = 'service.backup.s3.endpoint=https://other.example'
+  assert.deepEqual(check('service.data.store=s3://one', ...backups('s3://one'), elsewhere).problems, [])
+})
