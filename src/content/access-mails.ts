@@ -85,7 +85,7 @@ export class AccessMails {
     const addressed = recipients.filter(({ user: { name = '' } }) => isMailAddress(name))
     await this.#count(caller, addressed.length)
     const { name } = await personalDataOf(database, caller.user.id)
-    const sender = name === undefined ? (caller.user.name ?? '') : `${unlinked(name)} (${caller.user.name})`
+    const sender = name === undefined ? (caller.user.name ?? '') : `${titled(name)} (${caller.user.name})`
     const share = { sender, item: await this.#nameOf(target.entry) }
     for (const { user } of addressed) {
       this.#queue(user, { caller, share, message, page: pageOf(target.entry) })
@@ -137,7 +137,7 @@ export class AccessMails {
   async #nameOf(entry: Entry): Promise<string> {
     const name = displayName(entry)
     const isNamed = name !== entry.id || entry.context !== CONTEXTS
-    return unlinked(isNamed ? name : ((await findContext(this.#deps.database, entry.id))?.name ?? name))
+    return titled(isNamed ? name : ((await findContext(this.#deps.database, entry.id))?.name ?? name))
   }
 }
 
@@ -161,5 +161,14 @@ function readMessage(text: string): string | undefined {
 
 /** Mail programs make links of addresses in a text. A word joiner, which nobody sees, keeps them from it. */
 const unlinked = (text: string): string => text.replaceAll(/[.:@](?=\S)/g, '$&\u2060')
+
+const MAX_TITLE = 100
+
+/** A name or title within a sentence of the service: only the message, which is marked as such, may have lines of its own. */
+function titled(text: string): string {
+  const line = text.replaceAll(/[\s\p{Cc}\p{Bidi_Control}]+/gu, ' ').trim()
+  const signs = [...line.slice(0, 2 * MAX_TITLE + 2)]
+  return unlinked(signs.length <= MAX_TITLE ? line : `${signs.slice(0, MAX_TITLE).join('')}…`)
+}
 
 const wrong = (detail: string): InvalidInput => new InvalidInput('invalid-value', detail)

@@ -68,6 +68,28 @@ test('a message tells a user in their language what was shared, with a link and 
   assert.equal(log.text.includes('Titta'), false, 'the text is not recorded')
 })
 
+test('a title is one short line in a mail, whatever its writer put into it (D18.21)', async () => {
+  const { owner, visitor, context } = await newOwner()
+  const reader = await addUser(admin, 'titled@example.org')
+  const entry = await newEntry(visitor, context)
+  const titled = async (path: string, about: string, predicate: string, value: string): Promise<void> => {
+    const put = await visitor.put(path, { [about]: { [predicate]: [{ type: 'literal', value }] } })
+    assert.equal(put.status, 204, put.text)
+  }
+  const resource = `${service.base}${context}/resource/${entry}`
+  const long = `Trip\r\n\nCall 0900 123456 \u202eat once.\n${'Buy now! '.repeat(1000)}`
+  await titled(`${context}/metadata/${entry}`, resource, 'http://purl.org/dc/terms/title', long)
+  const about = `${service.base}_principals/resource/${owner.id}`
+  await titled(`_principals/metadata/${owner.id}`, about, 'http://xmlns.com/foaf/0.1/name', 'Anna\nBcc: all')
+  await share(visitor, context, entry, [reader.id])
+  assert.equal((await send(visitor, `${context}/messages/${entry}`, { principal: reader.id })).status, 200)
+
+  const mail = await smtp.take(reader.name)
+  const [why = ''] = partOf(mail, 'text/plain').split(/\r?\n\r?\n/)
+  assert.match(why, /^Anna Bcc:\u2060? all \(.*Trip Call 0900 123456 at once\. (Buy now! )+.{0,8}… /u)
+  assert.ok(why.length < 400, why)
+})
+
 test('members of a group each get the mail about a space, the sender and the disabled do not (D18.21)', async () => {
   const { owner, visitor, context } = await newOwner()
   const [one, two, plain, gone] = await Promise.all(
