@@ -146,7 +146,11 @@ export const lockoutKeys = {
 /** Reset by e-mail and the mail server for it (D5.7). */
 export const mailKeys = {
   'service.auth.password-reset': boolean({ default: false, help: 'Offer password reset by e-mail.' }),
-  'service.smtp.host': text({ expects: 'a host name', matches: /^[^\s/]+$/, help: 'Mail server.' }),
+  'service.smtp.host': text({
+    expects: 'a host name',
+    matches: /^[^\s/]+$/,
+    help: 'Mail server. With it users can also tell others by mail what they share with them.',
+  }),
   'service.smtp.port': integer({ min: 1, max: 65535, default: 587, help: 'Port of the mail server.' }),
   'service.smtp.username': text({ live: true, help: 'User name at the mail server.' }),
   'service.smtp.password': secret({ live: true, help: 'Password at the mail server.' }),
