@@ -35,16 +35,17 @@ async function rate(say) {
       await send(place, { size: SIZE, piece: PIECE })
       return { seconds: (performance.now() - begun) / 1000 }
     }
-    const { pieces, whole } = await interleave(isQuick ? 1 : 5, { pieces: timed(sendPieces), whole: timed(putFile) })
+    const { pieces, whole } = await interleave(isQuick ? 1 : 3, { pieces: timed(sendPieces), whole: timed(putFile) })
     const seconds = result => result.seconds
-    say('one file')
     const mebibytes = results => `${Math.round(SIZE / MIB / medianOf(results, seconds))} MiB/s`
+    const note = `${mebibytes(pieces)} : ${mebibytes(whole)}`
+    say(`one file: ${note}`)
     return {
       what: `${SIZE / MIB} MiB in pieces of 8 MiB : one request`,
       value: ratioOf(whole, pieces, seconds),
       unit: 'ratio',
       goal: { least: 0.8 },
-      note: `${mebibytes(pieces)} : ${mebibytes(whole)}`,
+      note,
     }
   } finally {
     await service.stop()
@@ -60,8 +61,8 @@ async function growth(what, send, say) {
     await delay(1000)
     const before = await memoryOf(service.pid)
     await Promise.all(places.map(place => send(place, { size: 12 * MIB, piece: 4 * MIB, pause: PAUSE })))
-    say(`${AT_ONCE} at once, ${what}`)
     const value = ((await memoryOf(service.pid)).peak - before.peak) / 1e6
+    say(`${AT_ONCE} at once, ${what}: ${Math.round(value)} MB`)
     return { what: `growth of memory by ${AT_ONCE} ${what} uploads at once`, value, unit: 'MB', goal: { most: 32 } }
   } finally {
     await service.stop()
