@@ -36,12 +36,13 @@ export class Reloader {
     try {
       const loaded = reread()
       const change = live.compare(loaded)
-      requireConsistent(change.next, loaded.origins)
+      // What waits for a restart may leave the others in a state that nobody wants.
+      const warnings = requireConsistent(change.next, loaded.origins)
       const prepared = await this.#prepare(change)
       live.replace(change)
       for (const { apply } of prepared) apply()
       if (change.pending.length > 0) log.warn({ settings: change.pending }, 'these settings need a restart to change')
-      for (const warning of loaded.warnings) log.warn(warning)
+      for (const warning of new Set([...loaded.warnings, ...warnings])) log.warn(warning)
       const applied = [...change.applied, ...prepared.flatMap(({ what }) => what ?? [])]
       if (applied.length > 0) log.info({ settings: applied }, 'settings read again and applied')
       else log.info('settings read again: nothing to apply')

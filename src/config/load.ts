@@ -212,11 +212,14 @@ export function loadSettings(sources: WrittenSources): LoadedSettings {
   return { settings, origins, warnings: report.warnings, unknownKeys }
 }
 
-/** @throws {StartupError} when these settings, of which some come from an earlier reading, contradict each other */
-export function requireConsistent(settings: Settings, origins: LoadedSettings['origins']): void {
+/**
+ * Checks settings of which some come from an earlier reading. @returns warnings about them
+ * @throws {StartupError} when they contradict each other
+ */
+export function requireConsistent(settings: Settings, origins: LoadedSettings['origins']): readonly string[] {
   const report = new Report()
   findContradictions(settings, origins, report)
-  if (report.problems.length === 0) return
+  if (report.problems.length === 0) return report.warnings
   throw new StartupError(`Without a restart these settings contradict each other:\n${report.problems.join('\n')}`)
 }
 

@@ -63,6 +63,14 @@ test('settings that need a restart are named, and the others are applied', async
       { level: 'info', settings: ['service.log.slow'] },
     ],
   )
+  const oidc = {
+    'service.auth.oidc': 'on',
+    'service.auth.oidc.idps.1': 'one',
+    'service.auth.oidc.idp.one.issuer': 'http://127.0.0.1:1/',
+    'service.auth.oidc.idp.one.client-id': 'stowage',
+  }
+  await service.reload({ ...oidc, 'service.auth.password': 'off' })
+  assert.match(service.output(), /no user can sign in: passwords, SAML, OpenID Connect and CAS are off/)
   // They are named again as long as they differ.
   assert.deepEqual((await service.reload({ 'service.trash.days': '7' }))[0]?.settings, ['service.trash.days'])
 })
@@ -77,6 +85,16 @@ test('invalid settings change nothing, and one line says what is wrong', async t
       /service\.trash\.days.*; .*service\.log\.slow/,
     ],
     [{ ...blacklist, 'service.metrics.token-file': '/nowhere/token' }, /\/nowhere\/token/],
+    [
+      {
+        ...blacklist,
+        'service.cluster.redis.url': 'rediss://127.0.0.1:1/',
+        'service.auth.token.store': 'redis',
+        'service.cluster.redis.certificate-file': '/nowhere/certificate',
+        'service.cluster.redis.key-file': '/nowhere/key',
+      },
+      /^Without a restart these settings contradict each other/,
+    ],
   ] as const
   for (const [settings, reason] of wrong) {
     const lines = await service.reload(settings)
