@@ -111,7 +111,7 @@ async function sendRest(path: string, { file, signal, onSent }: SendingPieces, o
 
 /** Whether a later attempt can succeed. After a wrong offset the service is asked for the right one. */
 const passes = ({ status, code }: Problem): boolean =>
-  [0, 408, 429, 502, 503, 504].includes(status) || code === 'upload-offset'
+  [0, 408, 423, 429, 502, 503, 504].includes(status) || code === 'upload-offset'
 
 /** Resolves after a time in milliseconds, when the network is back, or when the signal aborts. */
 function timeOrNetwork(time: number, signal: AbortSignal): Promise<void> {
