@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { encryptionTo } from '../backup/cipher.ts'
 import { makeGeneration, prune } from '../backup/make-generation.ts'
+import { StoreUnavailable } from '../base/errors.ts'
 import { realSystem } from '../base/system.ts'
 import type { BackupAnswer, BackupTask } from './backups.ts'
 import { openBackupTarget } from './backup-target.ts'
@@ -47,10 +48,17 @@ async function makeBackup(): Promise<BackupAnswer> {
   }
 }
 
+/** A bucket says only in the cause what it refused; the files of the store may be in one, too. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (!(error instanceof StoreUnavailable) || !(error.cause instanceof Error)) return error.message
+  return `${place}, or the place of the files, cannot be used: ${error.cause.message}`
+}
+
 try {
   parentPort?.postMessage(await makeBackup())
 } catch (error) {
-  parentPort?.postMessage({ failure: error instanceof Error ? error.message : String(error) })
+  parentPort?.postMessage({ failure: reasonOf(error) })
 } finally {
   parentPort?.close()
 }

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { backUp, fill, fsckIsClean, holds, place, succeeded } from '../support/backups.ts'
 import { stowage } from '../support/cli.ts'
-import { startFakeS3 } from '../support/fake-s3.ts'
+import { refusal, startFakeS3 } from '../support/fake-s3.ts'
 import { type Process, startProcess } from '../support/service.ts'
 import { fillDisk, freeDisk, smallDisk } from '../support/small-disk.ts'
 import { partOf, startSmtpServer } from '../support/smtp-server.ts'
@@ -136,6 +136,26 @@ test('a bucket with a server and an access key of its own can be the target', as
   const restored = await temporaryFolder()
   succeeded(await stowage('/', ['restore', 's3://bucket/kept', ...sets, ...(await place(restored))]))
   await holds(await startProcess(t, { folder: restored, settings: quota }), contents)
+})
+
+test('a bucket that cannot be reached, or refuses what is written, is a clear problem and gets no backup', async t => {
+  const { folder } = await filled(t)
+  const s3 = await startFakeS3(t)
+  const problemWith = async (endpoint: string): Promise<string> => {
+    const own = { 'service.backup.s3.endpoint': endpoint }
+    const keys = { 'service.backup.s3.access-key': 'key', 'service.backup.s3.secret-key': 'secret' }
+    const service = await startProcess(t, { folder, settings: { ...everySecond('s3://bucket/kept'), ...own, ...keys } })
+    await eventually('the attempt has failed', () => /a scheduled backup had a problem/.test(service.output()))
+    await service.stop()
+    return service.output()
+  }
+  assert.match(await problemWith('http://127.0.0.1:9'), /The bucket bucket cannot be used: /)
+  s3.intercept = ({ method }) => (method === 'PUT' ? refusal(403, 'AccessDenied') : undefined)
+  assert.match(
+    await problemWith(s3.url),
+    /"problem":"s3:\/\/bucket\/kept, or the place of the files, cannot be used: AccessDenied"/,
+  )
+  assert.deepEqual([...s3.objects.keys()], [])
 })
 
 test('a target that fails is told by mail, metric, page and log, leaves no half backup, and works again later', async t => {
