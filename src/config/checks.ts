@@ -294,7 +294,7 @@ const checks: readonly Check[] = [
       // Another server can have a bucket of the same name.
       return target !== undefined && settings['service.backup.s3.endpoint'] === undefined && overlap(target, store)
     },
-    message: 'the removal of old backups would delete the uploaded files: neither place may be inside the other',
+    message: 'backups and uploaded files in one place would be lost together, by the removal of old backups as well',
   },
 
   ...ssoChecks,

@@ -167,7 +167,7 @@ const MAX_TITLE = 100
 /** A name or title within a sentence of the service: only the message, which is marked as such, may have lines of its own. */
 function titled(text: string): string {
   const line = text.replaceAll(/[\s\p{Cc}\p{Bidi_Control}]+/gu, ' ').trim()
-  const signs = [...line.slice(0, 2 * MAX_TITLE + 2)]
+  const signs = Array.from(line.slice(0, 2 * MAX_TITLE + 2))
   return unlinked(signs.length <= MAX_TITLE ? line : `${signs.slice(0, MAX_TITLE).join('')}…`)
 }
 

@@ -448,7 +448,7 @@ test('backups have a place apart from the uploaded files', () => {
     ['s3://one', 's3://one'],
     ['s3://one', 's3://one/backups'],
   ] as const) {
-    assert.match(problemOf(`service.data.store=${store}`, ...backups(target)), /old backups would delete the uploaded/)
+    assert.match(problemOf(`service.data.store=${store}`, ...backups(target)), /in one place would be lost together/)
   }
   assert.deepEqual(check('service.data.store=s3://one/files', ...backups('s3://one/backups')).problems, [])
   const elsewhere = 'service.backup.s3.endpoint=https://other.example'
