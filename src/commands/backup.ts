@@ -73,6 +73,8 @@ function readPlace(args: readonly string[]) {
 /** The backups that the service has made itself. */
 async function list(args: readonly string[]): Promise<number> {
   const { place, settings } = readPlace(args)
+  // Opening a folder makes it such a place.
+  if (!(await isScheduled(place))) return printNone(place)
   return await withTarget(settings, place, async target => {
     const { generations, unreadable } = await listGenerations(target)
     for (const { generation } of generations) {
@@ -83,9 +85,13 @@ async function list(args: readonly string[]): Promise<number> {
       )
     }
     if (unreadable > 0) print(`${count(unreadable, 'manifest')} that this version cannot read.`)
-    if (generations.length === 0) print(`There is no complete backup in ${place}.`)
-    return 0
+    return generations.length === 0 ? printNone(place) : 0
   })
+}
+
+function printNone(place: string): number {
+  print(`There is no complete backup in ${place}.`)
+  return 0
 }
 
 async function verify(args: readonly string[]): Promise<number> {

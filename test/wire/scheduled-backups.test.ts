@@ -261,3 +261,14 @@ test('the folder of one backup is not listed as several, and --at names none in 
   assert.equal(status, 1)
   assert.match(stderr, /is the folder of one backup: leave --at out/)
 })
+
+test('the list of a place without backups creates nothing there', async () => {
+  const empty = await temporaryFolder()
+  for (const folder of [empty, join(empty, 'misspelt')]) {
+    assert.equal(
+      succeeded(await stowage('/', ['backup', 'list', folder])),
+      `There is no complete backup in ${folder}.\n`,
+    )
+  }
+  assert.deepEqual(await readdir(empty), [])
+})
