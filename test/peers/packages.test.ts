@@ -122,7 +122,16 @@ test('npx runs the npm package in an empty folder without a warning', async t =>
     npm_config_cache: await temporaryFolder(),
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
   }
-  const npx = ['--yes', `--package=${archive}`, 'stowage', 'serve', '--set', 'service.log.level=warn']
+  const npx = [
+    '--yes',
+    `--package=${archive}`,
+    'stowage',
+    'serve',
+    '--set',
+    'service.log.level=warn',
+    '--set',
+    'service.log.slow=0',
+  ]
   const started = await startPackage(t, { command: 'npx', args: npx, env })
   const { admin, errors } = started
   await useIt(admin)

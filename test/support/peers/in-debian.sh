@@ -22,7 +22,7 @@ say user "$(stat -c %U "/proc/$(pid)")"
 say filter "$(awk '/^Seccomp:/ { print $2 }' "/proc/$(pid)/status")"
 say exposure "$(systemd-analyze security stowage.service | sed -n 's/.*exposure level.*: \([0-9.]*\).*/\1/p')"
 say rights "$(stat -c '%U:%G %a' /etc/stowage/service.properties) $(stat -c '%U:%G %a' /var/lib/stowage)"
-say manual "$(man stowage 2>&1 | grep -c 'Runs the service until it receives SIGTERM')"
+say manual "$(man stowage 2>&1 | tr -s ' ' | grep -c 'Runs the service until it receives SIGTERM')"
 say completion "$(
   source /usr/share/bash-completion/completions/stowage
   COMP_WORDS=(stowage he) COMP_CWORD=1 && _stowage && printf '%s ' "${COMPREPLY[@]}"
