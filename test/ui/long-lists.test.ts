@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { GOOD_PASSWORD } from '../support/accounts.ts'
 import { startFilesService } from '../support/files-page.ts'
+import { newTitled } from '../support/lists.ts'
+import { newFile, newLink } from '../support/public-links.ts'
 import { newContext } from '../support/service.ts'
 import { enter, newPerson, openBrowser } from '../support/ui.ts'
 
@@ -85,6 +87,43 @@ inBrowser('menus and tiles stay within the window, and the help opens from a che
       await page.locator('.files tbody input[type=checkbox]').first().focus()
       await page.keyboard.press('?')
       await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+    }
+    assert.deepEqual(complaints, [])
+    await close()
+  }
+})
+
+inBrowser('a name of 250 characters fits on every page that shows it, and covers no button', async b => {
+  const stem = 'another-very-long-name-'.repeat(10)
+  const folder = await newTitled(admin, context, `${stem}folder`, '?graphtype=list')
+  await newFile(admin, context, { name: `${stem}inside.txt`, bytes: 'x', list: folder })
+  const shared = await store(context, `${stem}shared.txt`)
+  const { url } = await newLink(admin, context, folder)
+  const pages = [
+    [`ui/contexts/${context}/files`, `${stem}folder`],
+    [`ui/contexts/${context}/files/${folder}`, `${stem}inside.txt`],
+    [`ui/contexts/${context}/files?search=another`, `${stem}shared.txt`],
+    [`ui/contexts/${context}/files?item=${shared}`, `${stem}shared.txt`],
+    [`ui/contexts/${context}/files?item=${shared}&tab=access`, `${stem}shared.txt`],
+    [url.slice(service.base.length), `${stem}inside.txt`],
+  ] as const
+  for (const width of [390, 1280]) {
+    const { page, complaints, close } = await newPerson(b, { viewport: { width, height: 844 } })
+    await enter(page, service.base, name, GOOD_PASSWORD)
+    for (const [path, shown] of pages) {
+      await page.goto(service.base + path)
+      await page.getByText(shown).filter({ visible: true }).first().waitFor()
+      await page.locator('.spinner').first().waitFor({ state: 'detached' })
+      const beyond = await page.evaluate(() => [
+        document.documentElement.scrollWidth - innerWidth,
+        ...[...document.querySelectorAll('main button, main a.button, dialog button:not([role=tab])')].flatMap(
+          button => {
+            const { right, width } = button.getBoundingClientRect()
+            return width > 0 && (button as HTMLElement).checkVisibility() ? [right - innerWidth] : []
+          },
+        ),
+      ])
+      assert.ok(Math.max(...beyond) <= 0, `${path} at ${width} px: ${Math.max(...beyond)} px beyond the window`)
     }
     assert.deepEqual(complaints, [])
     await close()
