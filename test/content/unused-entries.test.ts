@@ -12,6 +12,7 @@ import { Garbage } from '../../src/files/garbage.ts'
 import { Ledger } from '../../src/files/quota-ledger.ts'
 import { ResumableFiles } from '../../src/files/resumable-files.ts'
 import { newEntry } from '../../src/model/entry.ts'
+import type { Milliseconds } from '../../src/base/units.ts'
 import { DependencyCache } from '../../src/stores/dependency-cache.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { sql } from '../../src/stores/sql.ts'
@@ -75,13 +76,19 @@ async function open(t: TestContext) {
       },
       { transaction: transactionOf(database), makeVisible: async () => {} },
     )
+  const pass = async (time: Milliseconds): Promise<void> => {
+    system.pass(time)
+    // This engine has a clock of its own.
+    if (database.engine === 'postgres')
+      await database.run(sql`UPDATE resumable_uploads SET expires = expires - ${time}`)
+  }
   const left = async (): Promise<string[]> =>
     (await database.all<{ id: string }>(sql`SELECT id FROM entries ORDER BY id`)).map(({ id }) => id)
-  return { database, uploads, system, begin, expect, put, left }
+  return { database, uploads, pass, begin, expect, put, left }
 }
 
 test('when an upload expires, the entry that was created for it goes, unless it serves something else (D42.5)', async t => {
-  const { database, uploads, system, begin, expect, put, left } = await open(t)
+  const { uploads, pass, database, begin, expect, put, left } = await open(t)
   await begin('unused', true)
   await begin('older', false)
   const changed = await begin('changed', true)
@@ -89,11 +96,11 @@ test('when an upload expires, the entry that was created for it goes, unless it 
   await begin('filled', true)
   await put('filled')
   await begin('waiting', true)
-  system.pass(HOUR)
+  await pass(HOUR - 60_000)
   await uploads.deleteUnusedEntries()
   assert.deepEqual(await left(), ['changed', 'filled', 'older', 'unused', 'waiting'])
   await expect('waiting', false)
-  system.pass(1)
+  await pass(60_001)
   await Promise.all([uploads.deleteUnusedEntries(), uploads.deleteUnusedEntries()])
   assert.deepEqual(await left(), ['changed', 'filled', 'older', 'waiting'])
 })
