@@ -64,6 +64,8 @@ export class BackupRuns {
   async claim(isDue: (last: Milliseconds | undefined) => boolean): Promise<Milliseconds | undefined> {
     return await this.#database.transaction(async tx => {
       const now = this.#system.now()
+      // Those of a time when the clock was wrong. Clocks of nodes differ by less.
+      await tx.run(sql`DELETE FROM backup_runs WHERE started > ${now + RUN_TTL}`)
       const last = await lastRun(tx)
       const isInterrupted = last?.finished === null && last.renewed + RUN_TTL < now
       if (last?.finished === null && !isInterrupted) return undefined

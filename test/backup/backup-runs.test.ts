@@ -57,6 +57,21 @@ test('the first backup is made at once, the next at the next time, and of severa
   assert.equal(made.length, 3)
 })
 
+test('an attempt that a wrong clock dated into the future does not stop the next ones', async t => {
+  const { system, runs, made, node } = await openNodes(t)
+  const one = node('one')
+  system.pass(10_000 * HOUR)
+  await one.run()
+  system.pass(-10_000 * HOUR)
+  await one.run()
+  await one.run()
+  assert.equal(made.length, 2)
+  assert.equal((await runs.report()).made?.started, system.now())
+  system.pass(HOUR)
+  await one.run()
+  assert.equal(made.length, 3)
+})
+
 test('what fails is reported with its reason, and the last good backup is still known', async t => {
   const { system, runs, problems, node } = await openNodes(t)
   await node('good').run()
