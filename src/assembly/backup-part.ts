@@ -22,6 +22,8 @@ import { schema } from './stores.ts'
 
 export type BackupPart = Awaited<ReturnType<typeof openPart>>
 
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
 /** One context of a backup as a small store, from which it can be exported. */
 export async function withPart<T>(
   settings: Settings,
@@ -33,7 +35,8 @@ export async function withPart<T>(
   const folder = await mkdtemp(join(tmpdir(), 'stowage-part-'))
   const removeNow = (): void => rmSync(folder, { recursive: true, force: true })
   const interrupted = (): never => process.exit(130)
-  process.once('exit', removeNow).once('SIGINT', interrupted).once('SIGTERM', interrupted)
+  process.once('exit', removeNow)
+  for (const signal of signals) process.once(signal, interrupted)
   try {
     const database = await openSqliteDatabase(join(folder, 'part.sqlite'))
     try {
@@ -43,7 +46,8 @@ export async function withPart<T>(
       await database.close()
     }
   } finally {
-    process.off('exit', removeNow).off('SIGINT', interrupted).off('SIGTERM', interrupted)
+    process.off('exit', removeNow)
+    for (const signal of signals) process.off(signal, interrupted)
     await rm(folder, { recursive: true, force: true })
   }
 }

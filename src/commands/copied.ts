@@ -18,4 +18,5 @@ export function printCopied(what: string, { files, bytes, copied, damaged }: Cop
   return damaged.length === 0 ? 0 : 1
 }
 
-export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
+export const count = (number: number, noun: string, plural = `${noun}s`): string =>
+  `${number} ${number === 1 ? noun : plural}`

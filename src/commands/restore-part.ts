@@ -57,9 +57,7 @@ async function restoreInto(
       await requireFree(store, { context, id }, wanted.replaces)
       const replaced = { id, replaces: wanted.replaces, form }
       const entries = await store.entryRestore.restore(store.caller, context, await archive(only), replaced)
-      return print(
-        `${context}/${id} is as it was on ${created}: ${count(entries, 'entry').replace('entrys', 'entries')}.`,
-      )
+      return print(`${context}/${id} is as it was on ${created}: ${count(entries, 'entry', 'entries')}.`)
     }
     const isNew = (await findContext(store.database, context)) === undefined
     if (!isNew && !wanted.replaces) {
@@ -73,7 +71,7 @@ async function restoreInto(
       const options = { form, isSameStore: true, groups: new Map<string, string>() }
       const { entries, files, bytes } = await store.imports.import(store.caller, context, await archive(), options)
       print(
-        `The context ${context} is as it was on ${created}: ${entries} entries, ${count(files, 'file')} with ${count(bytes, 'byte')}.`,
+        `The context ${context} is as it was on ${created}: ${count(entries, 'entry', 'entries')}, ${count(files, 'file')} with ${count(bytes, 'byte')}.`,
       )
     } catch (error) {
       if (isNew) await store.entries.delete(store.caller, { context: '_contexts', entry: context }, () => {})

@@ -38,6 +38,7 @@ function newApp(options: Partial<HttpOptions> = {}, base = 'https://store.exampl
       error: (...given: unknown[]) => logged.push(given),
       isLevelEnabled: (level: string) => level === 'info' && state.isInfo,
     } as unknown as Log,
+    slowRequests: { note: () => undefined },
     metrics: { answered: (given: unknown) => answered.push(given), refused: () => undefined },
     factorPolicy: { requirePresent: () => state.factor(), isMissing: () => false },
     requireSpace: () => void spaceAsked.push('asked'),
