@@ -19,7 +19,14 @@ export function createAdminDiagnostics(
     runChecks: async () => {
       running ??= import('./doctor.ts')
         .then(({ runChecks }) =>
-          runChecks({ settings, warnings: loaded?.warnings ?? [], file: sources?.file?.path, tokenKey, version }),
+          runChecks({
+            settings,
+            origins: loaded?.origins ?? new Map(),
+            warnings: loaded?.warnings ?? [],
+            file: sources?.file?.path,
+            tokenKey,
+            version,
+          }),
         )
         .finally(() => {
           running = undefined

@@ -1,3 +1,6 @@
+import { stat } from 'node:fs/promises'
+import { secretsInFile } from '../config/describe.ts'
+import type { LoadedSettings } from '../config/load.ts'
 import type { Settings } from '../config/settings.ts'
 import { BaseAddress } from '../http/base-address.ts'
 import { AuthCookie } from '../http/protocol/sender.ts'
@@ -17,6 +20,7 @@ import { FetchFailed, fetchResponse } from '../sso/fetch.ts'
 /** What `runChecks` checks. */
 export interface Subject {
   readonly settings: Settings
+  readonly origins: LoadedSettings['origins']
   /** Of the settings, each a sentence without a full stop. */
   readonly warnings: readonly string[]
   /** Path of the configuration file. */
@@ -33,6 +37,7 @@ export interface Subject {
  */
 export async function runChecks({
   settings,
+  origins,
   warnings,
   file,
   tokenKey,
@@ -41,6 +46,7 @@ export async function runChecks({
   const base = new BaseAddress(settings['service.baseurl.folder'] ?? defaultBase(settings))
   return [
     ok(`settings: ${file ?? 'built in'}`),
+    ...(await checkSettingsFile({ settings, origins, file })),
     ok(`base address: ${base.href}`),
     ok(`cookie: ${new AuthCookie(cookieOptions(settings, base.path)).set('…', undefined)}`),
     ok(`second factors: ${describeFactors(settings)}`),
@@ -55,6 +61,21 @@ export async function runChecks({
     ...(await checkFactors({ settings, tokenKey, version })),
     ...(await checkSso(settings, base)),
   ]
+}
+
+/** A group may read the file: that is how a service reads settings that it must not change. */
+async function checkSettingsFile({
+  file,
+  ...loaded
+}: Pick<Subject, 'settings' | 'origins' | 'file'>): Promise<CheckResult[]> {
+  const [secret] = secretsInFile(loaded)
+  if (file === undefined || secret === undefined) return []
+  const mode = await stat(file).then(
+    ({ mode }) => mode,
+    () => 0,
+  )
+  if ((mode & 0o007) === 0) return []
+  return [warning(`settings: all users of this machine can read ${secret} in ${file}; run chmod o-rwx on it`)]
 }
 
 /** Whether users are offered passkeys, and why not. */

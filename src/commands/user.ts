@@ -57,7 +57,7 @@ async function add(store: OperatorStore, { words: [name = ''], has }: Call): Pro
   const secret = isSet ? { password: await readPassword(), temporaryPassword: has('temporary') } : {}
   const request = store.localEntry('User', { name, ...secret })
   const { id } = await store.creation.create(store.caller, PRINCIPALS, request)
-  return await changed(store, name, `is created with the id ${id}.`)
+  return await changed(store, name, `is created with the id ${id}${isSet ? '' : ', without a password'}.`)
 }
 
 async function setPassword(store: OperatorStore, { words: [name], has }: Call): Promise<Answer> {

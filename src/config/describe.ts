@@ -1,6 +1,7 @@
 import { escapeValue } from 'properties-file/escape'
-import { groups, type Key } from './keys.ts'
+import { groups, type Key, keys } from './keys.ts'
 import type { LoadedSettings } from './load.ts'
+import type { Setting } from './setting.ts'
 import { shownValues } from './show.ts'
 import type { Origin } from './source-values.ts'
 
@@ -35,6 +36,14 @@ export function effectiveSettings({
     ),
   )
 }
+
+/** The keys, as written, of the secrets whose values stand in the settings file itself. */
+export const secretsInFile = ({ settings, origins }: Pick<LoadedSettings, 'settings' | 'origins'>): readonly string[] =>
+  Object.entries<Setting>(keys)
+    .filter(([, { kind }]) => kind.secret)
+    .flatMap(([key]) => shownValues(settings, key as Key))
+    .map(({ writtenKey }) => writtenKey)
+    .filter(key => origins.get(key) === 'file')
 
 /**
  * The settings in effect, one `key=value # origin` per line; secrets are masked. Without `all`, only those that are not

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -68,6 +68,20 @@ test('the doctor prints the effective addresses, cookie flags and certificates, 
     assert.ok(isSaid, `${String(line)} is missing in:\n${stdout}`)
   }
   assert.doesNotMatch(stdout, /^(problem|warning):/m)
+})
+
+test('a settings file with secrets that all users can read is a warning of the doctor (E.7)', async () => {
+  const { path } = await configuration({})
+  const doctor = async (text: string, mode: number): Promise<string> => {
+    await writeFile(path, text)
+    await chmod(path, mode)
+    return (await stowage(dirname(path), ['doctor', '--config', path])).stdout
+  }
+  const remedy = `warning: settings: all users of this machine can read service.metrics.token in ${path}; run chmod o-rwx on it\n`
+  const secret = 'service.metrics.token=a-long-random-text\n'
+  assert.ok((await doctor(secret, 0o644)).includes(remedy))
+  assert.ok(!(await doctor(secret, 0o640)).includes('o-rwx'))
+  assert.ok(!(await doctor('service.http.port=0\n', 0o644)).includes('o-rwx'))
 })
 
 test('the output of the doctor in docs/reference/cli.md has the lines that it prints with built-in settings', async () => {

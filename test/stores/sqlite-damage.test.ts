@@ -36,6 +36,17 @@ test('every overwritten page of a database is found, at its opening or by the ch
   }
 })
 
+test('a full-text index that has lost its version is damage (D20.3)', async () => {
+  const path = join(await temporaryFolder(), 'store.sqlite')
+  const database = await openSqliteDatabase(path)
+  await migrate(database, schema)
+  await database.close()
+  const handle = new DatabaseSync(path, { defensive: false })
+  handle.exec('DELETE FROM search_texts_config')
+  handle.close()
+  assert.match((await findDamage(path)).join(), /fts5/)
+})
+
 /** Steps of the schema leave pages that hold nothing, so damage to them is none. */
 async function dropFreePages(path: string): Promise<void> {
   const handle = new DatabaseSync(path)

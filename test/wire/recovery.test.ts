@@ -68,14 +68,17 @@ async function damagedStore(t: TestContext): Promise<Place> {
   return { root, folder, contents }
 }
 
-/** Overwrites the first page of each index that users are looked up by: the rows can still be read. */
+/** Overwrites the first page of each index that users are looked up by, and of those of the search: the rows can still be read. */
 async function damage(path: string): Promise<void> {
   const database = new DatabaseSync(path)
   const roots = database
-    .prepare(`SELECT rootpage FROM sqlite_schema WHERE type = 'index' AND tbl_name IN ('principals', 'entries')`)
+    .prepare(
+      `SELECT rootpage FROM sqlite_schema WHERE type = 'index' AND tbl_name IN ('principals', 'entries')
+        OR name IN ('search_texts_config', 'search_ngrams_config')`,
+    )
     .all() as Array<{ rootpage: number }>
   database.close()
-  assert.ok(roots.length > 3)
+  assert.ok(roots.length > 5)
   const file = await open(path, 'r+')
   for (const { rootpage } of roots) await file.write(Buffer.alloc(PAGE, 'damage'), 0, PAGE, (rootpage - 1) * PAGE)
   await file.close()

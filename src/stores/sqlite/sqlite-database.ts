@@ -21,6 +21,7 @@ const IN_MEMORY = ':memory:'
 const LOCK_TIMEOUT: Milliseconds = 2000
 const SECOND_CACHE: Bytes = 16 * 2 ** 20
 const SECOND_STATEMENTS = 200
+const SQLITE_ERROR = 1
 
 /**
  * Opens or creates the database file at `path`; its folder must exist. `:memory:` creates a database that ends with `close`.
@@ -196,8 +197,10 @@ class SqliteDatabase implements Database {
       const rows = this.#reader.all(sql`PRAGMA quick_check(20)`) as Array<Record<string, string>>
       return rows.flatMap(row => Object.values(row)).filter(line => line !== 'ok')
     } catch (error) {
-      if (!(error instanceof StoreDamaged)) throw error
-      return [error.cause instanceof Error ? error.cause.message : error.message]
+      if (error instanceof StoreDamaged) return [error.cause instanceof Error ? error.cause.message : error.message]
+      // The checks of the full-text index fail like a wrong statement when its version is lost.
+      if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_ERROR) return [error.message]
+      throw error
     }
   }
 
