@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { backUp, verifyBackup } from '../backup/backup.ts'
-import { requireBackupFolder } from '../backup/backup-folder.ts'
+import { readManifest, requireBackupFolder } from '../backup/backup-folder.ts'
+import { StartupError } from '../base/errors.ts'
 import { realSystem } from '../base/system.ts'
 import { factorKeyFile, ownFactorKeyFile } from '../assembly/factors.ts'
 import { findGeneration, listGenerations, verifyGeneration } from '../backup/generations.ts'
@@ -70,11 +71,10 @@ function readPlace(args: readonly string[]) {
   return { place, at, settings: settingsFrom({ config, set }).loaded.settings }
 }
 
-/** The backups that the service has made itself. */
 async function list(args: readonly string[]): Promise<number> {
   const { place, settings } = readPlace(args)
   // Opening a folder makes it such a place.
-  if (!(await isScheduled(place))) return printNone(place)
+  if (!(await isScheduled(place))) return await listOne(place)
   return await withTarget(settings, place, async target => {
     const { generations, unreadable } = await listGenerations(target)
     for (const { generation } of generations) {
@@ -87,6 +87,18 @@ async function list(args: readonly string[]): Promise<number> {
     if (unreadable > 0) print(`${count(unreadable, 'manifest')} that this version cannot read.`)
     return generations.length === 0 ? printNone(place) : 0
   })
+}
+
+/** A backup that was made by hand, which is all that its folder holds. */
+async function listOne(place: string): Promise<number> {
+  try {
+    const { created, files, program } = await readManifest(place)
+    print(`${created}  ${count(files.count, 'file')}, ${count(files.bytes, 'byte')}, not encrypted, by ${program}`)
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error
+    print(error.message)
+  }
+  return 0
 }
 
 function printNone(place: string): number {

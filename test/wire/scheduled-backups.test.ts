@@ -260,6 +260,8 @@ test('the folder of one backup is not listed as several, and --at names none in 
   ])
   assert.equal(status, 1)
   assert.match(stderr, /is the folder of one backup: leave --at out/)
+  const listed = succeeded(await stowage('/', ['backup', 'list', backup]))
+  assert.match(listed, /^\d{4}-\S+Z {2}\d+ files?, \d+ bytes?, not encrypted, by \d\S+\n$/)
 })
 
 test('the list of a place without backups creates nothing there', async () => {
