@@ -3,11 +3,11 @@ import { realSystem } from '../base/system.ts'
 import type { Settings } from '../config/settings.ts'
 import { reservedContexts } from '../content/contexts.ts'
 import { isReservedSegment } from '../model/addresses.ts'
-import { schemaVersion } from '../stores/migrations.ts'
-import { type CheckResult, warning } from './check-result.ts'
-import { openDatabase } from './stores.ts'
+import { newerSchema, schemaVersion } from '../stores/migrations.ts'
+import { type CheckResult, problem, warning } from './check-result.ts'
+import { newestSchema, openDatabase } from './stores.ts'
 
-/** Names contexts of earlier versions that clients cannot reach as before. */
+/** Names contexts of earlier versions that clients cannot reach as before, and says when the store is of a newer version. */
 export async function checkContexts(settings: Settings): Promise<CheckResult[]> {
   const database = await openDatabase(settings, realSystem, { readOnly: true }).catch((error: unknown) => {
     // There is none before the first start, or another check reports why it cannot be opened.
@@ -16,8 +16,10 @@ export async function checkContexts(settings: Settings): Promise<CheckResult[]> 
   })
   if (!database) return []
   try {
+    const found = await schemaVersion(database)
+    if (found > newestSchema) return [problem(newerSchema(found, newestSchema))]
     // An empty database, before the first start.
-    if ((await schemaVersion(database)) === 0) return []
+    if (found === 0) return []
     return (await reservedContexts(database)).map(({ id, name = '' }) =>
       warning(
         isReservedSegment(id)

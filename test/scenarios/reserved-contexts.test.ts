@@ -54,3 +54,15 @@ test(
     assert.notEqual((await again.post('quota', {})).status, 201)
   },
 )
+
+test('the doctor reports a store of a newer version as a problem (E.7)', ofFile, async t => {
+  const folder = await temporaryFolder()
+  const service = await startProcess(t, { folder })
+  assert.equal(await service.stop(), 0)
+  const database = new DatabaseSync(join(folder, 'store.sqlite'))
+  database.exec("INSERT INTO schema_migrations (id, name) VALUES (9999, 'of a later version')")
+  database.close()
+  const { status, stdout } = await stowage(folder, ['doctor', '--set', `service.data.folder=${folder}`])
+  assert.equal(status, 1)
+  assert.match(stdout, /^problem: The store is at schema version 9999, /m)
+})
