@@ -101,8 +101,8 @@ test('a token for quotas is refused by every other route, and no token manages a
     names.filter(name => open.includes(name) || isOfQuotas(name)),
   )
   const all = await outOfScope(await tokenFor(['admin']))
-  // A public link would outlive the token.
-  const others = ['POST /:context/links/:entry', 'DELETE /management/lockouts']
+  // A public link would outlive the token, and a message is a person's.
+  const others = ['POST /:context/links/:entry', 'POST /:context/messages/:entry', 'DELETE /management/lockouts']
   const isOfLogin = (name: string): boolean => isOfAccount(name) || others.includes(name)
   assert.deepEqual([...all].sort(), names.filter(name => isOfLogin(name) && !ofTokens.includes(name)).sort())
 })
