@@ -177,9 +177,9 @@ async function finish(admin: Visitor, place: Place, upload: Resumable): Promise<
   const answer = await admin.ask(upload.path, { method: 'HEAD', headers: TUS })
   // Its entry may be gone.
   if (place.possible.includes('gone') && answer.status === 404) return
-  // It takes the last step if only that is missing, which the present quota may refuse.
-  expect('HEAD', answer, [200, 413])
-  if (answer.status === 413) return
+  // It takes the last step if only that is missing. The present quota may refuse it, and a killed node may have begun it just now.
+  expect('HEAD', answer, [200, 413, 423])
+  if (answer.status !== 200) return
   const offset = Number(answer.headers['upload-offset'])
   assert.ok(offset >= upload.confirmed, `${upload.path} has confirmed ${upload.confirmed} bytes, and now ${offset}`)
   const last = await append(admin, { ...upload, confirmed: offset }, upload.bytes.length)
