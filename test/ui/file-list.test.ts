@@ -113,6 +113,7 @@ inBrowser('what the person may not delete stays, and the message names the reaso
   await page.keyboard.press('Delete')
   await page.locator('.toast.bad').waitFor()
   await page.locator('.toast').filter({ hasText: 'free.txt moved to the trash.' }).waitFor()
+  await row(page, 'free.txt').waitFor({ state: 'detached' })
   assert.deepEqual(await names(page), ['kept.txt'])
   assert.deepEqual(complaints, [])
   await close()

@@ -80,8 +80,8 @@ function Overview() {
           <Ready {...system.readiness} again={again} />
           <Counts {...system.stats} />
           <Attention />
-          <LastDay />
           <Facts {...system} />
+          <LastDay />
         </>
       )}
     </Await>
