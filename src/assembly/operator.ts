@@ -8,11 +8,9 @@ import { realSystem } from '../base/system.ts'
 import { readEnvironment } from '../config/environment.ts'
 import type { Settings } from '../config/settings.ts'
 import { Changes } from '../content/changes.ts'
-import type { CreationRequest } from '../content/resource-kind.ts'
 import { Revisions } from '../content/revisions.ts'
 import { Garbage } from '../files/garbage.ts'
 import { Ledger } from '../files/quota-ledger.ts'
-import type { GraphType } from '../model/entry.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { DependencyCache } from '../stores/dependency-cache.ts'
 import { requireCurrent } from '../stores/migrations.ts'
@@ -85,7 +83,6 @@ async function openStore(settings: Settings, database: Database) {
     ...shared,
     ...createContent(settings, shared),
     caller,
-    localEntry,
     /** Whether this process sees the sessions of the service. */
     seesSessions: settings['service.auth.token.store'] !== 'memory',
     async close() {
@@ -105,17 +102,3 @@ export async function operatorOf(database: Database): Promise<Caller> {
   if (!user) throw new StartupError('The store is empty. Start the service once: it makes the first users.')
   return { user, groups: new Set(), client: { address: '', userAgent: '' }, isOperator: true }
 }
-
-/** The request for a local entry with this resource, and nothing else. */
-const localEntry = (graphType: GraphType, resource: unknown): CreationRequest => ({
-  id: undefined,
-  resource: undefined,
-  externalMetadata: undefined,
-  entryType: 'Local',
-  graphType,
-  namedResource: false,
-  groupUris: [],
-  listUri: undefined,
-  templateUri: undefined,
-  body: async () => () => ({ resource }),
-})

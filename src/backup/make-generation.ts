@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { StartupError } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { holdBlobs } from '../files/garbage.ts'
-import { abortable, BlobMissing, type BlobStore, newBlobKey } from '../stores/blob-store.ts'
+import { abortable, BlobMissing, type BlobStore, hashed, newBlobKey } from '../stores/blob-store.ts'
 import type { Database } from '../stores/database.ts'
 import { addKeys, isMissing, readPrivate } from '../stores/key-file.ts'
 import { schemaVersion } from '../stores/migrations.ts'
@@ -177,13 +177,6 @@ async function copy(
   } catch (error) {
     if (error instanceof BlobMissing) return undefined
     throw error
-  }
-}
-
-async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
-  for await (const chunk of bytes) {
-    hash.update(chunk)
-    yield chunk
   }
 }
 

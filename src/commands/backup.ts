@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util'
 import { backUp, verifyBackup } from '../backup/backup.ts'
 import { readManifest, requireBackupFolder } from '../backup/backup-folder.ts'
 import { StartupError } from '../base/errors.ts'
@@ -10,7 +9,7 @@ import { lockFolder } from '../stores/sqlite/folder-lock.ts'
 import { requireCurrent } from '../stores/migrations.ts'
 import { version } from '../assembly/version.ts'
 import { isScheduled, withTarget } from '../assembly/backup-place.ts'
-import { type Command, print, UsageError } from './command.ts'
+import { type Command, parseArguments, print, UsageError } from './command.ts'
 import { count, printCopied, showProgress } from './copied.ts'
 import { readSettings, settingsFrom, settingsUsage } from './settings-options.ts'
 
@@ -59,12 +58,7 @@ function readPlace(args: readonly string[]) {
     set: { type: 'string', multiple: true },
     at: { type: 'string' },
   } as const
-  let parsed
-  try {
-    parsed = parseArgs({ args: [...args], options, strict: true, allowPositionals: true })
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
+  const parsed = parseArguments(args, options)
   const [place, ...more] = parsed.positionals
   if (place === undefined || more.length > 0) throw new UsageError('Name one place of backups.')
   const { config, set, at } = parsed.values

@@ -1,7 +1,6 @@
-import { parseArgs } from 'node:util'
 import { readHashLists, readPasswordLists } from '../accounts/breached-passwords.ts'
 import { readPieces, SortedHashes, SortedHashesWriter } from '../stores/sorted-hashes.ts'
-import { type Command, print, UsageError } from './command.ts'
+import { type Command, parseArguments, print, UsageError } from './command.ts'
 import { count } from './copied.ts'
 
 export const breachedPasswords: Command = {
@@ -50,9 +49,7 @@ function verify([file, ...rest]: readonly string[]): number {
 
 function readArguments(args: readonly string[]) {
   const options = { output: { type: 'string' }, 'min-count': { type: 'string' }, plain: { type: 'boolean' } } as const
-  const { values, positionals } = parse(() =>
-    parseArgs({ args: [...args], options, strict: true, allowPositionals: true }),
-  )
+  const { values, positionals } = parseArguments(args, options)
   const minCount = values['min-count'] ?? '1'
   if (!/^[1-9]\d{0,14}$/.test(minCount)) throw new UsageError('--min-count is a whole number from 1.')
   if (values.output === undefined) throw new UsageError('Name the list to be written with --output.')
@@ -60,12 +57,4 @@ function readArguments(args: readonly string[]) {
   const isPlain = values.plain === true
   if (isPlain && values['min-count'] !== undefined) throw new UsageError('A plain list has no counts.')
   return { output: values.output, minCount: Number(minCount), isPlain, files: positionals }
-}
-
-function parse<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
 }

@@ -1,3 +1,5 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+
 /** A verb of the command line. */
 export interface Command {
   readonly name: string
@@ -13,6 +15,19 @@ export class UsageError extends Error {
   constructor(message: string) {
     super(message)
     this.name = 'UsageError'
+  }
+}
+
+/** The options and words of a command. @throws {UsageError} for others */
+export function parseArguments<const Options extends ParseArgsConfig['options'] & {}>(
+  args: readonly string[],
+  options: Options,
+  allowPositionals = true,
+) {
+  try {
+    return parseArgs({ args: [...args], options, strict: true, allowPositionals })
+  } catch (error) {
+    throw new UsageError((error as Error).message)
   }
 }
 

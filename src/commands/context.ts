@@ -1,4 +1,5 @@
 import type { OperatorStore } from '../assembly/operator.ts'
+import { localEntry } from '../content/creation.ts'
 import { listContexts } from '../content/context-list.ts'
 import { CONTEXTS } from '../model/addresses.ts'
 import { type Answer, type Call, family, table } from './operator-command.ts'
@@ -39,6 +40,10 @@ async function list(store: OperatorStore): Promise<Answer> {
 }
 
 async function add(store: OperatorStore, { words: [name = ''] }: Call): Promise<Answer> {
-  const { id } = await store.creation.create(store.caller, CONTEXTS, store.localEntry('Context', { name }))
+  const { id } = await store.creation.create(
+    store.caller,
+    CONTEXTS,
+    localEntry('Context', () => ({ resource: { name } })),
+  )
   return { json: { id, name }, lines: [`${name} is created with the id ${id}. Administrators give others access.`] }
 }

@@ -1,10 +1,9 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { parseArgs } from 'node:util'
 import { realSystem } from '../base/system.ts'
 import { compareServers } from '../migration/compare/compare.ts'
 import { Server } from '../migration/compare/server.ts'
-import { print, printError, UsageError } from './command.ts'
+import { parseArguments, print, printError, UsageError } from './command.ts'
 
 export const importCompareUsage = 'OLD_URL NEW_URL --user NAME [--sample N]'
 
@@ -27,12 +26,7 @@ export async function importCompare(args: readonly string[]): Promise<number> {
 
 /** @throws {UsageError} */
 function read(args: readonly string[]) {
-  let parsed
-  try {
-    parsed = parseArgs({ args: [...args], options, strict: true, allowPositionals: true })
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
+  const parsed = parseArguments(args, options)
   const [oldUrl, newUrl, ...more] = parsed.positionals
   const { user, sample } = parsed.values
   const isAddress = (text: string | undefined): text is string => text !== undefined && /^https?:\/\/\S+$/.test(text)

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util'
 import { escapeValue } from 'properties-file/escape'
 import { StartupError } from '../base/errors.ts'
 import { readConfigFile, writeNewConfigFile } from '../config/file.ts'
@@ -9,7 +8,7 @@ import { Report } from '../config/report.ts'
 import { readEnvironment } from '../config/environment.ts'
 import { readWritten } from '../config/source-values.ts'
 import { type KnownSettings, type Outcome, translate } from '../migration/settings/translate.ts'
-import { print, printError, UsageError } from './command.ts'
+import { parseArguments, print, printError, UsageError } from './command.ts'
 
 const MASK = '********'
 const CLEAN = 0
@@ -40,17 +39,7 @@ export async function importConfig(args: readonly string[]): Promise<number> {
 
 /** @throws {UsageError} */
 function readArguments(args: readonly string[]): { readonly file: string; readonly output: string | undefined } {
-  let parsed
-  try {
-    parsed = parseArgs({
-      args: [...args],
-      options: { output: { type: 'string' } },
-      strict: true,
-      allowPositionals: true,
-    })
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
+  const parsed = parseArguments(args, { output: { type: 'string' } })
   const [file, ...more] = parsed.positionals
   if (file === undefined || more.length > 0) throw new UsageError('Name one file: entrystore.properties.')
   return { file, output: parsed.values.output }

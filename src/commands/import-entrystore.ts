@@ -1,6 +1,5 @@
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { Argon2id, HashThreads, WrappedPbkdf2 } from '../accounts/passwords.ts'
 import { schema, openStores } from '../assembly/stores.ts'
 import { fillStore, requireEmptyTarget, type Source } from '../backup/store-copy.ts'
@@ -16,7 +15,7 @@ import { migrate } from '../stores/migrations.ts'
 import type { Scratch } from '../stores/scratch.ts'
 import { openSqliteDatabase } from '../stores/sqlite/sqlite-database.ts'
 import { openSqliteScratch } from '../stores/sqlite/sqlite-scratch.ts'
-import { print, printError, UsageError } from './command.ts'
+import { parseArguments, print, printError, UsageError } from './command.ts'
 import { showProgress } from './copied.ts'
 import { settingsFrom } from './settings-options.ts'
 
@@ -82,12 +81,7 @@ type Values = ReturnType<typeof read>['values']
 
 /** @throws {UsageError} */
 function read(args: readonly string[]) {
-  let parsed
-  try {
-    parsed = parseArgs({ args: [...args], options, strict: true, allowPositionals: true })
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
+  const parsed = parseArguments(args, options)
   const [folder, ...more] = parsed.positionals
   if (folder === undefined || more.length > 0) throw new UsageError('Name one folder: that of the backup.')
   return { folder, values: parsed.values }

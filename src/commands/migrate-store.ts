@@ -1,5 +1,4 @@
 import { realSystem } from '../base/system.ts'
-import { parseArgs } from 'node:util'
 import { countRows, rowsOf } from '../backup/rows.ts'
 import { fillStore } from '../backup/store-copy.ts'
 import { readEnvironment } from '../config/environment.ts'
@@ -11,7 +10,7 @@ import { isMissing, readPrivate } from '../stores/key-file.ts'
 import { restoreKeys } from './restore.ts'
 import { openDatabase, openStores, schema } from '../assembly/stores.ts'
 import { requireCurrent, schemaVersion } from '../stores/migrations.ts'
-import { type Command, UsageError } from './command.ts'
+import { type Command, parseArguments, UsageError } from './command.ts'
 import { printCopied, showProgress } from './copied.ts'
 
 export const migrateStore: Command = {
@@ -64,12 +63,7 @@ const places = {
 
 /** @throws {UsageError} @throws {StartupError} */
 function readPlaces(args: readonly string[]): { readonly from: Settings; readonly to: Settings } {
-  let values
-  try {
-    values = parseArgs({ args: [...args], options: places, strict: true, allowPositionals: false }).values
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
+  const { values } = parseArguments(args, places, false)
   const { from, to, 'from-set': fromSet = [], 'to-set': toSet = [] } = values
   if (from === undefined && fromSet.length === 0) throw new UsageError('Say from where.')
   if (to === undefined && toSet.length === 0) throw new UsageError('Say where to.')

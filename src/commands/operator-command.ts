@@ -1,7 +1,6 @@
-import { parseArgs } from 'node:util'
 import { type OperatorStore, withStore } from '../assembly/operator.ts'
 import { InvalidInput, ServiceError, StoreUnavailable } from '../base/errors.ts'
-import { type Command, print, printError, UsageError } from './command.ts'
+import { type Command, parseArguments, print, printError, UsageError } from './command.ts'
 import { settingsFrom, settingsUsage } from './settings-options.ts'
 
 /** What one command does with the store. */
@@ -99,12 +98,8 @@ function parsed(args: readonly string[], flags: readonly string[], texts: readon
     ...texts.map(text => [text, { type: 'string' as const }] as const),
     ['set', { type: 'string' as const, multiple: true }] as const,
   ])
-  try {
-    const { positionals, values } = parseArgs({ args: [...args], options, strict: true, allowPositionals: true })
-    return { positionals, values: values as Readonly<Record<string, unknown>> }
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
+  const { positionals, values } = parseArguments(args, options)
+  return { positionals, values: values as Readonly<Record<string, unknown>> }
 }
 
 /** Rows as columns of equal width. */

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util'
 import { factorKeyFile } from '../assembly/factors.ts'
 import { openStores, schema } from '../assembly/stores.ts'
 import { fillStore } from '../backup/store-copy.ts'
@@ -6,7 +5,7 @@ import { realSystem } from '../base/system.ts'
 import type { Settings } from '../config/settings.ts'
 import { addKeys } from '../stores/key-file.ts'
 import { withBackup } from '../assembly/backup-place.ts'
-import { type Command, print, UsageError } from './command.ts'
+import { type Command, parseArguments, print, UsageError } from './command.ts'
 import { printCopied, showProgress } from './copied.ts'
 import { restorePart, type WantedPart } from './restore-part.ts'
 import { settingsFrom, settingsUsage } from './settings-options.ts'
@@ -75,12 +74,7 @@ type Values = ReturnType<typeof read>['values']
 
 /** @throws {UsageError} */
 function read(args: readonly string[]) {
-  let parsed
-  try {
-    parsed = parseArgs({ args: [...args], options, strict: true, allowPositionals: true })
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
+  const parsed = parseArguments(args, options)
   const [place, ...more] = parsed.positionals
   if (place === undefined || more.length > 0) throw new UsageError('Say where the backup is.')
   return { place, values: parsed.values }

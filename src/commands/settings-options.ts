@@ -1,9 +1,9 @@
-import { parseArgs, type ParseArgsConfig } from 'node:util'
+import type { ParseArgsConfig } from 'node:util'
 import { type Environment, readEnvironment } from '../config/environment.ts'
 import { readConfigFile } from '../config/file.ts'
 import { type LoadedSettings, loadSettings } from '../config/load.ts'
 import type { WrittenSources } from '../config/source-values.ts'
-import { UsageError } from './command.ts'
+import { parseArguments } from './command.ts'
 
 export const settingsUsage = '[--config FILE] [--set KEY=VALUE]…'
 
@@ -51,9 +51,5 @@ export function settingsFrom({
 }
 
 function parse(args: readonly string[], options: ParseArgsConfig['options'] & {}): Readonly<Record<string, unknown>> {
-  try {
-    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
+  return parseArguments(args, options, false).values
 }

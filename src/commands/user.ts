@@ -2,6 +2,7 @@ import { listUsers } from '../accounts/directory.ts'
 import { findUserByName, normaliseName, type User } from '../accounts/users.ts'
 import type { OperatorStore } from '../assembly/operator.ts'
 import { NotFound } from '../base/errors.ts'
+import { localEntry } from '../content/creation.ts'
 import type { ResourceBody } from '../content/resource-kind.ts'
 import { PRINCIPALS } from '../model/addresses.ts'
 import { type Answer, type Call, family, table } from './operator-command.ts'
@@ -55,7 +56,7 @@ async function list(store: OperatorStore): Promise<Answer> {
 async function add(store: OperatorStore, { words: [name = ''], has }: Call): Promise<Answer> {
   const isSet = has('password') || has('temporary')
   const secret = isSet ? { password: await readPassword(), temporaryPassword: has('temporary') } : {}
-  const request = store.localEntry('User', { name, ...secret })
+  const request = localEntry('User', () => ({ resource: { name, ...secret } }))
   const { id } = await store.creation.create(store.caller, PRINCIPALS, request)
   return await changed(store, name, `is created with the id ${id}${isSet ? '' : ', without a password'}.`)
 }

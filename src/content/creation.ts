@@ -184,21 +184,21 @@ export class Creation {
     const groupUris = groups.map(id => entryUri({ context: PRINCIPALS, id }))
     const metadata = (id: string): Graph => describePerson(principalUri(id), { fullName, email })
     const user = await this.#prepare(caller, PRINCIPALS, {
-      ...localEntry('User'),
+      ...localEntry('User', id => ({ resource, metadata: metadata(id) })),
       groupUris,
-      body: async () => id => ({ resource, metadata: metadata(id) }),
     })
     const title = space?.title ?? fullName ?? resource.name
     const about = (id: string): string => resourceUri({ context: CONTEXTS, id })
     const home =
       space &&
-      (await this.#prepare(caller, CONTEXTS, {
-        ...localEntry('Context'),
-        body: async () => id => ({
+      (await this.#prepare(
+        caller,
+        CONTEXTS,
+        localEntry('Context', id => ({
           resource: space.quota === undefined ? {} : { quota: space.quota },
           metadata: graphOf([{ subject: about(id), predicate: dct.title, object: literal(title) }]),
-        }),
-      }))
+        })),
+      ))
     return await this.#deps.changes.run(caller, async writer => {
       const { id } = await this.#insert(writer, user)
       if (!home) return { id, homecontext: undefined }
@@ -288,18 +288,19 @@ export class Creation {
   }
 }
 
-const localEntry = (graphType: GraphType) =>
-  ({
-    id: undefined,
-    resource: undefined,
-    externalMetadata: undefined,
-    entryType: 'Local',
-    graphType,
-    namedResource: false,
-    groupUris: [],
-    listUri: undefined,
-    templateUri: undefined,
-  }) as const
+/** The request for a local entry with nothing but this body. */
+export const localEntry = (graphType: GraphType, body: (newId: string) => CreationBody): CreationRequest => ({
+  id: undefined,
+  resource: undefined,
+  externalMetadata: undefined,
+  entryType: 'Local',
+  graphType,
+  namedResource: false,
+  groupUris: [],
+  listUri: undefined,
+  templateUri: undefined,
+  body: async () => body,
+})
 
 /** @throws {InvalidInput} for an address that is none */
 function describePerson(subject: string, { fullName, email }: Pick<NewUser, 'fullName' | 'email'>): Graph {
