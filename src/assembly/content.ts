@@ -96,7 +96,7 @@ export function createContent(settings: Settings, deps: ContentDependencies) {
     statistics: new Statistics(loading),
     links: offersLinks ? new PublicLinks({ ...loading, secrets: deps.linkSecrets }) : undefined,
     search: new Search(deps.database, loader),
-    acquaintances: new Acquaintances(deps.database, names),
+    acquaintances: names === 'users' ? undefined : new Acquaintances(deps.database, names),
     linkVisits: offersLinks ? new LinkVisits(loading) : undefined,
   }
 }

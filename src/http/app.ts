@@ -103,7 +103,7 @@ export function createApp(services: AppServices, options: HttpOptions): FastifyI
     request.callback = options.jsonp ? callbackOf(request) : undefined
     const isKnown = request.route.skipAuth !== true && request.callback === undefined
     const caller = isKnown ? await recogniseCaller(deps, request, reply) : request.caller
-    request.caller = await deps.acquaintances.introduce(caller)
+    request.caller = deps.acquaintances ? await deps.acquaintances.introduce(caller) : caller
     await admit(deps, cors, request)
   })
   app.addHook('onSend', async (request, reply, payload) => {

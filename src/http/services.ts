@@ -130,7 +130,8 @@ export interface AppServices {
   readonly cache: DependencyCache
   readonly sessions: Sessions
   readonly users: UserCache
-  readonly acquaintances: Acquaintances
+  /** Absent where everybody may read the names of all users. */
+  readonly acquaintances: Acquaintances | undefined
   readonly login: Login
   /** The end of every sign-in. */
   readonly signIn: SignIn

@@ -15,16 +15,16 @@ const everybody = [GUEST, USERS].map(principalUri)
 /** Decides whose names each caller may read (D18.20). */
 export class Acquaintances {
   readonly #database: Database
-  readonly #audience: NameAudience
+  readonly #audience: Exclude<NameAudience, 'users'>
 
-  constructor(database: Database, audience: NameAudience) {
+  constructor(database: Database, audience: Exclude<NameAudience, 'users'>) {
     this.#database = database
     this.#audience = audience
   }
 
   /** The caller with their acquaintances. */
   async introduce(caller: Caller): Promise<Caller> {
-    if (this.#audience === 'users' || isAdmin(caller)) return caller
+    if (isAdmin(caller)) return caller
     const knowsSome = this.#audience === 'shared' && !isGuest(caller)
     return { ...caller, acquaintances: new Set(knowsSome ? await this.#sharing(caller) : []) }
   }

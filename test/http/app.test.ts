@@ -25,7 +25,6 @@ function newApp(options: Partial<HttpOptions> = {}, base = 'https://store.exampl
     system,
     contentOrigin,
     cache: { during: (request: () => unknown) => request() },
-    acquaintances: { introduce: async (caller: unknown) => caller },
     sso: {},
     ledger: { enforced: false },
     readiness: {
