@@ -72,13 +72,13 @@ export interface BlobStore {
 
 /** The same store; what a request waits for counts as its time for files. */
 export const timedBlobs = (blobs: BlobStore): BlobStore => ({
-  write: (key, bytes, signal) => timed('files', 'write', () => blobs.write(key, bytes, signal)),
-  read: (key, range) => timed('files', 'read', () => blobs.read(key, range)),
-  delete: key => timed('files', 'delete', () => blobs.delete(key)),
-  setAside: key => timed('files', 'delete', () => blobs.setAside(key)),
-  append: (key, offset, bytes) => timed('files', 'write', () => blobs.append(key, offset, bytes)),
-  readPieces: (key, size) => timed('files', 'read', () => blobs.readPieces(key, size)),
-  complete: (key, size) => timed('files', 'write', () => blobs.complete(key, size)),
+  write: (...given) => timed('files', 'write', () => blobs.write(...given)),
+  read: (...given) => timed('files', 'read', () => blobs.read(...given)),
+  delete: (...given) => timed('files', 'delete', () => blobs.delete(...given)),
+  setAside: (...given) => timed('files', 'delete', () => blobs.setAside(...given)),
+  append: (...given) => timed('files', 'write', () => blobs.append(...given)),
+  readPieces: (...given) => timed('files', 'read', () => blobs.readPieces(...given)),
+  complete: (...given) => timed('files', 'write', () => blobs.complete(...given)),
   list: () => blobs.list(),
   unfinished: () => blobs.unfinished(),
   renew: async () => await blobs.renew?.(),

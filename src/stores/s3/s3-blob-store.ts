@@ -24,6 +24,7 @@ import {
   createS3Client,
   currentCredentials,
   isAbsentObject,
+  MAX_COPIED,
   MAX_PARTS,
   MIN_PART,
   objectsIn,
@@ -276,7 +277,8 @@ function arePartsOf(pieces: readonly Piece[], size: Bytes): boolean {
     if (piece.offset !== end) return false
     end += piece.size
   }
-  return end === size && pieces.length <= MAX_PARTS && pieces.slice(0, -1).every(piece => piece.size >= MIN_PART)
+  const isWhole = end === size && size > 0 && pieces.length <= MAX_PARTS
+  return isWhole && pieces.every(({ size }, at) => size <= MAX_COPIED && (size >= MIN_PART || at === pieces.length - 1))
 }
 
 /** Collects chunks up to the sizes of parts. There is at least one part, and only the last may be smaller. */

@@ -102,6 +102,8 @@ export const isAbsentObject = (error: unknown): boolean =>
 
 /** All parts except the last need at least this size. */
 export const MIN_PART: Bytes = 5 * 2 ** 20
+/** The most that a server copies into one part. */
+export const MAX_COPIED: Bytes = 5 * 2 ** 30
 /** Smaller blobs are one request. */
 export const PART: Bytes = 8 * 2 ** 20
 /** For the parts after {@link SMALL_PARTS}, because there are at most 10 000 parts. */
