@@ -1,20 +1,15 @@
-import { useState } from 'preact/hooks'
-import { Button } from '../../components/button.tsx'
-import { Dialog, DialogButtons } from '../../components/dialog.tsx'
-import { Form } from '../../components/form.tsx'
 import type { Column } from '../../components/table.tsx'
-import { tell } from '../../components/toast.tsx'
 import { part } from '../../lib/base.ts'
-import { number, tellProblem } from '../../lib/format.ts'
+import { number } from '../../lib/format.ts'
 import { createGroup } from '../../lib/groups.ts'
 import { t } from '../../lib/language.ts'
 import type { Group } from '../../lib/portions.ts'
-import { Link, navigate } from '../../lib/router.tsx'
+import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { visible } from '../../lib/text.ts'
 import { AdminPage } from './admin-page.tsx'
 import { Directory } from './directory.tsx'
-import { NameField } from './name-field.tsx'
+import { NewGroupDialog } from './new-group.tsx'
 
 /** The group of all signed-in users. */
 export const EVERYBODY = '_users'
@@ -52,32 +47,8 @@ const columns = (): ReadonlyArray<Column<Group>> => [
   },
 ]
 
-/** Creates a group and opens its page. */
 function NewGroup({ onClose }: { readonly onClose: () => void }) {
   const { me } = useSession()
-  const [name, setName] = useState('')
-  const create = async (): Promise<void> => {
-    const id = await createGroup(me.baseUri, name)
-    tell(t('groupCreated', { name: visible(name) }))
-    navigate(`admin/groups/${part(id)}`)
-  }
-  return (
-    <Dialog title={t('newGroup')} onClose={onClose}>
-      <Form work={create}>
-        {problem => (
-          <>
-            <NameField
-              label={t('groupName')}
-              value={name}
-              onValue={setName}
-              error={problem === undefined ? undefined : tellProblem(problem)}
-            />
-            <DialogButtons onClose={onClose}>
-              <Button type="submit">{t('createGroup')}</Button>
-            </DialogButtons>
-          </>
-        )}
-      </Form>
-    </Dialog>
-  )
+  const create = async (name: string): Promise<string> => `admin/groups/${part(await createGroup(me.baseUri, name))}`
+  return <NewGroupDialog title={t('newGroup')} label={t('groupName')} create={create} onClose={onClose} />
 }

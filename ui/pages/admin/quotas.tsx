@@ -1,27 +1,24 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
-import { Dialog, DialogButtons } from '../../components/dialog.tsx'
 import { Check } from '../../components/field.tsx'
-import { Form } from '../../components/form.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Await, Card } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
 import { FileCountBar, QuotaBar } from '../../components/quota-bar.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { tell } from '../../components/toast.tsx'
 import { ask, Problem } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
-import { number, tellProblem } from '../../lib/format.ts'
+import { number } from '../../lib/format.ts'
 import { labelsOf } from '../../lib/labels.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { useQuery } from '../../lib/query.ts'
 import { hasQuotas, type OwnerQuota } from '../../lib/quotas.ts'
-import { Link, navigate } from '../../lib/router.tsx'
+import { Link } from '../../lib/router.tsx'
 import { visible } from '../../lib/text.ts'
 import type { MessageKey } from '../../messages/en.ts'
 import { AdminPage } from './admin-page.tsx'
-import { NameField } from './name-field.tsx'
+import { NewGroupDialog } from './new-group.tsx'
 import { OwnerQuotaCard } from './owner-quota.tsx'
 
 /** The quotas of the store and of groups of contexts, and who uses most. */
@@ -113,7 +110,15 @@ function Owners({ kind, title, column, pages, names, isFullOnly }: List & { read
           )
         }
       </Await>
-      {isMaking && <NewQuotaGroup onClose={() => setMaking(false)} />}
+      {isMaking && (
+        <NewGroupDialog
+          title={t('newQuotaGroup')}
+          label={t('quotaGroup')}
+          hint={t('quotaGroupHint')}
+          create={createQuotaGroup}
+          onClose={() => setMaking(false)}
+        />
+      )}
     </Card>
   )
 }
@@ -148,35 +153,10 @@ const columns = (title: string, pages: string): ReadonlyArray<Column<Row>> => [
   { title: t('filesOf'), kind: 'number', cell: ({ files }) => number(files) },
 ]
 
-/** Creates a group of contexts and opens its page. */
-function NewQuotaGroup({ onClose }: { readonly onClose: () => void }) {
-  const [name, setName] = useState('')
-  const create = async (): Promise<void> => {
-    if (await exists(name)) throw new Problem(409, { code: 'name-taken' })
-    await ask(`quota/groups/${part(name)}`, { method: 'PUT', json: {} })
-    tell(t('groupCreated', { name: visible(name) }))
-    navigate(`admin/quotas/${part(name)}`)
-  }
-  return (
-    <Dialog title={t('newQuotaGroup')} onClose={onClose}>
-      <Form work={create}>
-        {problem => (
-          <>
-            <NameField
-              label={t('quotaGroup')}
-              value={name}
-              onValue={setName}
-              hint={t('quotaGroupHint')}
-              error={problem === undefined ? undefined : tellProblem(problem)}
-            />
-            <DialogButtons onClose={onClose}>
-              <Button type="submit">{t('createGroup')}</Button>
-            </DialogButtons>
-          </>
-        )}
-      </Form>
-    </Dialog>
-  )
+const createQuotaGroup = async (name: string): Promise<string> => {
+  if (await exists(name)) throw new Problem(409, { code: 'name-taken' })
+  await ask(`quota/groups/${part(name)}`, { method: 'PUT', json: {} })
+  return `admin/quotas/${part(name)}`
 }
 
 /** Setting the quota of an existing group would replace its own. @throws {Problem} */
