@@ -5,7 +5,14 @@ import { Conflict, Forbidden, NotFound } from '../base/errors.ts'
 import type { Bytes } from '../base/units.ts'
 import type { Files } from '../files/files.ts'
 import type { Graph } from '../graph/graph.ts'
-import { CONTEXTS, type EntryAddress, type EntryKey, isSystemEntry, PRINCIPALS } from '../model/addresses.ts'
+import {
+  CONTEXTS,
+  type EntryAddress,
+  type EntryKey,
+  isSystemEntry,
+  principalIn,
+  PRINCIPALS,
+} from '../model/addresses.ts'
 import { type Acl, type Entry, type EntryHead, type EntrySummary, isList } from '../model/entry.ts'
 import { type EntryInContext, may, requireRight, requires, type Right } from '../model/rights.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
@@ -114,7 +121,7 @@ export class Entries {
     requireRight(caller, 'administer', target, 'read who has access to this entry')
     const uris = [target.entry, target.contextEntry].flatMap(({ acl }) => Object.values(acl).flat())
     const named: NamedPrincipal[] = []
-    for (const id of new Set(uris.map(uri => uri.slice(uri.lastIndexOf('/') + 1)))) {
+    for (const id of new Set(uris.flatMap(uri => principalIn(uri) ?? []))) {
       const { name } = (await findUser(database, id)) ?? (await findGroup(database, id)) ?? {}
       const fullName = (await personalDataOf(database, id)).name
       if (name !== undefined || fullName !== undefined) named.push({ id, name, fullName })

@@ -4,7 +4,7 @@ import { isMailAddress, linkMail, type MailTexts } from '../accounts/password-re
 import { ADMINS, findUser } from '../accounts/users.ts'
 import type { ReachedThreshold } from '../files/files.ts'
 import type { QuotaOwner } from '../files/quota-usage.ts'
-import { CONTEXTS } from '../model/addresses.ts'
+import { CONTEXTS, principalIn } from '../model/addresses.ts'
 import type { Database } from '../stores/database.ts'
 import type { Mail } from '../stores/smtp-mailer.ts'
 import { findContext } from './contexts.ts'
@@ -58,7 +58,7 @@ export class QuotaMails {
     if (kind === 'user') return new Set([id])
     if (kind !== 'context') return new Set(await membersOf(database, ADMINS))
     const entry = await findEntryHead(database, { context: CONTEXTS, id })
-    const named = (entry?.acl.admin ?? []).map(uri => uri.slice(uri.lastIndexOf('/') + 1))
+    const named = (entry?.acl.admin ?? []).flatMap(iri => principalIn(iri) ?? [])
     const members = await Promise.all(named.map(principal => membersOf(database, principal)))
     return new Set([...named, ...members.flat()])
   }

@@ -39,6 +39,10 @@ export const resourceUri = ({ context, id }: EntryAddress): string =>
 
 export const principalUri = (id: string): string => resourceUri({ context: PRINCIPALS, id })
 
+/** The id of the principal that a relative IRI denotes. Access lists may contain any other IRI as well. */
+export const principalIn = (iri: string): string | undefined =>
+  /^\.\/_principals\/resource\/([A-Za-z0-9_-]{1,128})$/.exec(iri)?.[1]
+
 /** The context that an entry or resource URI denotes. Clients write `store:homeContext` in either form. */
 export function contextIdOf(uri: string): string | undefined {
   return /^\.\/(?:_contexts\/(?:entry|resource)\/)?([A-Za-z0-9_-]+)$/.exec(uri)?.[1]

@@ -1,6 +1,6 @@
 import { type Caller, isAdmin, isGuest } from '../accounts/caller.ts'
 import { GUEST, USERS } from '../accounts/users.ts'
-import { principalUri } from '../model/addresses.ts'
+import { principalIn, principalUri } from '../model/addresses.ts'
 import type { Database } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { CONTEXT_READERS } from './index-fields.ts'
@@ -37,6 +37,6 @@ export class Acquaintances {
       WHERE ${isReader} AND doc IN (SELECT doc FROM search_strings
         WHERE ${isReader} AND ${isOneOf([user.id, ...groups].map(principalUri))})`)
     const named = rows.filter(({ value }) => !everybody.includes(value))
-    return [...groups, ...named.map(({ value }) => value.slice(value.lastIndexOf('/') + 1))]
+    return [...groups, ...named.flatMap(({ value }) => principalIn(value) ?? [])]
   }
 }

@@ -119,7 +119,11 @@ test('with `nobody`, users read no names, but those of whom they gave access to 
   const entry = await newEntry(visitor, context)
   const info = {
     [`${admin.base}${context}/resource/${entry}`]: {
-      'http://entrystore.org/terms/read': [{ type: 'uri', value: `${admin.base}_principals/resource/${dora.id}` }],
+      'http://entrystore.org/terms/read': [
+        { type: 'uri', value: `${admin.base}_principals/resource/${dora.id}` },
+        // Of somebody else: only the end of the address is that of a user here.
+        { type: 'uri', value: `https://example.org/${bo.id}` },
+      ],
     },
   }
   assert.equal((await visitor.put(`${context}/entry/${entry}`, info)).status, 204)

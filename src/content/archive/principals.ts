@@ -2,12 +2,8 @@ import { findGroup, findGroupByName } from '../../accounts/groups.ts'
 import { findUser, findUserByName, OF_CONTEXT, systemNames } from '../../accounts/users.ts'
 import type { Queries } from '../../stores/database.ts'
 import { aclSlots, type EntryHead } from '../../model/entry.ts'
-import { principalUri } from '../../model/addresses.ts'
+import { principalIn, principalUri } from '../../model/addresses.ts'
 import type { PrincipalLine } from './format.ts'
-
-/** The id of the principal that a relative IRI denotes. Access lists may contain any other IRI as well. */
-const principalIn = (iri: string): string | undefined =>
-  /^\.\/_principals\/resource\/([A-Za-z0-9_-]{1,128})$/.exec(iri)?.[1]
 
 /** Replaces an unknown principal in an access list; never denotes a user or group. */
 export const unknownPrincipal = (name: string): string => `urn:stowage:unknown-principal:${encodeURIComponent(name)}`
