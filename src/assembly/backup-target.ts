@@ -11,7 +11,9 @@ export const isBucket = (place: string): boolean => place.startsWith('s3://')
 /** Opens the place of backups, a folder or `s3://bucket/prefix`. @throws {StartupError} when it is unusable */
 export async function openBackupTarget(settings: Settings, place: string): Promise<BackupTarget> {
   const [blobs, manifests] = await Promise.all(
-    ['blobs', 'generations'].map(name => openStore(settings, isBucket(place) ? `${place}/${name}` : join(place, name))),
+    ['blobs', 'generations'].map(name =>
+      openStore(settings, isBucket(place) ? `${place.replace(/\/+$/, '')}/${name}` : join(place, name)),
+    ),
   )
   if (!blobs || !manifests) throw new TypeError('a target has two stores')
   const close = async (): Promise<void> => {

@@ -291,8 +291,9 @@ const checks: readonly Check[] = [
     keys: ['service.backup.target', 'service.data.store'],
     wrong: settings => {
       const { 'service.backup.target': target, 'service.data.store': store } = settings
+      if (target === undefined || store === 'folder') return false
       // Another server can have a bucket of the same name.
-      return target !== undefined && settings['service.backup.s3.endpoint'] === undefined && overlap(target, store)
+      return settings['service.backup.s3.endpoint'] === undefined && overlap(target, store)
     },
     message: 'backups and uploaded files in one place would be lost together, by the removal of old backups as well',
   },
