@@ -51,12 +51,14 @@ export const uploads = (): readonly Upload[] => all
 export const uploadsArePaused = (): boolean => isPaused
 
 /** Uploads that have begun earlier or elsewhere, and need their file again. */
-export const unfinishedUploads = (): readonly Unfinished[] =>
-  unfinished.filter(({ uri }) => !all.some(({ resumes }) => resumes?.uri === uri))
+export const unfinishedUploads = (): readonly Unfinished[] => unfinished
+
+const isInTray = ({ uri }: Unfinished): boolean => all.some(({ resumes }) => resumes?.uri === uri)
 
 /** Asks the service for unfinished uploads. They are no reason to disturb anyone, so a failure shows none. */
 export async function findUnfinished(): Promise<void> {
-  unfinished = await loadUnfinished().catch(() => [])
+  const found = await loadUnfinished().catch(() => [])
+  unfinished = found.filter(upload => !isInTray(upload))
   set(all)
 }
 
@@ -201,6 +203,7 @@ const isLost = (problem: unknown): boolean =>
 async function sendInPieces(upload: Upload, signal: AbortSignal): Promise<void> {
   const { id, file } = upload
   const begun = upload.resumes ?? (await begin(upload))
+  unfinished = unfinished.filter(({ uri }) => uri !== begun.uri)
   if (!signal.aborted || signal.reason === PAUSED) change(id, { resumes: begun })
   try {
     await sendPieces(begun, {

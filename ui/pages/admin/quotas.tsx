@@ -36,7 +36,7 @@ function Quotas() {
       <OwnerQuotaCard title={t('quotaOf.store')} name={t('quotaOf.store')} path="quota/store" />
       <Check label={t('quotasFullOnly')} isOn={isFullOnly} onChange={isOn => change({ full: isOn ? 'yes' : '' })} />
       {lists.map(list => (
-        <Owners key={list.kind} {...list} isFullOnly={isFullOnly} />
+        <Owners key={`${list.kind} ${full}`} {...list} isFullOnly={isFullOnly} />
       ))}
     </>
   )
