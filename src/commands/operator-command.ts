@@ -1,5 +1,6 @@
 import { type OperatorStore, withStore } from '../assembly/operator.ts'
 import { InvalidInput, ServiceError, StoreUnavailable } from '../base/errors.ts'
+import type { Settings } from '../config/settings.ts'
 import { type Command, parseArguments, print, printError, UsageError } from './command.ts'
 import { settingsFrom, settingsUsage } from './settings-options.ts'
 
@@ -58,11 +59,19 @@ const usageOf = ({ words = [], further = [], flags = [], options = [] }: Verb): 
     ...options.map(option => `[--${option} ${option.toUpperCase()}]`),
   ].join(' ')
 
-/** Wrong arguments exit with 2, what the store refuses with 1. */
 async function runVerb(name: string, verb: Verb, args: readonly string[]): Promise<number> {
   const { call, isJson, settings } = readCall(verb, args)
+  return await statusOf(name, settings, async store => await printAnswer(await verb.run(store, call), isJson))
+}
+
+/** Works with the store. Resolves to the exit status: 2 for wrong arguments, 1 for what the store refuses. */
+export async function statusOf(
+  name: string,
+  settings: Settings,
+  work: (store: OperatorStore) => Promise<void>,
+): Promise<number> {
   try {
-    await withStore(settings, async store => await printAnswer(await verb.run(store, call), isJson))
+    await withStore(settings, work)
     return 0
   } catch (error) {
     if (!(error instanceof ServiceError) || error instanceof StoreUnavailable) throw error

@@ -1,8 +1,8 @@
 import { withPart } from '../assembly/backup-part.ts'
 import type { OpenedBackup } from '../assembly/backup-place.ts'
-import { type OperatorStore, withStore } from '../assembly/operator.ts'
+import type { OperatorStore } from '../assembly/operator.ts'
 import { findContextIn } from '../backup/part.ts'
-import { Conflict, InvalidInput, ServiceError, StoreUnavailable } from '../base/errors.ts'
+import { Conflict, InvalidInput } from '../base/errors.ts'
 import type { Settings } from '../config/settings.ts'
 import { requireOrdinary } from '../content/archive/export.ts'
 import { findContext } from '../content/contexts.ts'
@@ -11,8 +11,9 @@ import { membersBelow } from '../content/list-records.ts'
 import { BaseAddress } from '../http/base-address.ts'
 import { isList } from '../model/entry.ts'
 import { UNLIMITED } from '../base/units.ts'
-import { print, printError } from './command.ts'
+import { print } from './command.ts'
 import { count } from './copied.ts'
+import { statusOf } from './operator-command.ts'
 
 /** What is to come back: a context, or one entry of it. */
 export interface WantedPart {
@@ -25,14 +26,7 @@ export interface WantedPart {
 
 /** Brings a part of a backup back into a store that may be in use. Resolves to the exit status. */
 export async function restorePart(settings: Settings, backup: OpenedBackup, wanted: WantedPart): Promise<number> {
-  try {
-    await withStore(settings, store => restoreInto(store, settings, backup, wanted))
-    return 0
-  } catch (error) {
-    if (!(error instanceof ServiceError) || error instanceof StoreUnavailable) throw error
-    printError(`stowage restore: ${error.message}`)
-    return error instanceof InvalidInput ? 2 : 1
-  }
+  return await statusOf('restore', settings, store => restoreInto(store, settings, backup, wanted))
 }
 
 async function restoreInto(

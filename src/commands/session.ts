@@ -1,6 +1,6 @@
 import { isCurrent, type Session } from '../accounts/sessions.ts'
 import { handleOf } from '../accounts/tokens.ts'
-import { endOtherSessions, findUser } from '../accounts/users.ts'
+import { endOtherSessions } from '../accounts/users.ts'
 import type { OperatorStore } from '../assembly/operator.ts'
 import { NotFound, StartupError } from '../base/errors.ts'
 import { isoTime } from '../base/times.ts'
@@ -20,7 +20,7 @@ async function list(store: OperatorStore, { words: [name] }: Call): Promise<Answ
       : await sessions.list(await userNamed(store, name))
   const described = []
   for (const one of found) {
-    const user = await findUser(store.database, one.userId)
+    const user = (await store.users.find(one.userId))?.user
     described.push({
       id: handleOf(one),
       user: user?.name ?? one.userId,
