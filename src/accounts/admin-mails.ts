@@ -24,19 +24,21 @@ export class AdminMails {
   add(page: string, textsFor: (language: string | undefined) => MailTexts): void {
     const { database, mails } = this.#deps
     mails.add(async () => {
-      for (const id of await membersOf(database, ADMINS)) mails.add(() => this.#mailTo(id, page, textsFor))
+      for (const id of await membersOf(database, ADMINS)) mails.add(() => mailToUser(this.#deps, id, page, textsFor))
       return undefined
     })
   }
+}
 
-  async #mailTo(
-    id: string,
-    page: string,
-    textsFor: (language: string | undefined) => MailTexts,
-  ): Promise<Mail | undefined> {
-    const user = await findUser(this.#deps.database, id)
-    if (user?.name === undefined || user.disabled || !isMailAddress(user.name)) return undefined
-    const address = this.#deps.address()
-    return linkMail(textsFor(user.language), { name: user.name, link: address + page, address, hours: 0 })
-  }
+/** A mail with a link for a user; `undefined` for one who gets none. @param page the link leads to, relative to the base address */
+export async function mailToUser(
+  deps: Pick<Dependencies, 'database' | 'address'>,
+  id: string,
+  page: string,
+  textsFor: (language: string | undefined) => MailTexts,
+): Promise<Mail | undefined> {
+  const user = await findUser(deps.database, id)
+  if (user?.name === undefined || user.disabled || !isMailAddress(user.name)) return undefined
+  const address = deps.address()
+  return linkMail(textsFor(user.language), { name: user.name, link: address + page, address })
 }

@@ -65,7 +65,8 @@ interface MailValues {
   readonly link: string
   /** The base address of the service. */
   readonly address: string
-  readonly hours: number
+  /** For texts with `{hours}`. */
+  readonly hours?: number
   /** What a person writes to the recipient. */
   readonly message?: string | undefined
 }

@@ -46,7 +46,7 @@ interface Sent {
   readonly withoutAddress: number
 }
 
-export const MAX_MESSAGE = 1000
+const MAX_MESSAGE = 1000
 const MAX_RECIPIENTS = 50
 /** Mails that one user may send in an hour. */
 const MAX_MAILS = 100
@@ -108,7 +108,7 @@ export class AccessMails {
     const { caller, share, message, page } = mail
     const base = address()
     const texts = textsFor(share, [language, caller.user.language])
-    const values = { name, link: base + page, address: base, hours: 0, message }
+    const values = { name, link: base + page, address: base, message }
     mails.add(() => Promise.resolve(linkMail(texts, values)), caller.user.id)
   }
 

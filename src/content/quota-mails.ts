@@ -1,12 +1,12 @@
+import { mailToUser } from '../accounts/admin-mails.ts'
 import { membersOf } from '../accounts/groups.ts'
 import type { MailQueue } from '../accounts/mail-queue.ts'
-import { isMailAddress, linkMail, type MailTexts } from '../accounts/password-reset.ts'
-import { ADMINS, findUser } from '../accounts/users.ts'
+import type { MailTexts } from '../accounts/password-reset.ts'
+import { ADMINS } from '../accounts/users.ts'
 import type { ReachedThreshold } from '../files/files.ts'
 import type { QuotaOwner } from '../files/quota-usage.ts'
 import { CONTEXTS, principalIn } from '../model/addresses.ts'
 import type { Database } from '../stores/database.ts'
-import type { Mail } from '../stores/smtp-mailer.ts'
 import { findContext } from './contexts.ts'
 import { findEntryHead } from './entry-records.ts'
 
@@ -36,20 +36,13 @@ export class QuotaMails {
 
   /** Queues a mail to everyone who can act: the user, who administers the context, or the administrators. */
   add({ percent, usage: { owner } }: ReachedThreshold): void {
-    const { mails } = this.#deps
+    const { mails, textsFor } = this.#deps
     mails.add(async () => {
       const filled = { kind: owner.kind, name: await this.#nameOf(owner), percent }
-      for (const id of await this.#recipients(owner)) mails.add(() => this.#mailTo(id, owner, filled))
+      for (const id of await this.#recipients(owner))
+        mails.add(() => mailToUser(this.#deps, id, pageOf(owner), language => textsFor(filled, language)))
       return undefined
     })
-  }
-
-  async #mailTo(id: string, owner: QuotaOwner, filled: FilledQuota): Promise<Mail | undefined> {
-    const { database, address, textsFor } = this.#deps
-    const user = await findUser(database, id)
-    if (user?.name === undefined || user.disabled || !isMailAddress(user.name)) return undefined
-    const link = `${address()}${pageOf(owner)}`
-    return linkMail(textsFor(filled, user.language), { name: user.name, link, address: address(), hours: 0 })
   }
 
   /** Ids of users. */
