@@ -1,16 +1,12 @@
 import { type Caller, isAdmin, isGuest } from '../accounts/caller.ts'
-import { GUEST, USERS } from '../accounts/users.ts'
 import { principalIn, principalUri } from '../model/addresses.ts'
 import type { Database } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import { CONTEXT_READERS } from './index-fields.ts'
+import { CONTEXT_READERS, everybody } from './index-fields.ts'
 import { dialects } from './search.ts'
 
 /** Whose names and e-mail addresses users may read: all, those of users they share a group or context with, or nobody's. */
-export const nameAudiences = ['users', 'shared', 'nobody'] as const
-export type NameAudience = (typeof nameAudiences)[number]
-
-const everybody = [GUEST, USERS].map(principalUri)
+export type NameAudience = 'users' | 'shared' | 'nobody'
 
 /** Decides whose names each caller may read (D18.20). */
 export class Acquaintances {

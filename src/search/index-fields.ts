@@ -348,12 +348,15 @@ export function sortKey(field: string, text: string): string {
 /** Names are sorted by the numbers in them: `record 2` before `record 10`. */
 const withLength = (digits: string): string => String(digits.length).padStart(3, '0') + digits
 
+/** A list with one of these lets everybody in, or all who have signed in. */
+export const everybody = [GUEST, USERS].map(principalUri)
+
 /**
  * The principals who may read the metadata of an entry by its own access list (W4.2, rule 4). If guests or all users may, the others are
  * redundant.
  */
 function readersOf({ admin = [], mread = [], mwrite = [] }: Acl): readonly string[] {
   const readers = [...admin, ...mread, ...mwrite]
-  const wide = [GUEST, USERS].map(principalUri).find(all => readers.includes(all))
+  const wide = everybody.find(all => readers.includes(all))
   return wide === undefined ? readers : [wide]
 }

@@ -1,10 +1,10 @@
 import { listed, type Sql, sql, storableText } from '../stores/sql.ts'
-import { GUEST, USERS } from '../accounts/users.ts'
+import { GUEST } from '../accounts/users.ts'
 import { InvalidInput } from '../base/errors.ts'
 import { PRINCIPALS, principalUri } from '../model/addresses.ts'
 import type { Acquaintances, Bound, Dialect, Reader } from './engine.ts'
 import { comparable, type FieldKind, fieldName, kindOfField, wordsOf } from './fields.ts'
-import { CONTEXT_OWNERS, CONTEXT_READERS, readDate, READERS, readInteger } from './index-fields.ts'
+import { CONTEXT_OWNERS, CONTEXT_READERS, everybody, readDate, READERS, readInteger } from './index-fields.ts'
 import { ANY, type Clauses, plainText, type Query, type Range, type Term, type TermPart } from './query.ts'
 
 /** Turns queries into SQL conditions about an entry `e` of the index. */
@@ -247,8 +247,6 @@ export function readableBy(reader: Reader, { fieldKey, isOneOf }: Dialect): Sql 
   )`
   return isInScope ? sql`${isReadable} AND ${isInScope}` : isReadable
 }
-
-const everybody = [GUEST, USERS].map(principalUri)
 
 const isPublic = (dialect: Dialect): Sql => readableBy({ principals: [principalUri(GUEST)], userId: GUEST }, dialect)
 
