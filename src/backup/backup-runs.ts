@@ -36,11 +36,7 @@ export interface BackupRun {
   readonly problem: string | null
 }
 
-export interface BackupResult {
-  readonly files: number | null
-  readonly bytes: Bytes | null
-  readonly problem: string | null
-}
+export type BackupResult = Pick<BackupRun, 'files' | 'bytes' | 'problem'>
 
 /** An attempt that was not renewed for this long belongs to a process that has died. */
 export const RUN_TTL: Milliseconds = 300_000
@@ -91,10 +87,6 @@ export class BackupRuns {
   /** Gives an attempt up: it is due again at once, on this node or another. */
   async forget(started: Milliseconds): Promise<void> {
     await this.#database.run(sql`DELETE FROM backup_runs WHERE started = ${started} AND finished IS NULL`)
-  }
-
-  async last(): Promise<BackupRun | undefined> {
-    return await lastRun(this.#database)
   }
 
   async report(): Promise<BackupReport> {

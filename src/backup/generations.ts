@@ -109,10 +109,7 @@ export async function findGeneration(target: BackupTarget, at?: string): Promise
 }
 
 /** The rows of the index. */
-export const indexOf = ({ blobs }: BackupTarget, { index }: Generation): AsyncIterable<IndexRow> =>
-  readIndex(blobs, index)
-
-async function* readIndex(blobs: BlobStore, index: StoredPart): AsyncGenerator<IndexRow> {
+export async function* indexOf({ blobs }: BackupTarget, { index }: Generation): AsyncGenerator<IndexRow> {
   for await (const row of rowsFrom(await blobs.read(index.blob))) yield row as unknown as IndexRow
 }
 

@@ -185,12 +185,10 @@ async function knownFiles(target: BackupTarget, recipients: readonly string[]): 
   const known = new Map<string, IndexRow>()
   const { generations } = await listGenerations(target)
   const wanted = [...recipients].sort().join()
-  const same = generations.filter(({ generation }) => [...generation.recipients].sort().join() === wanted)
-  // Only the newest: what it lacks was not in the store.
-  for (const { generation } of same.slice(0, 1)) {
-    if (!(await isIntact(target.blobs, generation.index))) continue
-    for await (const row of indexOf(target, generation)) known.set(row.file, row)
-  }
+  const newest = generations.find(({ generation }) => [...generation.recipients].sort().join() === wanted)
+  // What it lacks was not in the store.
+  if (newest && (await isIntact(target.blobs, newest.generation.index)))
+    for await (const row of indexOf(target, newest.generation)) known.set(row.file, row)
   return known
 }
 

@@ -1,4 +1,4 @@
-import type { Database } from '../stores/database.ts'
+import type { Database, Queries } from '../stores/database.ts'
 import { type Migration, migrate } from '../stores/migrations.ts'
 import { insertRow, type Row } from './rows.ts'
 import type { Source } from './store-copy.ts'
@@ -40,7 +40,7 @@ export async function fillPart(
     database,
     schema.filter(({ id }) => id <= source.schema),
   )
-  const work = async (tx: Parameters<Parameters<Database['transaction']>[0]>[0]): Promise<void> => {
+  const work = async (tx: Queries): Promise<void> => {
     for (const table of tablesAt(source.schema)) {
       const isWanted = belongs[table.name]
       if (!isWanted) continue
