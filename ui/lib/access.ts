@@ -1,4 +1,4 @@
-import type { Graph } from './graph.ts'
+import { type Graph, withTerms } from './graph.ts'
 
 /** Roles from most to fewest rights: administer everything; create and change; read. */
 export const roles = ['owner', 'writer', 'reader'] as const
@@ -61,12 +61,11 @@ export function isRestricted(info: Graph, place: Place): boolean {
   return !adds && slots.some(slot => termsOf(slot).length > 0)
 }
 
-function withName(graph: Graph, [subject, predicate]: Slot, value: string, isGiven: boolean): Graph {
-  const others = (graph[subject]?.[predicate] ?? []).filter(term => term.value !== value)
-  const terms = isGiven ? [...others, { type: 'uri', value }] : others
-  const { [predicate]: _, ...rest } = graph[subject] ?? {}
-  return { ...graph, [subject]: terms.length === 0 ? rest : { ...rest, [predicate]: terms } }
-}
+const withName = (graph: Graph, [subject, predicate]: Slot, value: string, isGiven: boolean): Graph =>
+  withTerms(graph, subject, predicate, terms => {
+    const others = terms.filter(term => term.value !== value)
+    return isGiven ? [...others, { type: 'uri', value }] : others
+  })
 
 /** Adds a role to the info, or removes it. */
 export function changeAccess(info: Graph, place: Place, { role, principal }: Access, isGiven: boolean): Graph {

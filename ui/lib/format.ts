@@ -75,3 +75,7 @@ export function tellProblem(error: unknown): string {
   const values = { ...(Object.fromEntries(texts) as Record<string, string>), seconds: error.retryAfter ?? 0 }
   return findMessage(`problem.${error.code}`, values) ?? (error.message || t('problem.unknown'))
 }
+
+/** The message for a field; `undefined` unless the refusal has one of these codes. */
+export const fieldProblem = (problem: unknown, codes: readonly string[]): string | undefined =>
+  problem instanceof Problem && codes.includes(problem.code) ? tellProblem(problem) : undefined

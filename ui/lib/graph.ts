@@ -83,7 +83,8 @@ export function withTexts(graph: Graph, subject: string, predicate: string, text
   return added.length === 0 ? kept : withTerms(kept, subject, predicate, terms => [...terms, ...added])
 }
 
-function withTerms(
+/** The graph with other objects of a subject and a predicate. */
+export function withTerms(
   graph: Graph,
   subject: string,
   predicate: string,

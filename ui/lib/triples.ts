@@ -1,5 +1,5 @@
 import { Problem } from './api.ts'
-import { expanded, type Graph, shortened, type Term } from './graph.ts'
+import { expanded, type Graph, shortened, type Term, withTerms } from './graph.ts'
 
 /** One statement of a graph. It has no identity but its content. */
 export interface Triple {
@@ -20,16 +20,13 @@ const objectsOf = (graph: Graph, { subject, predicate }: Triple): readonly Term[
 
 /** The graph without one statement and with another one. Each may be left out. */
 export function withTriple(graph: Graph, before: Triple | undefined, after: Triple | undefined): Graph {
-  const less = before ? withObjects(graph, before, all => all.filter(term => !isSameTerm(term, before.object))) : graph
-  if (!after) return less
-  return withObjects(less, after, all => [...all.filter(term => !isSameTerm(term, after.object)), after.object])
+  const less = before ? change(graph, before, others => others) : graph
+  return after ? change(less, after, others => [...others, after.object]) : less
 }
 
-function withObjects(graph: Graph, place: Triple, change: (terms: readonly Term[]) => readonly Term[]): Graph {
-  const { subject, predicate } = place
-  const { [predicate]: _, ...others } = graph[subject] ?? {}
-  const terms = change(objectsOf(graph, place))
-  return { ...graph, [subject]: terms.length === 0 ? others : { ...others, [predicate]: terms } }
+/** @param change is given the objects beside the one of this statement */
+function change(graph: Graph, { subject, predicate, object }: Triple, change: (others: Term[]) => Term[]): Graph {
+  return withTerms(graph, subject, predicate, all => change(all.filter(term => !isSameTerm(term, object))))
 }
 
 /**

@@ -8,7 +8,7 @@ import { tell } from '../../components/toast.tsx'
 import { changeAccess } from '../../lib/access.ts'
 import { ask, Problem } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
-import { tellProblem } from '../../lib/format.ts'
+import { fieldProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { findPrincipal } from '../../lib/principals.ts'
@@ -63,7 +63,7 @@ function ContextForm({ hasQuota, onClose }: { readonly hasQuota: boolean; readon
             value={name}
             onValue={setName}
             hint={t('contextNameHint')}
-            error={about(problem, ['name-taken', 'invalid-name'])}
+            error={fieldProblem(problem, ['name-taken', 'invalid-name'])}
           />
           <PrincipalField
             label={t('ownerOptional')}
@@ -71,7 +71,7 @@ function ContextForm({ hasQuota, onClose }: { readonly hasQuota: boolean; readon
             onValue={setOwner}
             among="all"
             hint={t('ownerHint')}
-            error={about(problem, ['unknown-principal'])}
+            error={fieldProblem(problem, ['unknown-principal'])}
           />
           {hasQuota && (
             <SizeFields
@@ -79,10 +79,10 @@ function ContextForm({ hasQuota, onClose }: { readonly hasQuota: boolean; readon
               size={size}
               onSize={setSize}
               hint={t('quotaHint')}
-              error={about(problem, ['invalid-quota'])}
+              error={fieldProblem(problem, ['invalid-quota'])}
             />
           )}
-          {about(problem, fieldCodes) === undefined && <FormError problem={problem} />}
+          {fieldProblem(problem, fieldCodes) === undefined && <FormError problem={problem} />}
           <DialogButtons onClose={onClose}>
             <Button type="submit">{t('createContext')}</Button>
           </DialogButtons>
@@ -93,7 +93,3 @@ function ContextForm({ hasQuota, onClose }: { readonly hasQuota: boolean; readon
 }
 
 const fieldCodes = ['name-taken', 'invalid-name', 'unknown-principal', 'invalid-quota']
-
-/** The error message for a field, if the refusal has one of these codes. */
-const about = (problem: unknown, codes: readonly string[]): string | undefined =>
-  problem instanceof Problem && codes.includes(problem.code) ? tellProblem(problem) : undefined

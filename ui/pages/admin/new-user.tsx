@@ -7,7 +7,7 @@ import { Await } from '../../components/page.tsx'
 import { tell } from '../../components/toast.tsx'
 import { ask, Problem } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
-import { tellProblem } from '../../lib/format.ts'
+import { fieldProblem, tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { createUser, invite } from '../../lib/new-users.ts'
@@ -77,7 +77,7 @@ function NewUserForm({ rules, hasQuota, groups, onClose }: Offers & { readonly o
             value={user.name}
             onValue={name => set({ name })}
             hint={t('userNameHint')}
-            error={about(problem, aboutName)}
+            error={fieldProblem(problem, aboutName)}
           />
           <Field
             label={t('fullName')}
@@ -91,7 +91,7 @@ function NewUserForm({ rules, hasQuota, groups, onClose }: Offers & { readonly o
             value={user.email}
             onValue={email => set({ email })}
             autocomplete="off"
-            error={about(problem, ['invalid-email'])}
+            error={fieldProblem(problem, ['invalid-email'])}
           />
           <Check label={t('withSpace')} isOn={hasSpace} onChange={setHasSpace} />
           {hasSpace && hasQuota && (
@@ -100,7 +100,7 @@ function NewUserForm({ rules, hasQuota, groups, onClose }: Offers & { readonly o
               size={size}
               onSize={setSize}
               hint={t('quotaHint')}
-              error={about(problem, ['invalid-quota'])}
+              error={fieldProblem(problem, ['invalid-quota'])}
             />
           )}
           {groups.length > 0 && (
@@ -110,7 +110,7 @@ function NewUserForm({ rules, hasQuota, groups, onClose }: Offers & { readonly o
           {user.name.includes('@') && user.password === '' && (
             <Check label={t('inviteByMail')} isOn={isInvited} onChange={setInvited} />
           )}
-          {about(problem, [...aboutName, 'invalid-email', 'invalid-quota']) === undefined &&
+          {fieldProblem(problem, [...aboutName, 'invalid-email', 'invalid-quota']) === undefined &&
             !isAboutPassword(problem) && <FormError problem={problem} />}
           <DialogButtons onClose={onClose}>
             <Button type="submit">{t('createUser')}</Button>
@@ -169,10 +169,6 @@ const GroupChoice = ({ groups, chosen, onChoice }: GroupChoiceProps) => (
 )
 
 const aboutName = ['name-taken', 'invalid-name'] as const
-
-/** The error message for a field, if the refusal has one of these codes. */
-const about = (problem: unknown, codes: readonly string[]): string | undefined =>
-  problem instanceof Problem && codes.includes(problem.code) ? tellProblem(problem) : undefined
 
 const isAboutPassword = (problem: unknown): boolean =>
   problem instanceof Problem && problem.code.startsWith('password-')

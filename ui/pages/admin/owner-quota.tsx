@@ -6,7 +6,7 @@ import { FormError } from '../../components/form.tsx'
 import { SharedForm } from '../../components/shared-form.tsx'
 import { attempt, tell } from '../../components/toast.tsx'
 import { ask, askTagged, Problem } from '../../lib/api.ts'
-import { tellProblem } from '../../lib/format.ts'
+import { fieldProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import type { OwnerQuota } from '../../lib/quotas.ts'
@@ -88,17 +88,17 @@ function QuotaForm({ name, path, hasDefault = false, quota, again }: QuotaFormPr
               size={sizeIn(fields)}
               onSize={set}
               hint={t(hasDefault ? 'quotaHint' : 'limitHint')}
-              error={about(problem, 'invalid-quota')}
+              error={fieldProblem(problem, ['invalid-quota'])}
             />
             <Field
               label={t('maxFiles')}
               value={fields.files}
               onValue={files => set({ files })}
               hint={t('limitHint')}
-              error={about(problem, 'invalid-max-files')}
+              error={fieldProblem(problem, ['invalid-max-files'])}
               autocomplete="off"
             />
-            {about(problem, 'invalid-quota') === undefined && about(problem, 'invalid-max-files') === undefined && (
+            {fieldProblem(problem, ['invalid-quota', 'invalid-max-files']) === undefined && (
               <FormError problem={problem} />
             )}
             <div class="buttons">
@@ -123,10 +123,6 @@ function QuotaForm({ name, path, hasDefault = false, quota, again }: QuotaFormPr
     </>
   )
 }
-
-/** The message for a field, if the refusal has this code. */
-const about = (problem: unknown, code: string): string | undefined =>
-  problem instanceof Problem && problem.code === code ? tellProblem(problem) : undefined
 
 /** @returns `null` for the default @throws {Problem} */
 function readBytes(size: Size): number | null {
