@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { Dialog, DialogButtons } from '../../components/dialog.tsx'
 import { Form, FormError } from '../../components/form.tsx'
-import { Await } from '../../components/page.tsx'
 import { PrincipalField } from '../../components/principal-field.tsx'
 import { tell } from '../../components/toast.tsx'
 import { changeAccess } from '../../lib/access.ts'
@@ -10,17 +9,13 @@ import { ask, Problem } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import { fieldProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
-import { useLoaded } from '../../lib/load.ts'
 import { findPrincipal } from '../../lib/principals.ts'
+import { hasQuotas } from '../../lib/quotas.ts'
 import { navigate } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { type Size, toBytes } from '../../lib/sizes.ts'
 import { NameField } from './name-field.tsx'
 import { SizeFields } from './size-fields.tsx'
-
-interface Status {
-  readonly quota: boolean
-}
 
 /** Placeholder for the id that the service will assign. */
 const NEW_ID = '_newId'
@@ -28,17 +23,14 @@ const noSize: Size = { amount: '', unit: 'GiB' }
 
 /** Creates a context and opens its page. */
 export function NewContext({ onClose }: { readonly onClose: () => void }) {
-  const [status, again] = useLoaded(signal => ask<Status>('management/status?extended', { signal }), [])
   return (
     <Dialog title={t('newContext')} onClose={onClose}>
-      <Await loaded={status} again={again}>
-        {({ quota }) => <ContextForm hasQuota={quota} onClose={onClose} />}
-      </Await>
+      <ContextForm onClose={onClose} />
     </Dialog>
   )
 }
 
-function ContextForm({ hasQuota, onClose }: { readonly hasQuota: boolean; readonly onClose: () => void }) {
+function ContextForm({ onClose }: { readonly onClose: () => void }) {
   const { me } = useSession()
   const [name, setName] = useState('')
   const [owner, setOwner] = useState('')
@@ -73,7 +65,7 @@ function ContextForm({ hasQuota, onClose }: { readonly hasQuota: boolean; readon
             hint={t('ownerHint')}
             error={fieldProblem(problem, ['unknown-principal'])}
           />
-          {hasQuota && (
+          {hasQuotas && (
             <SizeFields
               label={t('quotaOptional')}
               size={size}

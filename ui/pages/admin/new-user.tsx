@@ -5,13 +5,14 @@ import { Check, Field } from '../../components/field.tsx'
 import { Form, FormError } from '../../components/form.tsx'
 import { Await } from '../../components/page.tsx'
 import { tell } from '../../components/toast.tsx'
-import { ask, Problem } from '../../lib/api.ts'
+import { Problem } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import { fieldProblem, tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { createUser, invite } from '../../lib/new-users.ts'
 import { type Group, loadPortion } from '../../lib/portions.ts'
+import { hasQuotas } from '../../lib/quotas.ts'
 import { navigate } from '../../lib/router.tsx'
 import { type Size, toBytes } from '../../lib/sizes.ts'
 import { visible } from '../../lib/text.ts'
@@ -23,7 +24,6 @@ import { SizeFields } from './size-fields.tsx'
 
 interface Offers {
   readonly rules: Rules
-  readonly hasQuota: boolean
   readonly groups: readonly Group[]
 }
 
@@ -31,12 +31,11 @@ interface Offers {
 const MAX_GROUPS = 20
 
 async function loadOffers(signal: AbortSignal): Promise<Offers> {
-  const [rules, { quota }, { items }] = await Promise.all([
+  const [rules, { items }] = await Promise.all([
     loadRules(signal),
-    ask<{ readonly quota: boolean }>('management/status?extended', { signal }),
     loadPortion<'groups', Group>('groups', { query: '', limit: MAX_GROUPS }, signal),
   ])
-  return { rules, hasQuota: quota, groups: items.filter(({ id }) => !id.startsWith('_')) }
+  return { rules, groups: items.filter(({ id }) => !id.startsWith('_')) }
 }
 
 /** Creates a user, with a space and groups, and opens their page. */
@@ -54,7 +53,7 @@ export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
 const nobody = { name: '', fullName: '', email: '', password: '', isTemporary: true, groups: [] as readonly string[] }
 const defaultSize: Size = { amount: '', unit: 'GiB' }
 
-function NewUserForm({ rules, hasQuota, groups, onClose }: Offers & { readonly onClose: () => void }) {
+function NewUserForm({ rules, groups, onClose }: Offers & { readonly onClose: () => void }) {
   const [user, setUser] = useState(nobody)
   const [hasSpace, setHasSpace] = useState(true)
   const [size, setSize] = useState(defaultSize)
@@ -94,7 +93,7 @@ function NewUserForm({ rules, hasQuota, groups, onClose }: Offers & { readonly o
             error={fieldProblem(problem, ['invalid-email'])}
           />
           <Check label={t('withSpace')} isOn={hasSpace} onChange={setHasSpace} />
-          {hasSpace && hasQuota && (
+          {hasSpace && hasQuotas && (
             <SizeFields
               label={t('quotaOptional')}
               size={size}
