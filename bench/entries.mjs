@@ -88,7 +88,10 @@ async function measureRates(service, headers, contexts) {
   const folder = await mkdtemp(join(tmpdir(), 'stowage-bench-'))
   const json = await ask(service, headers, 'GET', `${contexts[0].id}/entry/1?includeAll`)
   const bareJson = await startBare('json', json)
-  const bareMetadata = await startBare('json', await ask(service, headers, 'GET', `${contexts[0].id}/metadata/1`))
+  const bareMetadata = await startBare(
+    'json',
+    await ask(service, headers, 'GET', `${contexts[0].id}/metadata/1?format=application/json`),
+  )
   const bareCommit = await startBare('commit', join(folder, 'bare.sqlite'))
   const title = [{ type: 'literal', value: 'New' }]
   const creation = ({ id }) =>
@@ -130,7 +133,7 @@ function readsOf({ id, size }, headers) {
   const next = () => 1 + ((turn++ * 7919) % size)
   return {
     entry: () => request('GET', `/${id}/entry/${next()}?includeAll`, headers),
-    metadata: () => request('GET', `/${id}/metadata/${next()}`, headers),
+    metadata: () => request('GET', `/${id}/metadata/${next()}`, { accept: 'application/json', ...headers }),
   }
 }
 

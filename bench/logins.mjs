@@ -1,6 +1,7 @@
 // Sign-in with a password, and how a flood of attempts affects users who are already signed in.
 import { join } from 'node:path'
 import { once } from 'node:events'
+import { hashLimits } from '../src/accounts/passwords.ts'
 import { findUser, insertUser } from '../src/accounts/users.ts'
 import { openSqliteDatabase } from '../src/stores/sqlite/sqlite-database.ts'
 import { load, request } from './load.mjs'
@@ -18,12 +19,11 @@ import {
 } from './support.mjs'
 
 const SIZES = sizesUpTo(100_000)
-const CONCURRENCY = 2
+const CONCURRENCY = hashLimits().concurrency
 const MS = 2 * ROUND_MS
 
 export async function measure(say) {
   const service = await startService({
-    'service.auth.password.hash.concurrency': String(CONCURRENCY),
     'service.auth.temp.lockout.max.attempts': '-1',
   })
   const bare = await startBare('argon2id', CONCURRENCY)

@@ -17,6 +17,7 @@ const PARTS = [
   'saml',
   'files',
   'uploads',
+  'transfers',
   'entries',
   'start',
   'pages',
@@ -26,11 +27,17 @@ const PARTS = [
   'backup',
   'stalls',
   'scaled',
+  'cores',
+  'million',
 ]
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: 'boolean', default: false } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    entries: { type: 'string' },
+    postgres: { type: 'boolean', default: false },
+  },
 })
 const unknown = positionals.filter(part => !PARTS.includes(part))
 if (unknown.length > 0) {
@@ -68,6 +75,8 @@ async function run(part) {
   const child = fork(fileURLToPath(new URL('./part.mjs', import.meta.url)), [
     part,
     ...(values.quick ? ['--quick'] : []),
+    ...(values.entries === undefined ? [] : ['--entries', values.entries]),
+    ...(values.postgres ? ['--postgres'] : []),
   ])
   const [[result]] = await Promise.all([once(child, 'message'), once(child, 'exit')])
   const seconds = Math.round((performance.now() - begun) / 1000)

@@ -2,7 +2,7 @@
 // cookie; as users grow. And the judgement of responses alone, as they grow.
 import { pathToFileURL } from 'node:url'
 import { join } from 'node:path'
-import { verifyResponse } from '../src/sso/saml/response.ts'
+import { verifyResponse } from '../src/features/saml/response.ts'
 import { root } from '../scripts/prepare.mjs'
 import { cpuOf } from './load.mjs'
 import { interleave, median, ROUND_MS, ROUNDS, sizesUpTo, startService } from './support.mjs'

@@ -1,4 +1,4 @@
-// Bundles the program of src/ and its packages into dist/program: a start reads some large files instead of about 450 small ones, in each
+// Bundles the program of src/ and migration/, and their packages into dist/program: a start reads some large files instead of about 450 small ones, in each
 // thread and each process again (adr: sources-as-they-are). What is imported on demand stays in files of its own.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, relative, sep } from 'node:path'
@@ -11,12 +11,13 @@ const SERVER = 'src/assembly/server.ts'
 const servers = ['src/commands/main.ts']
 /** The modules of the other threads. A thread is found under its name beside the module that starts it. */
 const workers = [
-  'src/assembly/backup-thread.ts',
   'src/assembly/reader-thread.ts',
+  'src/features/backups/backup-thread.ts',
+  'src/features/backups/proof-thread.ts',
   'src/accounts/hash-thread.ts',
   'src/graph/read-worker.ts',
-  'src/sso/saml/federation-worker.ts',
-  'src/sso/saml/verify-worker.ts',
+  'src/features/saml/federation-worker.ts',
+  'src/features/saml/verify-worker.ts',
 ]
 
 /** Packages that bundled ones use only where they are installed, or only for what this program does not use: the compilers of schemas. */
@@ -35,7 +36,7 @@ rmSync(into, { recursive: true, force: true })
 // Apart, because what both need would be split off into files that each of them waits for.
 const results = [await bundle(servers, [besideServer(), namesOfPackages()]), await bundle(workers, [namesOfPackages()])]
 const inputs = [...new Set(results.flatMap(({ inputs }) => Object.keys(inputs)))].sort()
-requireThreads(inputs.filter(path => path.startsWith('src/')))
+requireThreads(inputs.filter(path => /^(?:src|migration)\//.test(path)))
 requireAscii()
 const packages = new Set(inputs.flatMap(path => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []))
 writeFileSync(join(into, 'LICENSES.txt'), [...packages].map(licenceOf).join('\n'))

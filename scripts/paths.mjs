@@ -1,9 +1,11 @@
-// `node scripts/paths.mjs [--names]`: how many files under src/ take part in the answer to a request, for the paths that
-// are named below. A file counts when a function in it runs, by the call counts of V8, in each of two requests after a first one.
+// `npm run paths [-- --names] [-- --write]`: how many files and lines under src/ take part in the answer to a request, for the paths that are
+// named below. A file counts when a function in it runs, by the call counts of V8, in each of two requests after a first one; a line
+// counts when it belongs to such a function. --write puts the table into docs/architecture.md.
 import './runtime.mjs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { root } from './prepare.mjs'
 
 const support = path => import(pathToFileURL(join(root, 'test/support', path)).href)
@@ -11,8 +13,11 @@ const { ADMIN_PASSWORD, newContext, newEntry, startInProcess } = await support('
 const { startWithSaml } = await support('saml-service.ts')
 
 // A search runs on a thread of its own, which these counts do not reach: here it runs where the others run.
-const readers = await import(pathToFileURL(join(root, 'src/http/readers/heavy-reads.ts')).href).catch(() => undefined)
-if (readers) delete readers.heavyReads['/search']
+const { searchRoutes } = await import(pathToFileURL(join(root, 'src/features/search/routes.ts')).href)
+for (const route of searchRoutes) {
+  const { bind } = route
+  route.bind = services => ({ ...bind(services), heavy: undefined })
+}
 
 const sources = `${pathToFileURL(join(root, 'src')).href}/`
 const session = new Session()
@@ -23,33 +28,54 @@ await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed:
 const endings = []
 const t = { after: work => endings.push(work), name: 'paths' }
 
-/** The files in which a function ran since the last call. */
-async function filesRun() {
+/** The functions that ran since the last call, other than the modules themselves: for each file their ranges of characters. */
+async function functionsRun() {
   const { result } = await session.post('Profiler.takePreciseCoverage')
-  return new Set(
-    result
-      .filter(({ url, functions }) => url.startsWith(sources) && functions.some(runsLater))
-      .map(({ url }) => url.slice(sources.length)),
-  )
+  const files = new Map()
+  for (const { url, functions } of result) {
+    if (!url.startsWith(sources)) continue
+    const ranges = functions.map(({ ranges: [range] }) => range).filter(({ startOffset }) => startOffset > 0)
+    const run = ranges.filter(({ count }) => count > 0)
+    if (run.length > 0) files.set(url, { run, idle: ranges.filter(({ count }) => count === 0) })
+  }
+  return files
 }
 
-/** True for a function that ran, other than the module itself. */
-const runsLater = ({ ranges: [range] }) => range.count > 0 && range.startOffset > 0
+/** Number of lines of the functions that ran, without those of functions within them that did not. */
+function linesOf(url, { run, idle }) {
+  const text = readFileSync(fileURLToPath(url), 'utf8')
+  const within = (ranges, at) => ranges.filter(({ startOffset, endOffset }) => startOffset <= at && at < endOffset)
+  const innermost = ranges => Math.max(-1, ...ranges.map(({ startOffset }) => startOffset))
+  let lines = 0
+  for (let at = 0, end; at < text.length; at = end + 1) {
+    end = text.indexOf('\n', at)
+    if (end < 0) end = text.length
+    const first = at + text.slice(at, end).search(/\S|$/)
+    if (first < end && innermost(within(run, first)) > innermost(within(idle, first))) lines++
+  }
+  return lines
+}
+
+const rows = []
 
 async function report(name, request, prepare = async () => undefined) {
   await request(await prepare())
   const seen = []
   for (let round = 0; round < 2; round++) {
     const prepared = await prepare()
-    await filesRun()
+    await functionsRun()
     const { status } = await request(prepared)
     if (status >= 400) throw new Error(`${name}: ${status}`)
-    seen.push(await filesRun())
+    seen.push(await functionsRun())
   }
   const [first, second] = seen
-  const files = [...first].filter(file => second.has(file)).sort()
-  process.stdout.write(`${name}: ${files.length}\n`)
-  if (process.argv.includes('--names')) for (const file of files) process.stdout.write(`  ${file}\n`)
+  const files = [...first.keys()].filter(url => second.has(url)).sort((a, b) => (a < b ? -1 : 1))
+  const lines = files.reduce((sum, url) => sum + linesOf(url, first.get(url)), 0)
+  rows.push({ name, files, lines })
+  process.stdout.write(`${name}: ${files.length} files, ${lines} lines\n`)
+  if (process.argv.includes('--names')) {
+    for (const url of files) process.stdout.write(`  ${url.slice(sources.length)}\n`)
+  }
 }
 
 const service = await startInProcess(t, { settings: { 'service.data.quota': 'on' } })
@@ -89,4 +115,18 @@ await report(
   },
 )
 for (const end of endings.reverse()) await end()
+if (process.argv.includes('--write')) {
+  const path = join(root, 'docs/architecture.md')
+  const [start, end] = ['<!-- Generated by `npm run paths -- --write`. -->', '<!-- end of the paths -->']
+  const table = [
+    '| Path | Files | Lines |',
+    '|---|---|---|',
+    ...rows.map(({ name, files, lines }) => `| ${name} | ${files.length} | ${lines} |`),
+    `| all six | ${new Set(rows.flatMap(({ files }) => files)).size} | |`,
+  ]
+  const text = readFileSync(path, 'utf8')
+  const [before] = text.split(start)
+  const [, after] = text.split(end)
+  writeFileSync(path, `${before}${start}\n\n${table.join('\n')}\n\n${end}${after}`)
+}
 process.exit(0)

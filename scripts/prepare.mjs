@@ -26,7 +26,8 @@ export function buildProgramIfStale() {
   const made = join(root, 'dist/program/main.js')
   const scripts = ['scripts/build-program.mjs', 'scripts/separate-packages.mjs']
   const from = [...scripts, 'node_modules/.package-lock.json'].map(path => join(root, path))
-  if (existsSync(made) && modified(made) > Math.max(...from.map(modified), ...sources(join(root, 'src')))) return
+  const code = ['src', 'migration'].flatMap(folder => sources(join(root, folder)))
+  if (existsSync(made) && modified(made) > Math.max(...from.map(modified), ...code)) return
   run(process.execPath, ['scripts/build-program.mjs'])
 }
 

@@ -1,4 +1,4 @@
-// `npm start`: from a fresh clone to a running service. Arguments after `--` are passed to `stowage serve`.
+// `npm start` and `npm run demo`: from a fresh clone to a running service. Arguments after `--` are passed to `stowage serve` or `stowage demo`.
 import './end-with-parent.mjs'
 import './runtime.mjs'
 import { pathToFileURL } from 'node:url'
@@ -10,4 +10,5 @@ buildProgramIfStale()
 buildUiIfStale()
 
 const { main } = await import(pathToFileURL(join(root, 'dist/program/main.js')).href)
-process.exit(await main(['serve', ...process.argv.slice(2)]))
+const [first, ...others] = process.argv.slice(2)
+process.exit(await main(first === 'demo' ? ['demo', ...others] : ['serve', ...process.argv.slice(2)]))

@@ -3,10 +3,11 @@
 //   --rest     only what `npm test` leaves out: other servers, longer proofs, and the black-box tests with PostgreSQL, S3 and Redis
 //   --all      both (`npm run test:all`)
 //   --times    also prints which files took the most processor time
+//   --date=T   on another day, for instance 2036-02-29T23:50Z: faketime moves the clock of the tests, the service and its peers
 //   --retry    runs a few processes that failed once more, alone; the run passes if they do, and names them as unsteady
 // STORE, BLOBS and TOKENS choose where the service under test keeps things.
 import './runtime.mjs'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,8 +25,9 @@ const SCALED = { STORE: 'postgres', BLOBS: 's3', TOKENS: 'redis' }
 const BLACK_BOX = ['accounts', 'content', 'files', 'model', 'scenarios', 'search', 'wire']
 /** Test files wait for disks, timers and browsers now and then, so three of them use two cores better than two. */
 const AT_ONCE = 3
-/** A process reports by itself what it waits for, earlier than this, unless it cannot. */
-const MAX_RUN_MS = 960_000
+/** A process reports by itself what it waits for, earlier than this, unless Node.js itself hangs. */
+const MAX_RUN_S = 960
+const LOOK_MS = 10_000
 /** With more failed processes than this, the program is at fault and not the moment. */
 const MAX_RETRIES = 3
 /** Maximum number of files that `--times` lists. */
@@ -44,7 +46,9 @@ const options = process.argv.slice(2).filter(argument => argument.startsWith('--
 const parts = process.argv.slice(2).filter(argument => !argument.startsWith('--'))
 // Without a file, the test runner would search for tests itself.
 const unknown = [
-  ...options.filter(option => !['--all', '--rest', '--times', '--retry'].includes(option)),
+  ...options.filter(
+    option => !['--all', '--rest', '--times', '--retry'].includes(option) && !option.startsWith('--date='),
+  ),
   ...parts.filter(part => !files.some(file => file.includes(part))),
 ]
 if (unknown.length > 0) {
@@ -60,6 +64,11 @@ const runs =
       : options.includes('--rest')
         ? [rest]
         : [usual]
+const date = options.find(option => option.startsWith('--date='))?.slice('--date='.length)
+if (date !== undefined && Number.isNaN(Date.parse(date))) {
+  process.stderr.write(`"--date=${date}" is no time: write --date=2036-02-29T23:50Z.\n`)
+  process.exit(2)
+}
 const times = options.includes('--times') ? join(mkdtempSync(join(tmpdir(), 'stowage-times-')), 'times') : undefined
 if (times) writeFileSync(times, '')
 let isGood = true
@@ -98,15 +107,9 @@ async function run(chosenFiles, env = {}) {
   const bucket = (env.BLOBS ?? process.env.BLOBS) === 's3' ? await startBucket(endings) : {}
   const runBatches = async (paths, atOnce) => {
     writeFileSync(passed, '')
-    const args = [
-      `--import=${seed}`,
-      '--test',
-      `--test-concurrency=${atOnce}`,
-      `--test-timeout=${MAX_RUN_MS}`,
-      `--test-reporter=${reporter}`,
-      ...paths,
-    ]
-    const tests = spawn(process.execPath, args, {
+    const args = [`--import=${seed}`, '--test', `--test-concurrency=${atOnce}`, `--test-reporter=${reporter}`, ...paths]
+    const [command, ...words] = date === undefined ? [process.execPath] : [...onDate(date), process.execPath]
+    const tests = spawn(command, [...words, ...args], {
       cwd: root,
       env: {
         // Node.js compiles the sources; each process would do so again.
@@ -119,7 +122,9 @@ async function run(chosenFiles, env = {}) {
       },
       stdio: ['ignore', 'inherit', 'inherit'],
     })
+    const looks = setInterval(() => killHanging(tests.pid), LOOK_MS)
     const [code] = await once(tests, 'exit')
+    clearInterval(looks)
     return code === 0
   }
   let isGood = await runBatches(batches, AT_ONCE)
@@ -133,6 +138,25 @@ async function run(chosenFiles, env = {}) {
   rmSync(target, { recursive: true })
   for (const end of endings) await end()
   return isGood
+}
+
+/** The test runner has no limit for the processes that it starts. */
+function killHanging(runner) {
+  const { stdout } = spawnSync('ps', ['-o', 'pid=,etimes=,args=', '--ppid', String(runner)], { encoding: 'utf8' })
+  for (const line of stdout.split('\n').filter(Boolean)) {
+    const [pid, seconds, ...command] = line.trim().split(/\s+/)
+    if (Number(seconds) <= MAX_RUN_S) continue
+    const path = command.find(word => word.endsWith('.test.mjs'))
+    const names = path ? readFileSync(path, 'utf8').match(/[\w/-]+\.test\.ts/g) : command
+    process.stderr.write(`Killed after ${seconds} s, because it hangs: ${names.join(', ')}\n`)
+    process.kill(Number(pid), 'SIGKILL')
+  }
+}
+
+/** The command that runs another one with the clock at this time. */
+function onDate(time) {
+  const seconds = Math.round((Date.parse(time) - Date.now()) / 1000)
+  return ['faketime', '-m', '--exclude-monotonic', '-f', `${seconds < 0 ? '' : '+'}${seconds}s`]
 }
 
 /** The files with the most processor time, the first of which are worth a look. */

@@ -26,11 +26,13 @@ interface Compose {
 
 /** A compose file with a value in the place of each variable. */
 async function compose(file: string): Promise<Compose> {
-  const text = (await shipped(file)).replaceAll(/\$\{(\w+)[^}]*\}/g, (_, name: string) => `1234567890${name}`)
+  const text = (await shipped(file)).replaceAll(/\$\{(\w+)[^}]*\}/g, (_, name: string) =>
+    name === 'TOKEN_KEY' ? Buffer.alloc(32, name).toString('base64') : `1234567890${name}`,
+  )
   return parse(text, { merge: true }) as Compose
 }
 
-const files = ['compose.yaml', 'compose-nodes.yaml']
+const files = ['compose.yaml', 'compose-nodes.yaml', 'compose-cores.yaml']
 
 test('what a compose file mounts, builds and depends on exists, and the service has time to drain', async () => {
   for (const file of files) {
@@ -69,11 +71,13 @@ test('every setting in the compose files exists and has a right value, together 
   }
 })
 
-test('the nodes have the addresses of nginx-nodes.conf', async () => {
-  const { services } = await compose('compose-nodes.yaml')
-  const addresses = Object.values(services)
-    .filter(({ image }) => image === 'stowage')
-    .map(({ networks }) => networks?.default.ipv4_address)
-  const named = [...(await shipped('nginx-nodes.conf')).matchAll(/server (\S+):8080/g)].map(([, address]) => address)
-  assert.deepEqual(addresses, named)
-})
+for (const file of ['compose-nodes.yaml', 'compose-cores.yaml']) {
+  test(`the nodes of ${file} have the addresses of nginx-nodes.conf`, async () => {
+    const { services } = await compose(file)
+    const addresses = Object.values(services)
+      .filter(({ image }) => image === 'stowage')
+      .map(({ networks }) => networks?.default.ipv4_address)
+    const named = [...(await shipped('nginx-nodes.conf')).matchAll(/server (\S+):8080/g)].map(([, address]) => address)
+    assert.deepEqual(addresses, named)
+  })
+}

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { repository } from './support/service.ts'
 
 const source = join(repository, 'src')
+const migration = join(repository, 'migration')
 const page = readFileSync(join(repository, 'docs/cryptography.md'), 'utf8')
 
 /** Imports of whatever can encrypt, sign, hash or draw at random, itself or by TLS; types alone compute nothing. */
@@ -15,9 +16,15 @@ const GLOBALS = /\bcrypto\.(?:subtle|getRandomValues|randomUUID)\b/
 const ALGORITHM = /'(sha1|sha256|sha384|sha512|md5|aes-\d+-[a-z]+)'/g
 const nameOf = (algorithm: string): string => algorithm.toUpperCase().replace(/^SHA(?=\d)/, 'SHA-')
 
-const files = readdirSync(source, { recursive: true, withFileTypes: true })
-  .filter(entry => entry.isFile() && entry.name.endsWith('.ts'))
-  .map(entry => join(entry.parentPath, entry.name))
+const files = [source, migration].flatMap(folder =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile() && entry.name.endsWith('.ts'))
+    .map(entry => join(entry.parentPath, entry.name)),
+)
+/** As the page names it: relative to `src/`, or below `migration/`. */
+const nameOfFile = (file: string): string =>
+  relative(file.startsWith(migration) ? repository : source, file).replaceAll('\\', '/')
+const pathOf = (name: string): string => join(name.startsWith('migration/') ? repository : source, name)
 
 /** The row of each file in the table of uses. */
 function listed(): ReadonlyMap<string, string> {
@@ -33,13 +40,13 @@ test('docs/cryptography.md lists every file that uses cryptography, and no other
     const text = readFileSync(file, 'utf8')
     return MODULES.test(text) || GLOBALS.test(text)
   })
-  assert.deepEqual([...listed().keys()].sort(), found.map(file => relative(source, file).replaceAll('\\', '/')).sort())
+  assert.deepEqual([...listed().keys()].sort(), found.map(nameOfFile).sort())
 })
 
 test('the row of a file names each algorithm that the file does', () => {
   let count = 0
   for (const [file, row] of listed()) {
-    const text = readFileSync(join(source, file), 'utf8')
+    const text = readFileSync(pathOf(file), 'utf8')
     for (const [, algorithm = ''] of text.matchAll(ALGORITHM)) {
       assert.ok(row.includes(nameOf(algorithm)), `${file}: ${algorithm}`)
       count++

@@ -51,3 +51,11 @@ test('health and readiness also have the names that orchestrators use', async t 
   ] as const)
     assert.deepEqual((await guest.get(one)).json(), (await guest.get(other)).json())
 })
+
+test('every counter that an alarm names exists from the start, so that its first increase counts', async t => {
+  const service = await startInProcess(t)
+  const { text } = await (await service.admin()).get('management/metrics')
+  const counters = [...read('prometheus-rules.yaml').matchAll(/stowage_\w+_total\{[^}]*\}/g)].map(([series]) => series)
+  assert.ok(counters.length >= 4)
+  for (const series of counters) assert.match(text, new RegExp(`^${series} 0$`, 'm'), series)
+})

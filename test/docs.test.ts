@@ -61,6 +61,18 @@ test('docs/README.md names every page, and the notes of design by their list', (
   assert.deepEqual(missing, [])
 })
 
+test('every row of docs/compatibility.md links a test that shows it', () => {
+  const rows = read('docs/compatibility.md')
+    .split('\n')
+    .filter(line => /^\| (?!Topic)/.test(line))
+  assert.ok(rows.length > 50, 'the rows were not found')
+  const shown = /\]\(\.\.\/test\/[\w/-]+\.test\.ts\) \|$/
+  assert.deepEqual(
+    rows.filter(row => !shown.test(row)),
+    [],
+  )
+})
+
 test('configuration files that a page shows are those of deploy/', () => {
   let found = 0
   for (const page of docs) {

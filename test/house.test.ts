@@ -3,35 +3,40 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, posix, relative, sep } from 'node:path'
 import { test } from 'node:test'
 import { keys } from '../src/config/keys.ts'
+import { features } from '../src/features/features.ts'
 import { repository } from './support/service.ts'
 
 const MAX_LINES = 400
 
 interface Source {
-  /** Relative to `src/`, with slashes. */
+  /** Relative to `src/`, or below `migration/`, with slashes. */
   readonly path: string
   readonly text: string
-  /** What it imports: paths relative to `src/`, or names of packages. */
+  /** What it imports: paths in the same form, or names of packages. */
   readonly files: readonly string[]
   readonly packages: readonly string[]
 }
 
 const slashed = (path: string): string => path.split(sep).join('/')
+const inSrc = (path: string): string => path.replace(/^src\//, '')
+/** The folder of a module in the repository. */
+const folderOf = (module: string): string => (/^migration(\/|$)/.test(module) ? module : `src/${module}`)
 
 function readSources(): Source[] {
-  const root = join(repository, 'src')
-  return readdirSync(root, { recursive: true, withFileTypes: true })
+  return ['src', 'migration']
+    .flatMap(folder => readdirSync(join(repository, folder), { recursive: true, withFileTypes: true }))
     .filter(entry => entry.isFile() && entry.name.endsWith('.ts'))
     .map(entry => {
-      const path = slashed(relative(root, join(entry.parentPath, entry.name)))
-      const text = readFileSync(join(root, path), 'utf8')
+      const file = join(entry.parentPath, entry.name)
+      const path = slashed(relative(repository, file))
+      const text = readFileSync(file, 'utf8')
       const named = [...text.matchAll(/(?:from|import) '([^']+)'|import\('([^']+)'\)/g)].map(
         match => match[1] ?? match[2] ?? '',
       )
       // Only types come from there: which words the pages have.
       const own = named.filter(name => name !== '../../../ui/messages/en.ts')
-      const files = own.filter(name => name.startsWith('.')).map(name => posix.join(dirname(path), name))
-      return { path, text, files, packages: own.filter(name => !name.startsWith('.')) }
+      const files = own.filter(name => name.startsWith('.')).map(name => inSrc(posix.join(dirname(path), name)))
+      return { path: inSrc(path), text, files, packages: own.filter(name => !name.startsWith('.')) }
     })
 }
 
@@ -48,13 +53,17 @@ function readModules(): ReadonlyMap<string, readonly string[] | 'everything'> {
 }
 
 const sources = readSources()
-const modules = readModules()
 const moduleOf = (path: string): string => (path.includes('/') ? dirname(path) : '')
+/** The name of a feature, for its files. */
+const featureOf = (path: string): string | undefined => /^features\/([^/]+)\//.exec(path)?.[1]
+const table = readModules()
+/** Those of the table, which all features may import, and the folders of features. */
+const modules = new Map([...table, ...features.map(({ name }) => [`features/${name}`, 'everything'] as const)])
 const importers = (name: RegExp): string[] =>
   sources.filter(({ packages }) => packages.some(used => name.test(used))).map(({ path }) => path)
 const users = (what: RegExp): string[] => sources.filter(({ text }) => what.test(text)).map(({ path }) => path)
 
-test('the table of modules and the folders under src/ are the same', () => {
+test('the table of modules and the folders under src/ and migration/ are the same', () => {
   const folders = new Set(sources.map(({ path }) => moduleOf(path)).filter(module => module !== ''))
   assert.ok(sources.length > 50, 'the sources were not found')
   assert.deepEqual([...modules.keys()].sort(), [...folders].sort())
@@ -69,6 +78,69 @@ test('a module imports only the modules that the table names', () => {
       .map(file => `${path} imports ${file}`)
   })
   assert.deepEqual(wrong, [])
+})
+
+test('a feature is a folder: features.ts lists all of them, and each uses the core and those before it', () => {
+  const names = features.map(({ name }) => name)
+  const folders = new Set(sources.flatMap(({ path }) => featureOf(path) ?? []))
+  assert.deepEqual([...names].sort(), [...folders].sort())
+  const wrong = sources.flatMap(({ path, files }) => {
+    const name = featureOf(path)
+    if (name === undefined) return []
+    const may = names.slice(0, names.indexOf(name) + 1)
+    return files
+      .filter(
+        file =>
+          !may.includes(featureOf(file) ?? name) || /^(assembly|commands|migration)\/|^features\/[^/]+$/.test(file),
+      )
+      .map(file => `${path} imports ${file}`)
+  })
+  assert.deepEqual(wrong, [])
+})
+
+test('the core imports no feature: only features.ts, assembly/, commands/, migration/ and the table of settings do', () => {
+  const wrong = sources
+    .filter(({ path }) => !/^((features|assembly|commands|migration)\/|config\/keys\.ts$)/.test(path))
+    .flatMap(({ path, files }) =>
+      files.filter(file => file.startsWith('features/')).map(file => `${path} imports ${file}`),
+    )
+  assert.deepEqual(wrong, [])
+})
+
+const { featureUses } = (await import(join(repository, 'scripts/reference/features.mjs'))) as {
+  readonly featureUses: () => ReadonlyArray<{ readonly name: string; readonly files: readonly string[] }>
+}
+
+test('a feature is named by few files outside its folder: three in the median, eight at most', () => {
+  const counts = featureUses()
+    .map(({ files }) => files.length)
+    .sort((a, b) => a - b)
+  assert.ok((counts[0] ?? 0) > 0, 'the test finds nothing: features.ts imports each of them')
+  assert.ok((counts[Math.floor(counts.length / 2)] ?? 0) <= 3, counts.join(', '))
+  assert.ok((counts.at(-1) ?? 0) <= 8, counts.join(', '))
+})
+
+test('only the list of commands and the place that translates archives import migration/', () => {
+  const users = sources.filter(
+    ({ path, files }) => !path.startsWith('migration/') && files.some(file => file.startsWith('migration/')),
+  )
+  assert.deepEqual(
+    users.map(({ path }) => path),
+    ['assembly/translate-archive.ts', 'commands/commands.ts'],
+  )
+})
+
+test('nothing but its own folder names a protocol of sign-on, so a new one is one folder and one line', () => {
+  const names = /saml|oidc|\bcas\b|openid/i
+  // A client from outside, and the settings of another server, know protocols by their addresses and keys.
+  const strangers = /^(features\/verify|migration)\//
+  const words = (text: string): string => text.replaceAll(/\/\*[^]*?\*\/|\/\/[^\n]*/g, '')
+  const found = sources.filter(({ path, text }) => names.test(path) || names.test(words(text))).map(({ path }) => path)
+  assert.deepEqual(
+    found.filter(path => !/^features\/(saml|oidc|cas)\//.test(path) && !strangers.test(path)),
+    ['features/features.ts'],
+  )
+  assert.ok(found.length > 1, 'the test finds nothing any more')
 })
 
 test('src/ holds modules and nothing beside them', () => {
@@ -152,10 +224,10 @@ test('what the program loads with require is outside the bundle, which contains 
   )
 })
 
-test('only http/ knows Fastify and the parsers of HTTP', () => {
+test('only http/ knows Fastify and the parsers of HTTP, and features/verify/, which is a client, the requests of Node', () => {
   const wrong = importers(/^(@fastify\/|fastify$|negotiator$|content-disposition$|node:http)/)
   assert.deepEqual(
-    wrong.filter(path => !path.startsWith('http/')),
+    wrong.filter(path => !/^(?:http|features\/verify)\//.test(path)),
     [],
   )
   assert.ok(wrong.includes('http/app.ts'), 'the test finds nothing any more')
@@ -170,11 +242,11 @@ test('only stores/ imports the driver of an engine', () => {
   assert.ok(found.length > 0)
 })
 
-test('only stores/ and search/ write SQL that one engine alone understands, or ask which engine it is', () => {
+test('only stores/, search/ and features/search/ write SQL that one engine alone understands, or ask which engine it is', () => {
   const ofOneEngine =
     /sql`[^`]*\b(?:json_each|jsonb?_\w+|PRAGMA|rowid|to_regclass|current_setting|pg_\w+|tsvector|tsquery|fts5|INSERT OR \w+)\b/i
   const found = sources.filter(({ text }) => ofOneEngine.test(text) || /\.engine\b|\bEngine\b/.test(text))
-  const wrong = found.map(({ path }) => path).filter(path => !/^(stores|search)\//.test(path))
+  const wrong = found.map(({ path }) => path).filter(path => !/^(stores|search|features\/search)\//.test(path))
   assert.deepEqual(wrong, [])
   assert.ok(found.some(({ path }) => path === 'search/sqlite.ts'))
 })
@@ -182,7 +254,7 @@ test('only stores/ and search/ write SQL that one engine alone understands, or a
 /** Table → the module that writes its rows, as the list of docs/architecture.md says. */
 function readOwners(): ReadonlyMap<string, string> {
   const page = readFileSync(join(repository, 'docs/architecture.md'), 'utf8')
-  const rows = [...page.matchAll(/^- `([a-z/]+)\/` writes (.+)$/gm)]
+  const rows = [...page.matchAll(/^- `([a-z/-]+)\/` writes (.+)$/gm)]
   return new Map(
     rows.flatMap(([, module = '', names = '']) =>
       [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => [name, module] as const),
@@ -197,9 +269,7 @@ const tablesWritten = (text: string): string[] =>
 test('the rows of each table are written by one module; backup/ fills all of them', () => {
   const owners = readOwners()
   const written = sources
-    .filter(
-      ({ path }) => (!path.startsWith('backup/') || path === 'backup/backup-runs.ts') && path !== 'stores/schema.ts',
-    )
+    .filter(({ path }) => !path.startsWith('backup/') && path !== 'stores/schema.ts')
     .flatMap(({ path, text }) => tablesWritten(text).map(table => ({ path, table })))
   const wrong = written
     .filter(({ path, table }) => owners.get(table) !== moduleOf(path))
@@ -224,7 +294,7 @@ test('only changes.ts writes rows of entries, and with them relations and revisi
 
 test('a route never receives an entry that has not been checked: http/ loads no entry and decides no right', () => {
   const wrong = sources
-    .filter(({ path }) => path.startsWith('http/'))
+    .filter(({ path }) => path.startsWith('http/') || /^features\/[^/]+\/[a-z-]*routes\.ts$/.test(path))
     .flatMap(({ path, text, files }) => [
       ...files.filter(file => /^content\/(entry-loader|entry-records)\.ts$/.test(file)).map(file => `${path}: ${file}`),
       ...[...text.matchAll(/import \{([^}]*)\} from '[^']*model\/rights\.ts'/g)].map(
@@ -236,17 +306,17 @@ test('a route never receives an entry that has not been checked: http/ loads no 
   assert.ok(users.includes('content/resources.ts'), 'the test finds nothing any more')
 })
 
-test('SQL stands only in the modules that own tables', () => {
-  const modules = new Set(['stores', 'backup', ...readOwners().values()])
+test('SQL stands only in the modules that own tables, and where searches read the index', () => {
+  const modules = new Set(['stores', 'backup', 'features/search', ...readOwners().values()])
   const wrong = users(/\bsql`/).filter(path => !modules.has(moduleOf(path)) && !path.startsWith('stores/'))
   assert.deepEqual(wrong, [])
 })
 
-test('only stores/, backup/, config/, assembly/, sso/fetch.ts, workers/task-clock.ts and migration/entrystore/old-folder.ts touch the file system', () => {
+test('only stores/, backup/, features/backups/, features/breached-passwords/, features/verify/, config/, core/, assembly/, base/fetch.ts, commands/, features/saml/ and migration/entrystore/old-folder.ts touch the file system', () => {
   const found = importers(/^node:fs/)
   const wrong = found.filter(
     path =>
-      !/^(stores|backup|config|assembly)\/|^(sso\/fetch|workers\/task-clock|migration\/entrystore\/old-folder)\.ts$/.test(
+      !/^(stores|backup|features\/(backups|breached-passwords|saml|verify)|config|core|assembly|commands)\/|^(base\/fetch|migration\/entrystore\/old-folder)\.ts$/.test(
         path,
       ),
   )
@@ -282,7 +352,8 @@ test('the pages of ui/ are a client like any other: they import nothing of the s
 })
 
 test('only setCookie writes Set-Cookie, so that no cookie takes another one away', () => {
-  assert.deepEqual(users(/'set-cookie'/), ['http/protocol/sender.ts'])
+  const found = users(/'set-cookie'/).filter(path => !path.startsWith('features/verify/'))
+  assert.deepEqual(found, ['http/protocol/cookies.ts'])
 })
 
 test('time and randomness come from base/system.ts', () => {
@@ -296,11 +367,11 @@ test('a file has at most 400 lines', () => {
 })
 
 test('every module has a README of at most ten lines after its title', () => {
-  const missing = [...modules.keys()].filter(module => !existsSync(join(repository, 'src', module, 'README.md')))
+  const missing = [...modules.keys()].filter(module => !existsSync(join(repository, folderOf(module), 'README.md')))
   assert.deepEqual(missing, [])
   const long = [...modules.keys()].filter(
     module =>
-      readFileSync(join(repository, 'src', module, 'README.md'), 'utf8')
+      readFileSync(join(repository, folderOf(module), 'README.md'), 'utf8')
         .trim()
         .split('\n').length > 12,
   )
@@ -316,21 +387,23 @@ const pages = [
   ...readdirSync(join(repository, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter(name => name.endsWith('.md'))
     .map(name => `docs/${slashed(name)}`),
-  ...[...modules.keys()].map(module => `src/${module}/README.md`),
+  ...[...modules.keys()].map(module => `${folderOf(module)}/README.md`),
 ]
 
 /** Files and folders of the repository, without build output and packages. */
-const tree = ['.ci', 'bench', 'bin', 'deploy', 'docs', 'lists', 'scripts', 'src', 'test', 'ui'].flatMap(folder => [
-  folder,
-  ...readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' }).map(
-    path => `${folder}/${slashed(path)}`,
-  ),
-])
+const tree = ['.ci', 'bench', 'bin', 'deploy', 'docs', 'lists', 'migration', 'scripts', 'src', 'test', 'ui'].flatMap(
+  folder => [
+    folder,
+    ...readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' }).map(
+      path => `${folder}/${slashed(path)}`,
+    ),
+  ],
+)
 
 /** May be the end of a path, and may have a `*` for part of a name. */
 const SOURCE_FILE = /^[\w.*-]+(?:\/[\w.*-]+)*\.(?:ts|tsx|mjs)$/
 /** A whole path. `ui/`, `bin/` and `files/` are left out, because addresses and folders of data begin like this too. */
-const IN_FOLDER = /^(?:\.ci|bench|deploy|docs|lists|scripts|src|test)\/[\w./-]*$/
+const IN_FOLDER = /^(?:\.ci|bench|deploy|docs|lists|migration|scripts|src|test)\/[\w./-]*$/
 const MODULE = /^(?!files\/)[a-z]+\/(?:[a-z]+\/)*$/
 /** `npm run bench` makes it. */
 const REPORT = 'bench/report/'
@@ -340,13 +413,13 @@ function isBroken(name: string, page: string): boolean {
   if (SOURCE_FILE.test(name)) {
     if (name.startsWith('../')) return !tree.includes(posix.join(dirname(page), name))
     const end = new RegExp(`(?:^|/)${name.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`)
-    const own = page.startsWith('src/') ? [`${dirname(page)}/`, `src/${name}`, name] : ['']
+    const own = /^(src|migration)\//.test(page) ? [`${dirname(page)}/`, `src/${name}`, name] : ['']
     return !tree.some(path => end.test(path) && own.some(start => path.startsWith(start)))
   }
   const path = name.replace(/\/$/, '')
   // A test file may be named as `scripts/test.mjs` takes it.
   if (IN_FOLDER.test(name)) return ![path, `${path}.test.ts`].some(known => tree.includes(known)) && name !== REPORT
-  return MODULE.test(name) && modules.has(path.split('/')[0] ?? '') && !tree.includes(`src/${path}`)
+  return MODULE.test(name) && modules.has(path.split('/')[0] ?? '') && !tree.includes(folderOf(path))
 }
 
 test('every path in backticks on the pages for developers and operators leads to a file or folder', () => {
@@ -361,7 +434,8 @@ test('every path in backticks on the pages for developers and operators leads to
 
 test('every setting is read outside config/ (D10.1)', () => {
   // `mappings.ts` reads for `assembly/mapping.ts` and for the checks, in the same way.
-  const reading = sources.filter(({ path }) => !path.startsWith('config/') || path === 'config/mappings.ts')
+  const declaring = /^(config\/(?!mappings\.ts)|features\/[^/]+\/settings\.ts)/
+  const reading = sources.filter(({ path }) => !declaring.test(path) && !path.startsWith('migration/'))
   const outside = reading.map(({ text }) => text)
   const unread = Object.keys(keys).filter(key => !isRead(key, outside))
   assert.deepEqual(unread, [])

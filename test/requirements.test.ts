@@ -29,7 +29,7 @@ test('every requirement and every rule has a test whose title cites it', () => {
 })
 
 test('every citation in code, tests and documents resolves', () => {
-  const sources = ['src', 'test', 'ui', 'bench', 'scripts', 'docs'].flatMap(folder =>
+  const sources = ['src', 'migration', 'test', 'ui', 'bench', 'scripts', 'docs'].flatMap(folder =>
     readdirSync(join(repository, folder), { recursive: true, withFileTypes: true })
       .filter(entry => entry.isFile() && /\.(ts|tsx|mjs|md)$/.test(entry.name))
       .map(entry => join(entry.parentPath, entry.name)),

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { chmod, copyFile, mkdir, readdir, writeFile } from 'node:fs/promises'
-import { delimiter, dirname, join } from 'node:path'
+import { delimiter, dirname, join, posix } from 'node:path'
 import { test } from 'node:test'
 import { repository } from './support/service.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -105,4 +106,29 @@ test('with the Node.js it needs a script runs as it is', async () => {
   })
   assert.equal(output.trim(), process.execPath)
   assert.ok(!(await readdir(root)).includes('.node'))
+})
+
+/** What a script imports before its first line runs, in other files too. */
+function linked(path: string, found = new Set<string>()): ReadonlySet<string> {
+  const text = readFileSync(join(repository, path), 'utf8')
+  for (const [, name = ''] of text.matchAll(/^(?:import|export) (?:[^'(;]*? from )?'([^']+)'/gm)) {
+    const target = name.startsWith('.') ? posix.join(dirname(path), name) : name
+    if (found.has(target)) continue
+    found.add(target)
+    if (target.endsWith('.mjs')) linked(target, found)
+  }
+  return found
+}
+
+test('a script that may begin on an older Node.js in a clean clone links no file with types', async () => {
+  const folders = await Promise.all(
+    ['scripts', 'bench'].map(async name => (await readdir(join(repository, name))).map(file => `${name}/${file}`)),
+  )
+  const started = folders.flat().filter(path => path.endsWith('.mjs') && linked(path).has('scripts/runtime.mjs'))
+  assert.ok(started.includes('scripts/package.mjs') && started.includes('bench/main.mjs'))
+  const wrong = started.flatMap(path => {
+    const names = [...linked(path)].filter(name => name.endsWith('.ts'))
+    return names.map(name => `${path} links ${name}`)
+  })
+  assert.deepEqual(wrong, [])
 })

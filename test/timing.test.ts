@@ -21,6 +21,7 @@ const allowed: Readonly<Record<string, string>> = {
   'support/oidc-at-provider.ts': 'sets the clock of the service to that of another server',
   'support/saml-at-peers.ts': 'sets the clock of the service to that of other servers',
   'support/waiting.ts': 'polls for a state and fails when it does not come within minutes',
+  'workers/thread-pool.test.ts': 'makes a thread slow to start, and this process busy, for longer than a task may take',
   'ui/hasty.test.ts': 'a task without delay, after which the effects of a page have run',
 }
 

@@ -18,6 +18,7 @@ export const routes: readonly Route[] = [
     page: lazy(async () => (await import('./pages/sharing/shared-with-me.tsx')).SharedWithMe),
   },
   { pattern: 'shared-by-me', page: lazy(async () => (await import('./pages/sharing/shared-by-me.tsx')).SharedByMe) },
+  { pattern: 'search', page: lazy(async () => (await import('./pages/files/found.tsx')).Found) },
   { pattern: 'account', page: lazy(async () => (await import('./pages/account.tsx')).Account) },
   { pattern: 'contexts/:context/files', page: Files },
   { pattern: 'contexts/:context/files/:folder', page: Files },
@@ -47,6 +48,7 @@ export const routes: readonly Route[] = [
   { pattern: 'admin/audit', page: lazy(async () => (await import('./pages/admin/audit.tsx')).AdminAudit) },
   { pattern: 'admin/sso', page: lazy(async () => (await import('./pages/admin/sso.tsx')).AdminSso) },
   { pattern: 'admin/settings', page: lazy(async () => (await import('./pages/admin/settings.tsx')).AdminSettings) },
+  { pattern: 'admin/backups', page: lazy(async () => (await import('./pages/admin/backups.tsx')).AdminBackups) },
   { pattern: 'admin/checks', page: lazy(async () => (await import('./pages/admin/findings.tsx')).AdminFindings) },
 ]
 
@@ -60,7 +62,7 @@ interface Section {
 
 /** The links of the navigation bar. */
 export const sections: readonly Section[] = [
-  { title: 'filesOf', to: '', holds: path => path === '' || path.startsWith('shared') || path.startsWith('contexts/') },
+  { title: 'filesOf', to: '', holds: path => /^(?:$|shared|search|contexts\/)/.test(path) },
   { title: 'account', to: 'account', holds: path => path === 'account' },
   { title: 'administration', to: 'admin', holds: path => path.startsWith('admin'), forAdmins: true },
 ]

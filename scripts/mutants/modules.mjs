@@ -6,10 +6,22 @@
 /** @type {Readonly<Record<string, Module>>} */
 export const modules = {
   accounts: {
-    files: ['src/accounts/'],
+    files: [
+      'src/accounts/',
+      'src/features/breached-passwords/',
+      'src/features/factors/',
+      'src/features/passkeys/',
+      'src/features/password-reset/',
+      'src/features/sessions/',
+      'src/features/sign-in/',
+      'src/features/tokens/',
+    ],
     tests: [
       'accounts/',
       'content/access-changes',
+      'features/breached',
+      'features/password-',
+      'features/sorted-hashes',
       // With a real Redis, where it is installed.
       'peers/redis-lockout',
       'proof/models',
@@ -54,7 +66,7 @@ export const modules = {
     ],
   },
   sso: {
-    files: ['src/sso/'],
+    files: ['src/features/sso/', 'src/features/saml/', 'src/features/oidc/', 'src/features/cas/'],
     tests: [
       'scenarios/cas-',
       'scenarios/oidc-',
@@ -69,7 +81,6 @@ export const modules = {
   stores: {
     files: ['src/stores/'],
     tests: [
-      'accounts/breached-passwords',
       'accounts/session-nodes',
       'backup/',
       'files/faults',
@@ -107,7 +118,14 @@ export const modules = {
       'src/http/browser-cookies.ts',
       'src/http/problem.ts',
       'src/http/protocol/body.ts',
-      'src/http/protocol/sender.ts',
+      'src/http/protocol/client-address.ts',
+      'src/http/protocol/cookies.ts',
+      'src/http/protocol/cors.ts',
+      'src/http/protocol/cross-site.ts',
+      'src/http/protocol/jsonp.ts',
+      'src/http/protocol/late-listener.ts',
+      'src/http/protocol/parameters.ts',
+      'src/http/protocol/response-end.ts',
     ],
     tests: [
       'http/',

@@ -1,6 +1,16 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { root } from '../prepare.mjs'
 import { NODE } from '../runtime.mjs'
@@ -19,11 +29,8 @@ const nodes = {
   },
 }
 
-const LAUNCHER = `#!/bin/sh
-# Runs the program with the Node.js of its own folder, also through a link.
-here=$(dirname -- "$(readlink -f -- "$0")")
-exec "$here/bin/node" "$here/bin/stowage.js" "$@"
-`
+/** Where the folder is installed. The kernel starts the program there by its first line: a shell would drop variables with dots (D10.1). */
+export const HOME = '/opt/stowage'
 
 /** Puts into a folder the program, its native packages, and Node.js (adr: folder-with-node). */
 export function stageWithNode({ source, program, architecture, folder }) {
@@ -35,8 +42,9 @@ export function stageWithNode({ source, program, architecture, folder }) {
   // It names the registry.
   rmSync(join(folder, 'node_modules/.package-lock.json'))
   unpackNode(architecture, folder)
-  writeFileSync(join(folder, 'stowage'), LAUNCHER)
-  chmodSync(join(folder, 'stowage'), 0o755)
+  const script = join(folder, 'bin/stowage.js')
+  writeFileSync(script, readFileSync(script, 'utf8').replace(/^#!.*$/m, `#!${HOME}/bin/node`))
+  symlinkSync('bin/stowage.js', join(folder, 'stowage'))
   const bill = billOfMaterials(source, { withNode: true })
   writeFileSync(join(folder, 'sbom.cdx.json'), `${JSON.stringify(bill, null, 2)}\n`)
   setTimes(folder, source.time)

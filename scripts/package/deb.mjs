@@ -1,14 +1,21 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { root } from '../prepare.mjs'
+import { HOME } from './archive.mjs'
 import { completion, manualPage } from './manual.mjs'
 import { setTimes } from './source.mjs'
 
 /** Scripts and settings of the package. */
 const own = file => join(root, 'deploy/debian', file)
+
+/** Without it, commands would work on a store of their own in the current folder, not on that of the service. */
+const command = `#!${HOME}/bin/node
+process.env.SERVICE_CONFIG ||= '/etc/stowage/service.properties'
+import('${HOME}/bin/stowage.js')
+`
 
 /** Packages the folder of an archive for Debian, with dpkg-deb. @returns the name of the package */
 export async function makeDeb({ source, architecture, folder, release }) {
@@ -17,14 +24,14 @@ export async function makeDeb({ source, architecture, folder, release }) {
     mkdirSync(dirname(join(tree, path)), { recursive: true })
     writeFileSync(join(tree, path), text)
   }
-  cpSync(folder, join(tree, 'opt/stowage'), { recursive: true })
+  cpSync(folder, join(tree, 'opt/stowage'), { recursive: true, verbatimSymlinks: true })
   put('usr/lib/systemd/system/stowage.service', readFileSync(join(root, 'deploy/stowage.service')))
   put('etc/stowage/service.properties', readFileSync(own('service.properties')))
   put('usr/share/man/man1/stowage.1.gz', gzipSync(await manualPage(source.version), { level: 9 }))
   put('usr/share/bash-completion/completions/stowage', await completion())
   put('usr/share/doc/stowage/copyright', copyright(folder))
-  mkdirSync(join(tree, 'usr/bin'))
-  symlinkSync('/opt/stowage/stowage', join(tree, 'usr/bin/stowage'))
+  put('usr/bin/stowage', command)
+  chmodSync(join(tree, 'usr/bin/stowage'), 0o755)
 
   const files = filesOf(tree)
   put('DEBIAN/control', control(source, architecture, files))

@@ -1,7 +1,7 @@
-import { usage } from '../../src/commands/commands.ts'
-
 /** Each command with the ways to call it, as `stowage help` prints them. */
 async function commands() {
+  // Imported here, where the release of Node.js is right: an older one could not even link it.
+  const { usage } = await import('../../src/commands/commands.ts')
   const found = []
   for (const line of (await usage()).split('\n')) {
     const [, summary] = /^ {6}(\S.*)$/.exec(line) ?? []

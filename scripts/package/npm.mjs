@@ -55,12 +55,25 @@ function withoutDeadLinks(folder, page, files) {
 const lock = () => JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
 
 function manifest(source) {
-  const { name, version, description, license, type, engines, bin, imports } = JSON.parse(
-    readFileSync(join(root, 'package.json'), 'utf8'),
-  )
+  const {
+    name,
+    version,
+    description,
+    license,
+    author,
+    homepage,
+    repository,
+    bugs,
+    keywords,
+    type,
+    engines,
+    bin,
+    imports,
+  } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const { packages } = lock()
   const dependencies = Object.fromEntries(separate.map(name => [name, packages[`node_modules/${name}`].version]))
-  return { name, version, gitHead: source.commit, description, license, type, engines, bin, imports, dependencies }
+  const about = { description, license, author, homepage, repository, bugs, keywords }
+  return { name, version, gitHead: source.commit, ...about, type, engines, bin, imports, dependencies }
 }
 
 /** The versions and checksums of package-lock.json, for the packages outside the bundle and what these need. */

@@ -19,12 +19,12 @@ and \`--set key=value\` wins over both. \`stowage config show\` prints what is i
 
 - **Environment:** the variable of a setting is its key in capitals, with \`_\` for every character that is no letter or digit:
   \`SERVICE_AUTH_COOKIE_MAX_AGE=3600\`, \`SERVICE_AUTH_OIDC_IDPS_1=campus\`. A key that ends in a name of your choice needs a
-  variable with the key itself as its name, as containers allow.
+  variable with the key itself as its name. Containers pass it on; systemd, npm and most shells drop it: use the file there.
 - **Secrets:** for each setting that is a secret, add \`-file\` to its key to read it from a file: \`service.smtp.password-file\`,
   \`SERVICE_SMTP_PASSWORD_FILE\`. Line breaks at the end of the file do not count.
 
 Every mistake prevents the start, and all of them are reported together: a value that is not accepted, a key that occurs twice, a gap
-in a numbered list, settings that contradict each other. An unknown key causes a warning.
+in a numbered list, a removed key, settings that contradict each other. An unknown key causes a warning.
 
 - Keys that end in \`<n>\` are lists, numbered 1, 2, 3… without gaps.
 - \`<language>\` is a language tag: \`en\`, \`pt-BR\`.

@@ -7,13 +7,46 @@ import { root } from '../prepare.mjs'
 
 const MAX_OPERATIONS = 4
 
+/** The statuses that RFC 9110 does not name. */
+const otherStatuses = { 460: 'Checksum Mismatch' }
+
+/**
+ * How the `detail` begins that a client is most likely to get, for codes whose longest text is about a rare case. A value in the text is
+ * written as "…".
+ */
+const typicalDetails = {
+  'access-token-scope': 'This access token',
+  'bad-request': 'The body is not valid UTF-8',
+  'body-too-large': 'The body may have at most',
+  conflict: 'One of the entries is in another list',
+  'current-password-wrong': 'The current password is wrong',
+  'graph-too-large': 'Written out',
+  'host-refused': 'Nothing is fetched from',
+  'id-taken': 'The id "…" is taken',
+  'invalid-form': 'The field `…` is missing',
+  'invalid-graph': 'The body is not …: …',
+  'invalid-json': 'The body does not have the expected form',
+  'invalid-member': 'There is no entry "…"',
+  'invalid-name': 'Names that begin with _',
+  'invalid-query': 'The field "…" cannot be searched',
+  'invalid-type': 'Only a local entry of graph type None',
+  'invalid-uri': 'The parameter `…` must be an absolute URI',
+  'no-file': 'This entry has no file',
+  'not-allowed': 'You may not ….',
+  'not-available': 'The proxy is switched off',
+  'not-found': 'There is no entry "…" in context',
+  'not-signed-in': 'Sign in to ….',
+  'unknown-idp': 'There is no provider "…"',
+  'unsupported-type': 'The body must be …',
+}
+
 /** @param document that of /openapi.json */
 export function errorReference(document) {
   const operations = operationsByCode(document)
   const details = detailsByCode()
   const statuses = [...new Set(Object.values(errorCodes).map(({ status }) => status))].toSorted((a, b) => a - b)
   const sections = statuses.flatMap(status => [
-    `## ${status} ${STATUS_CODES[status]}`,
+    `## ${status} ${STATUS_CODES[status] ?? otherStatuses[status]}`,
     ...Object.entries(errorCodes)
       .filter(([, error]) => error.status === status)
       .map(([code, error]) => section(code, error, operations.get(code) ?? [], details.get(code))),
@@ -23,18 +56,20 @@ export function errorReference(document) {
 
 const introduction = `# Errors
 
-<!-- Generated from src/base/error-codes.ts by \`npm run docs\`. -->
+<!-- Generated from the tables of error codes by \`npm run docs\`. -->
 
-Every error body is \`application/problem+json\` (RFC 9457). \`code\` is stable; a code has one status. \`detail\` is for people, and \`error\`
-repeats it for older clients. Further members are named below. A person who visits with a browser gets a page. An example:
+The body of every error is \`application/problem+json\` (RFC 9457). Programs read \`code\`, which is stable and has one status. \`detail\` is a
+text for people, and \`error\` repeats it for clients of EntryStore. Some codes have more members, which their sections below name. A person
+who visits with a browser gets a page instead. An example:
 
 \`\`\`json
 {"type": "urn:stowage:problem:quota-exceeded", "title": "Quota exceeded", "status": 413, "code": "quota-exceeded",
  "detail": "The context has a quota of 150000000 bytes and holds 100000000; 100000000 more do not fit.", "error": "…",
- "quota": 150000000, "fillLevel": 100000000, "needed": 100000000}
+ "quota": 150000000, "fillLevel": 100000000, "needed": 100000000, "missing": 50000000, "unit": "bytes", "owner": "context",
+ "ownerId": "photos"}
 \`\`\`
 
-The \`detail\` of an example below is that of the code, with “…” where a value stands.`
+Each section below shows one \`detail\`, with “…” in place of values; most codes have several.`
 
 function section(code, { title, help }, operations, detail) {
   const more = operations.length - MAX_OPERATIONS
@@ -60,7 +95,7 @@ function operationsByCode({ paths }) {
   return found
 }
 
-/** The longest `detail` that the code has for each code, because it says most. */
+/** A typical `detail` of each code, or the longest text, because it says most. */
 function detailsByCode() {
   const found = new Map()
   const folder = join(root, 'src')
@@ -70,8 +105,15 @@ function detailsByCode() {
       /new [A-Z]\w+\(\s*'([a-z-]+)',\s*('((?:[^'\\\n]|\\.)+)'|`((?:[^`\\]|\\.)+)`)(?=\s*[,)])/g,
     )) {
       const detail = (plain ?? template).replaceAll(/\$\{[^}]*\}/g, '…').replaceAll(/\\(.)/g, '$1')
-      if (code in errorCodes && detail.length > (found.get(code)?.length ?? 0)) found.set(code, detail)
+      if (code in errorCodes) found.set(code, [...(found.get(code) ?? []), detail])
     }
   }
-  return found
+  return new Map([...found].map(([code, details]) => [code, typicalOf(code, details)]))
+}
+
+function typicalOf(code, details) {
+  const beginning = typicalDetails[code]
+  const fitting = beginning === undefined ? details : details.filter(detail => detail.startsWith(beginning))
+  if (fitting.length === 0) throw new Error(`No text of ${code} begins with "${beginning}".`)
+  return fitting.toSorted((a, b) => b.length - a.length || (a < b ? -1 : 1))[0]
 }

@@ -14,7 +14,8 @@ export function withOperations(page, document) {
     `## ${chapter}`,
     ...operations.filter(({ tags }) => tags.includes(chapter)).map(sectionOf),
   ])
-  const parts = [...sections, '## Schemas', ...Object.entries(document.components.schemas).map(schemaSection)]
+  const schemas = Object.entries(document.components.schemas).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const parts = [...sections, '## Schemas', ...schemas.map(schemaSection)]
   return page.replace(PLACE, (_, begin, end) => `${begin}\n${parts.join('\n\n')}\n\n${end}`)
 }
 

@@ -2,28 +2,18 @@ import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Database, Queries } from '../stores/database.ts'
-import { type Sql, sql } from '../stores/sql.ts'
+import { listed, type Sql, sql, storableText } from '../stores/sql.ts'
 
-/** The events of the audit log. No event contains a secret. */
-export const auditEvents = [
+/** The events that no feature brings. */
+const coreEvents = [
   'login',
   'login-failed',
   'locked-out',
   'unlocked',
   'logout',
   'token-removed',
-  'access-token-created',
-  'access-token-revoked',
-  'factor-added',
-  'factor-removed',
-  'factor-used',
-  'passkey-counter-mismatch',
-  'recovery-code-used',
-  'recovery-codes-created',
   'step-up',
   'password-changed',
-  'password-reset-requested',
-  'password-reset',
   'user-created',
   'user-disabled',
   'user-enabled',
@@ -35,30 +25,42 @@ export const auditEvents = [
   'context-created',
   'context-renamed',
   'context-deleted',
-  'quota-changed',
   'context-exported',
   'context-imported',
   'access-changed',
-  'message-sent',
   'members-changed',
+  'mail-failed',
+  'mail-sent',
   'groups-changed',
   'profile-changed',
-  'quota-threshold',
-  'virus-found',
   'file-uploaded',
   'file-replaced',
+  'entry-moved',
+  'entry-renamed',
+  'metadata-changed',
+  'list-changed',
   'entry-deleted',
   'entry-trashed',
   'entry-restored',
   'trash-deleted',
-  'link-created',
-  'link-changed',
-  'link-revoked',
-  'link-used',
-  'link-refused',
 ] as const
 
-export type AuditEvent = (typeof auditEvents)[number]
+/** The names of all events. A feature adds a member with its own (`declare module`). */
+export interface AuditEvents {
+  core: (typeof coreEvents)[number]
+}
+export type AuditEvent = AuditEvents[keyof AuditEvents]
+
+const allEvents: AuditEvent[] = [...coreEvents]
+/** The events of the audit log. No event contains a secret. */
+export const auditEvents: readonly AuditEvent[] = allEvents
+
+/** Adds the events of a feature. @throws {TypeError} for an event that exists */
+export function addAuditEvents(events: readonly AuditEvent[]): void {
+  const twice = events.find(event => allEvents.includes(event))
+  if (twice !== undefined) throw new TypeError(`The audit event ${twice} is declared twice`)
+  allEvents.push(...events)
+}
 
 export interface AuditEntry {
   readonly event: AuditEvent
@@ -69,6 +71,8 @@ export interface AuditEntry {
   readonly actorId?: string | undefined
   readonly address?: string | undefined
   readonly detail?: Readonly<Record<string, string | number>>
+  /** The service itself has found it: it is recorded however many strangers cause events. */
+  readonly isByService?: true
 }
 
 interface RecordedEvent extends AuditEntry {
@@ -78,10 +82,17 @@ interface RecordedEvent extends AuditEntry {
 export interface AuditQuery {
   /** The user whom the event is about, or who caused it. */
   readonly userId?: string | undefined
-  /** As `userId`, or a part of the name of that user: the one at the time of the event, for who caused it the present one. */
+  /**
+   * Like `userId`, or part of the user's name: for the user whom an event is about, the name at the time of the event; for the user who
+   * caused it, the present name.
+   */
   readonly userText?: string | undefined
+  /** Users who match `userText` in another way. */
+  readonly alsoUsers?: readonly string[]
+  /** Part of the name of an entry at the time of the event, and the places of entries that match in another way. */
+  readonly item?: { readonly name: string; readonly places: readonly string[] } | undefined
   readonly event?: AuditEvent | undefined
-  /** Of a context, with its entries, or of one entry as `context/id`. */
+  /** Selects the events of a context and its entries, or of one entry, written `context/id`. */
   readonly place?: string | undefined
   /** Inclusive start. */
   readonly since?: Milliseconds | undefined
@@ -105,6 +116,8 @@ interface AuditRow {
 
 /** Maximum rows per minute for events without a known user. A flood of them would otherwise fill the disk. */
 const MAX_STRANGERS = 60
+/** Maximum number of characters that an event keeps of one text. */
+const MAX_TEXT = 4000
 
 /** The audit log. Each event becomes a log line with `audit: true`, and a database row that administrators can read. */
 export class Audit {
@@ -112,18 +125,16 @@ export class Audit {
   readonly #system: System
   readonly #log: Log
   readonly #ownLog: Log
-  readonly #retention: Milliseconds
   readonly #counts = new Map<AuditEvent, number>()
   #number = 0
   #minute = 0
   #strangers = 0
 
-  constructor(database: Database, machine: { readonly system: System; readonly log: Log }, retention: Milliseconds) {
+  constructor(database: Database, machine: { readonly system: System; readonly log: Log }) {
     this.#database = database
     this.#system = machine.system
     this.#log = machine.log
     this.#ownLog = machine.log.child({}, { level: 'info' })
-    this.#retention = retention
   }
 
   /** How often each event has happened since the process started. */
@@ -137,8 +148,8 @@ export class Audit {
    */
   async record(entry: AuditEntry): Promise<void> {
     this.announce(entry)
-    const { event, userId, actorId } = entry
-    const isStrangers = userId === undefined && actorId === undefined && event !== 'quota-threshold'
+    const { event, userId, actorId, isByService } = entry
+    const isStrangers = userId === undefined && actorId === undefined && isByService !== true
     if (isStrangers && !this.#hasRoomForStranger(this.#system.now())) return
     try {
       await this.#database.transaction(tx => this.insert(tx, entry), { durability: 'relaxed' })
@@ -148,15 +159,17 @@ export class Audit {
   }
 
   /** Writes the row in the transaction that makes the change. Call {@link announce} after the commit. */
-  async insert(tx: Queries, { event, userId, userName, actorId, address, detail = {} }: AuditEntry): Promise<void> {
+  async insert(tx: Queries, { event, userId, userName, actorId, address, ...rest }: AuditEntry): Promise<void> {
+    const detail = bounded(rest.detail)
     const time = this.#system.now()
-    await tx.run(sql`INSERT INTO audit (time, number, event, user_id, user_name, actor_id, address, place, detail)
+    await tx.run(sql`INSERT INTO audit (time, number, event, user_id, user_name, actor_id, address, place, name, detail)
       VALUES (${time}, ${this.#nextNumber()}, ${event}, ${userId ?? null}, ${userName ?? null}, ${actorId ?? null},
-        ${address ?? null}, ${placeOf(detail)}, ${JSON.stringify(detail)})`)
+        ${address ?? null}, ${placeOf(detail)}, ${nameOf(detail)}, ${JSON.stringify(detail)})`)
   }
 
   /** Writes the log line and counts the event. */
-  announce({ event, userId, userName, actorId, address, detail = {} }: AuditEntry): void {
+  announce({ event, userId, userName, actorId, address, ...rest }: AuditEntry): void {
+    const detail = bounded(rest.detail)
     // A high log level does not suppress audit lines; `silent` does.
     const log = this.#log.level === 'silent' ? this.#log : this.#ownLog
     log.info({ audit: true, event, userId, userName, actorId, address, ...detail }, 'audit')
@@ -187,6 +200,8 @@ export class Audit {
   async list({
     userId,
     userText,
+    alsoUsers = [],
+    item,
     event,
     place,
     since,
@@ -196,7 +211,8 @@ export class Audit {
   }: AuditQuery): Promise<RecordedEvent[]> {
     const conditions: Sql[] = [
       ...(userId === undefined ? [] : [sql`(user_id = ${userId} OR actor_id = ${userId})`]),
-      ...(userText === undefined ? [] : [concerns(userText)]),
+      ...(userText === undefined ? [] : [concerns(userText, alsoUsers)]),
+      ...(item === undefined ? [] : [isAbout(item)]),
       ...(event === undefined ? [] : [sql`event = ${event}`]),
       ...(place === undefined ? [] : [happenedAt(place)]),
       ...(since === undefined ? [] : [sql`time >= ${since}`]),
@@ -224,9 +240,9 @@ export class Audit {
     return row?.time
   }
 
-  /** Deletes the events that are older than the retention. */
-  async expire(): Promise<void> {
-    await this.#database.run(sql`DELETE FROM audit WHERE time < ${this.#system.now() - this.#retention}`)
+  /** Deletes the events that are older than this. */
+  async expire(retention: Milliseconds): Promise<void> {
+    await this.#database.run(sql`DELETE FROM audit WHERE time < ${this.#system.now() - retention}`)
   }
 }
 
@@ -244,17 +260,38 @@ function placeOf({ context, entry }: NonNullable<AuditEntry['detail']>): string 
   return context === undefined ? null : String(context)
 }
 
-/** Of a context also what is about its entries, or about the entry that it is. */
+/** The name of the entry that an event is about, which may contain any character. */
+const nameOf = (detail: NonNullable<AuditEntry['detail']>): string | null =>
+  placeOf(detail) === null || detail['name'] === undefined ? null : storableText(String(detail['name']))
+
+/** Users choose names, which can have megabytes, and events count towards no quota. */
+const bounded = (detail: NonNullable<AuditEntry['detail']> = {}): NonNullable<AuditEntry['detail']> =>
+  Object.fromEntries(Object.entries(detail).map(([key, value]) => [key, shortened(value)]))
+
+function shortened(value: string | number): string | number {
+  if (typeof value === 'number' || value.length <= MAX_TEXT) return value
+  // The cut may divide a pair of surrogates.
+  return `${value.slice(0, MAX_TEXT).toWellFormed()} … (${value.length} characters)`
+}
+
+/** For a context, also the events of its entries and of the entry of the context itself. */
 function happenedAt(place: string): Sql {
   if (place.includes('/')) return sql`place = ${place}`
   // The sign after a slash ends the range of the entries.
   return sql`(place IN (${place}, ${`_contexts/${place}`}) OR (place >= ${`${place}/`} AND place < ${`${place}0`}))`
 }
 
-/** Events about, or caused by, a user with this id or whose name contains this text. */
-function concerns(text: string): Sql {
+function contains(column: Sql, text: string): Sql {
   const pattern = `%${text.replaceAll(/[\\%_]/g, sign => `\\${sign}`)}%`
-  const isNamed = (column: Sql): Sql => sql`lower(${column}) LIKE lower(${pattern}) ESCAPE '\\'`
-  return sql`(user_id = ${text} OR actor_id = ${text} OR ${isNamed(sql`user_name`)}
-    OR actor_id IN (SELECT id FROM principals WHERE ${isNamed(sql`name`)}))`
+  return sql`lower(${column}) LIKE lower(${pattern}) ESCAPE '\\'`
 }
+
+/** Events about, or caused by, a user with one of these ids, or with this id, or whose name contains this text. */
+function concerns(text: string, ids: readonly string[]): Sql {
+  const all = listed([text, ...ids])
+  return sql`(user_id IN (${all}) OR actor_id IN (${all}) OR ${contains(sql`user_name`, text)}
+    OR actor_id IN (SELECT id FROM principals WHERE ${contains(sql`name`, text)}))`
+}
+
+const isAbout = ({ name, places }: NonNullable<AuditQuery['item']>): Sql =>
+  places.length === 0 ? contains(sql`name`, name) : sql`(${contains(sql`name`, name)} OR place IN (${listed(places)}))`

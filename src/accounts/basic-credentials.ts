@@ -3,13 +3,13 @@ import { InvalidInput, Unauthenticated } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { EphemeralStore } from '../stores/ephemeral-store.ts'
 import { normaliseName } from './users.ts'
-import type { KnownUser, UserCache } from './caller.ts'
+import type { KnownUser, UserCache } from './user-cache.ts'
 import type { Login } from './login.ts'
 import type { Client } from './sessions.ts'
 
 /** How long verified credentials are accepted without another hash. */
 const TTL: Milliseconds = 300_000
-/** What verified credentials begin with in the store, and how many of them it keeps. */
+/** The prefix of the keys of verified credentials in the store, and the maximum number of these keys. */
 export const BASIC_PREFIX = 'basic:'
 export const MAX_BASIC = 10_000
 const WRONG = 'The user name or the password is wrong.'

@@ -68,7 +68,7 @@ export async function forgetHomeContext(tx: Queries, context: string): Promise<v
   await tx.run(sql`UPDATE principals SET home_context = NULL WHERE home_context = ${context}`)
 }
 
-/** Replaces the members. The users must exist. A membership that stays remains that of the provider that gave it, if one did. */
+/** Replaces the members. The users must exist. A membership that stays keeps the providers that gave it. */
 export async function setMembers(tx: Queries, groupId: string, userIds: readonly string[]): Promise<void> {
   const present = await membersOf(tx, groupId)
   const wanted = new Set(userIds)
@@ -146,7 +146,7 @@ export async function giveMemberships(
   }
 }
 
-/** Takes back memberships that the provider has given. One that another provider has given as well stays. */
+/** Removes memberships that the provider gave, except those that another provider gave as well. */
 export async function takeMemberships(
   tx: Queries,
   provider: string,

@@ -1,7 +1,7 @@
 import { hashSync, verifySync } from '@node-rs/argon2'
 import { serveTasks } from '../workers/serve-tasks.ts'
 
-/** Cost of a hash. The minimum is OWASP's m=19456, t=2, p=1 (D5.1). */
+/** Cost of a hash. */
 export interface Argon2Cost {
   /** KiB. */
   readonly memory: number

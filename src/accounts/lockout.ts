@@ -10,33 +10,41 @@ interface LockoutOptions {
   readonly duration: Milliseconds
 }
 
+/** Where no password locks a user out, wrong codes still do: only the owner of the password can cause that. */
+export const CODE_LOCKOUT: LockoutOptions = { maxAttempts: 10, duration: 300_000 }
+/** Wrong codes of apps in a row, on top of all other counts (NIST SP 800-63B permits 100). */
+export const GUESS_LOCKOUT: LockoutOptions = { maxAttempts: 50, duration: 86_400_000 }
+
 /**
  * The unit whose wrong passwords are counted together: a user, one trusted device of a user, or a name that does not exist.
  */
-export interface Counted {
+export interface LockoutKey {
   readonly key: string
 }
 
-export const countedUser = (user: { readonly id: string; readonly unlocks: number }): Counted => ({
+export const userLockoutKey = (user: { readonly id: string; readonly unlocks: number }): LockoutKey => ({
   key: `${USER_PREFIX}${user.id}:${user.unlocks}`,
 })
 
-export const countedDevice = (user: { readonly id: string; readonly unlocks: number }, digest: string): Counted => ({
+export const deviceLockoutKey = (
+  user: { readonly id: string; readonly unlocks: number },
+  digest: string,
+): LockoutKey => ({
   key: `lockout:device:${user.id}:${user.unlocks}:${digest}`,
 })
 
 /** The name itself is not stored, because people type their password into the wrong field. */
-export const countedName = (name: string): Counted => ({
+export const nameLockoutKey = (name: string): LockoutKey => ({
   key: `${UNKNOWN_NAME_PREFIX}${createHash('sha256').update(name).digest('base64url')}`,
 })
 
 /** Codes of users whose passwords are never counted. A new password does not lift it. */
-export const countedCodes = (user: { readonly id: string; readonly codeUnlocks: number }): Counted => ({
+export const codesLockoutKey = (user: { readonly id: string; readonly codeUnlocks: number }): LockoutKey => ({
   key: `${USERS_PREFIX}-codes:${user.id}:${user.codeUnlocks}`,
 })
 
 /** Codes of apps, over days: six digits can be guessed within months if a lockout ends every few minutes. */
-export const countedGuesses = (user: { readonly id: string; readonly codeUnlocks: number }): Counted => ({
+export const guessesLockoutKey = (user: { readonly id: string; readonly codeUnlocks: number }): LockoutKey => ({
   key: `${USERS_PREFIX}-guesses:${user.id}:${user.codeUnlocks}`,
 })
 
@@ -45,8 +53,6 @@ const USERS_PREFIX = 'lockout:user'
 const USER_PREFIX = `${USERS_PREFIX}:`
 /** Strangers can create any number of these keys, so the code that creates the store must limit them. */
 export const UNKNOWN_NAME_PREFIX = 'lockout:name:'
-/** Wrong passwords for public links. Only who knows the secret of a link can create such keys, but from any number of networks. */
-export const LINK_PREFIX = 'lockout:link:'
 
 interface LockedUser {
   readonly userId: string
@@ -122,7 +128,7 @@ export class Lockout {
    * @throws {LockedOut} without checking (D6.1)
    */
   async attempt(
-    { key }: Counted,
+    { key }: LockoutKey,
     check: () => Promise<boolean>,
     { clears = true }: { readonly clears?: boolean } = {},
   ): Promise<{ right: boolean; locked: boolean }> {
@@ -145,7 +151,7 @@ export class Lockout {
   }
 
   /** @throws {LockedOut} */
-  async requireNotLocked({ key }: Counted): Promise<void> {
+  async requireNotLocked({ key }: LockoutKey): Promise<void> {
     const counter = this.enabled ? await this.#store.get<Counter>(key) : undefined
     if (counter?.lockedUntil !== undefined) throw new LockedOut(this.#secondsLeft(counter.lockedUntil))
   }
@@ -153,7 +159,7 @@ export class Lockout {
   /**
    * The wall-clock end of a present lock. For display only, not for decisions: it is unknown while the store is unreachable.
    */
-  async lockedUntil({ key }: Counted): Promise<Milliseconds | undefined> {
+  async lockedUntil({ key }: LockoutKey): Promise<Milliseconds | undefined> {
     try {
       return (await this.#store.get<Counter>(key))?.lockedUntil
     } catch (error) {

@@ -1,16 +1,16 @@
 import { Forbidden, LockedOut, Overloaded, Unauthenticated } from '../base/errors.ts'
 import type { Database } from '../stores/database.ts'
 import type { Audit } from './audit.ts'
-import { networkOf } from './caller.ts'
+import { networkOf } from './network.ts'
 import { groupsOf } from './groups.ts'
 import { findUserByName, normaliseName, replaceHash, type User, ADMIN, ADMINS } from './users.ts'
 import {
-  type Counted,
-  countedCodes,
-  countedDevice,
-  countedGuesses,
-  countedName,
-  countedUser,
+  type LockoutKey,
+  codesLockoutKey,
+  deviceLockoutKey,
+  guessesLockoutKey,
+  nameLockoutKey,
+  userLockoutKey,
   type Lockout,
 } from './lockout.ts'
 import { type Passwords, requirePasswordShape } from './passwords.ts'
@@ -138,7 +138,7 @@ export class Login {
     const needsMore = user.hasSecondFactor || this.usesTemporaryPassword(user)
     if (user.disabled || needsMore || user.name !== name || !this.#deps.policy.admits(name)) return false
     if (await this.#isLockable(user))
-      await this.#deps.lockout.requireNotLocked((await this.#counted({ client }, user, name)).counted)
+      await this.#deps.lockout.requireNotLocked((await this.#lockoutKey({ client }, user, name)).key)
     return true
   }
 
@@ -159,8 +159,8 @@ export class Login {
       return right
     }
     const { right, locked } = isCounted
-      ? await lockout.attempt((await this.#counted({ client }, user, user.name ?? '')).counted, limited)
-      : await codeLockout.attempt(countedCodes(user), limited)
+      ? await lockout.attempt((await this.#lockoutKey({ client }, user, user.name ?? '')).key, limited)
+      : await codeLockout.attempt(codesLockoutKey(user), limited)
     await this.#recordFailure({ right, locked: locked || isOut }, user, client, kind)
     return right
   }
@@ -168,7 +168,7 @@ export class Login {
   /** The lockouts above end after minutes: on their own they would permit more than a thousand guesses a day. */
   async #attemptGuess(user: User, check: () => Promise<boolean>): Promise<{ right: boolean; locked: boolean }> {
     try {
-      return await this.#deps.guessLockout.attempt(countedGuesses(user), check)
+      return await this.#deps.guessLockout.attempt(guessesLockoutKey(user), check)
     } catch (error) {
       if (!(error instanceof LockedOut)) throw error
       throw new Forbidden(
@@ -180,7 +180,7 @@ export class Login {
   }
 
   async #check(attempt: Attempt, user: User | undefined, name: string, stored: string | undefined): Promise<boolean> {
-    const { counted, isTrusted } = await this.#counted(attempt, user, name)
+    const { key, isTrusted } = await this.#lockoutKey(attempt, user, name)
     // A flood from one network delays others by one check at most, and users on their own devices hardly at all.
     const share = { of: networkOf(attempt.client.address), isPreferred: isTrusted }
     const verify = (): Promise<boolean> => this.#deps.passwords.verify(attempt.password, stored, share)
@@ -188,7 +188,7 @@ export class Login {
     // Attempts during a lock are not recorded one by one: they cost an attacker nothing and would fill the audit log.
     const { right, locked } = isLockable
       ? // Else a right password between wrong codes would give any number of attempts at the code.
-        await this.#deps.lockout.attempt(counted, verify, { clears: user?.hasSecondFactor !== true })
+        await this.#deps.lockout.attempt(key, verify, { clears: user?.hasSecondFactor !== true })
       : { right: await verify(), locked: false }
     await this.#recordFailure({ right, locked }, user, attempt.client, attempt.mechanism)
     return right
@@ -230,15 +230,15 @@ export class Login {
   }
 
   /** What failures are counted under, and whether the attempt comes from a device that the user has signed in from. */
-  async #counted(
+  async #lockoutKey(
     { client }: Pick<Attempt, 'client'>,
     user: User | undefined,
     name: string,
-  ): Promise<{ readonly counted: Counted; readonly isTrusted: boolean }> {
-    if (!user) return { counted: countedName(name), isTrusted: false }
+  ): Promise<{ readonly key: LockoutKey; readonly isTrusted: boolean }> {
+    if (!user) return { key: nameLockoutKey(name), isTrusted: false }
     const digest = await this.#deps.devices?.recognise(user, client.device)
-    if (digest === undefined) return { counted: countedUser(user), isTrusted: false }
-    return { counted: countedDevice(user, digest), isTrusted: true }
+    if (digest === undefined) return { key: userLockoutKey(user), isTrusted: false }
+    return { key: deviceLockoutKey(user, digest), isTrusted: true }
   }
 
   async #isLockable(user: User): Promise<boolean> {

@@ -1,6 +1,5 @@
 import { InvalidInput } from '../base/errors.ts'
 import { compilePattern } from '../base/patterns.ts'
-import type { BreachedPasswords } from './breached-passwords.ts'
 import { requirePasswordShape } from './passwords.ts'
 
 export interface PasswordRuleOptions {
@@ -16,15 +15,28 @@ export interface PasswordRuleOptions {
   readonly custom: readonly string[]
   /** Passwords that are rejected, in lower case; absent when common passwords are allowed. */
   readonly common?: ReadonlySet<string>
-  /** Passwords known from leaks; absent when they are allowed. */
-  readonly breached?: Pick<BreachedPasswords, 'has'> | undefined
+  /** Rules of features. They come last. */
+  readonly added?: readonly AddedRule[]
 }
 
 /**
  * The minimum length in NIST SP 800-63B for a password that is the only factor. NIST requires length instead of character
  * classes.
  */
-export const NIST_MIN_LENGTH = 15
+const NIST_MIN_LENGTH = 15
+
+/**
+ * These rules in the profile `nist`, which requires length and rejects easily guessed passwords. Character classes add little to either.
+ */
+export const withNistProfile = async (rules: PasswordRuleOptions): Promise<PasswordRuleOptions> => ({
+  ...rules,
+  lowercase: false,
+  uppercase: false,
+  number: false,
+  symbol: false,
+  minLength: Math.max(NIST_MIN_LENGTH, rules.minLength),
+  common: await loadCommonPasswords(),
+})
 
 /** A rule as shown to users. */
 export interface PasswordRule {
@@ -48,9 +60,15 @@ interface Rule extends PasswordRule {
   readonly holds: (password: string, words: readonly string[]) => boolean
 }
 
+/** A rule of a feature, with what it keeps open. */
+export interface AddedRule extends Rule {
+  readonly close: () => void
+}
+
 /** The rules that a new password must meet (I5.6, D5.2). */
 export class PasswordRules {
   readonly #rules: readonly Rule[]
+  readonly #added: readonly AddedRule[]
 
   /** The patterns were checked when the settings were read. */
   constructor(options: PasswordRuleOptions) {
@@ -69,12 +87,14 @@ export class PasswordRules {
         holds: text => compiled.matcher(text).find(),
       }
     })
+    const { added = [] } = options
+    this.#added = added
     this.#rules = [
       minLength(options.minLength),
       ...classes.filter(rule => rule.on).map(({ kind, holds }) => ({ name: kind, kind, holds })),
       ...custom,
       ...(options.common ? guessable(options.common) : []),
-      ...(options.breached ? [unbreached(options.breached)] : []),
+      ...added.map(({ name, kind, holds }) => ({ name, kind, holds })),
     ]
   }
 
@@ -100,6 +120,11 @@ export class PasswordRules {
     throw new InvalidInput('password-rules', `The password breaks these rules: ${rules.join(', ')}.`, {
       extra: { rules },
     })
+  }
+
+  /** Closes what rules of features keep open. */
+  close(): void {
+    for (const { close } of this.#added) close()
   }
 }
 
@@ -134,12 +159,6 @@ const guessable = (common: ReadonlySet<string>): Rule[] => [
   },
 ]
 
-const unbreached = (list: Pick<BreachedPasswords, 'has'>): Rule => ({
-  name: 'breached',
-  kind: 'breached',
-  holds: text => !list.has(text),
-})
-
 /** The shortest text whose repetition gives this text: `abcabcabc` is as easy to guess as `abc`. */
 function unit(text: string): string {
   const period = `${text}${text}`.indexOf(text, 1)
@@ -147,7 +166,7 @@ function unit(text: string): string {
 }
 
 /** About 50 000 of the passwords found most often in leaks, in lower case. Loaded on first use. */
-export async function loadCommonPasswords(): Promise<ReadonlySet<string>> {
+async function loadCommonPasswords(): Promise<ReadonlySet<string>> {
   const { dictionary } = await import('@zxcvbn-ts/language-common')
   return new Set(dictionary['passwords-common'])
 }

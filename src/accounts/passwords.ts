@@ -1,9 +1,10 @@
 import { pbkdf2, timingSafeEqual } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 import type { Milliseconds } from '../base/units.ts'
 import { ThreadPool, threadModule } from '../workers/thread-pool.ts'
 import type { Argon2Cost, HashTask } from './hash-thread.ts'
-import { InvalidInput, StartupError } from '../base/errors.ts'
+import { InvalidInput, SettingsError } from '../base/errors.ts'
 import type { Semaphore, Share } from '../base/semaphore.ts'
 import type { System } from '../base/system.ts'
 import type { Database, Queries } from '../stores/database.ts'
@@ -140,6 +141,27 @@ export interface Hasher {
   close(): Promise<void>
 }
 
+/**
+ * OWASP's parameters (D5.1). More passes slow down a sign-in as much as an attacker's graphics card; more memory slows down the attacker
+ * more.
+ */
+export const hashCost = (memory: Argon2Cost['memory']): Argon2Cost => ({ memory, iterations: 2, parallelism: 1 })
+
+/** How many hashes are computed at once, and how many more may wait. */
+export interface HashLimits {
+  readonly concurrency: number
+  readonly queue: number
+}
+
+/**
+ * A hash takes a processor for some tens of milliseconds, and memory. More hashes at once than processors only take more memory; more than
+ * eight at once leave no processor for other requests. A user behind a hundred waiting hashes waits for seconds.
+ */
+export function hashLimits(processors = availableParallelism()): HashLimits {
+  const concurrency = Math.min(Math.max(processors, 2), 8)
+  return { concurrency, queue: 100 * concurrency }
+}
+
 /** The largest cost that is accepted takes some tens of seconds. */
 const TIMEOUT: Milliseconds = 120_000
 
@@ -251,7 +273,7 @@ const MIN_CHARACTERS = 8
 /**
  * The hash of `SERVICE_ADMIN_PASSWORD` if admin has no password yet, in a new or an older store. Otherwise the variable is
  * ignored, whatever it holds (D5.5).
- * @throws {StartupError} when the password is needed and is too short, or longer than a password that sign-in takes
+ * @throws {SettingsError} when the password is needed and is too short, or longer than a password that sign-in takes
  */
 export async function hashFirstAdminPassword(
   database: Database,
@@ -259,9 +281,15 @@ export async function hashFirstAdminPassword(
   password: string | undefined,
 ): Promise<string | undefined> {
   if (password === undefined || (await findUser(database, ADMIN))?.password !== undefined) return undefined
+  requireFirstPassword(password)
+  return await passwords.hash(password)
+}
+
+/** @throws {SettingsError} for a password that cannot be the first one of admin */
+export function requireFirstPassword(password: string): void {
   const length = [...password].length
-  if (length >= MIN_CHARACTERS && length <= MAX_PASSWORD_CHARACTERS) return await passwords.hash(password)
-  throw new StartupError(
+  if (length >= MIN_CHARACTERS && length <= MAX_PASSWORD_CHARACTERS) return
+  throw new SettingsError(
     `SERVICE_ADMIN_PASSWORD cannot be the first password of admin: it has ${length} characters, and must have ${MIN_CHARACTERS} to ${MAX_PASSWORD_CHARACTERS}.`,
   )
 }

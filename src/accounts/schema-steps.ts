@@ -17,26 +17,6 @@ export const accountSteps: readonly Migration[] = [
     ],
   },
   {
-    id: 23,
-    name: 'access tokens',
-    statements: [
-      sql`CREATE TABLE access_tokens (
-        id TEXT PRIMARY KEY,
-        digest TEXT NOT NULL UNIQUE,
-        user_id TEXT NOT NULL REFERENCES principals (id) ON DELETE CASCADE,
-        name TEXT NOT NULL,
-        scopes TEXT NOT NULL,
-        contexts TEXT,
-        addresses TEXT,
-        created BIGINT NOT NULL,
-        expires BIGINT NOT NULL,
-        last_used BIGINT,
-        last_address TEXT
-      )`,
-      sql`CREATE INDEX access_tokens_by_user ON access_tokens (user_id)`,
-    ],
-  },
-  {
     id: 26,
     name: 'memberships that identity providers have given',
     statements: [
@@ -67,5 +47,11 @@ export const accountSteps: readonly Migration[] = [
     name: 'what the events of the audit log are about',
     // Earlier events have none, and are not found by it.
     statements: [sql`ALTER TABLE audit ADD COLUMN place TEXT`, sql`CREATE INDEX audit_by_place ON audit (place, time)`],
+  },
+  {
+    id: 73,
+    name: 'what the events of the audit log call their entries',
+    // Earlier events have none, and are found only by the present name.
+    statements: [sql`ALTER TABLE audit ADD COLUMN name TEXT`],
   },
 ]

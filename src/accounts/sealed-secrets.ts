@@ -1,9 +1,6 @@
 import type { System } from '../base/system.ts'
 import { TokenSealer } from './tokens.ts'
 
-/** What a secret opens. The keys may be those of sessions, whose seals name user ids: none can stand for another. */
-type Purpose = 'second factor' | 'public link'
-
 /**
  * Seals secrets that are needed again, so that a copy of the database is neither a second factor nor a public link. The keys are read, and
  * a key file is created, when the first secret is sealed or opened.
@@ -11,11 +8,14 @@ type Purpose = 'second factor' | 'public link'
 export class SealedSecrets {
   readonly #keys: () => Promise<readonly Uint8Array[]>
   readonly #system: System
-  readonly #purpose: Purpose
+  readonly #purpose: string
   #sealer: Promise<TokenSealer> | undefined
 
-  /** @param keys the first seals, and all of them open */
-  constructor(keys: () => Promise<readonly Uint8Array[]>, system: System, purpose: Purpose) {
+  /**
+   * @param keys the first key seals, and all of them open. They may be the keys of sessions, whose seals name user ids
+   * @param purpose what the secret opens: a secret that was sealed for another purpose is refused
+   */
+  constructor(keys: () => Promise<readonly Uint8Array[]>, system: System, purpose: string) {
     this.#keys = keys
     this.#system = system
     this.#purpose = purpose
@@ -26,7 +26,7 @@ export class SealedSecrets {
     return (await this.#load()).seal(Buffer.from(secret).toString('base64url'), `${this.#purpose} of ${owner}`)
   }
 
-  /** `undefined` when the key is gone, or the seal is that of another owner. */
+  /** `undefined` when the key no longer exists, or the secret was sealed for another owner. */
   async open(sealed: string, owner: string): Promise<Uint8Array | undefined> {
     const text = (await this.#load()).open(sealed, `${this.#purpose} of ${owner}`)
     return text === undefined ? undefined : Buffer.from(text, 'base64url')

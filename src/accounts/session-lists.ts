@@ -46,9 +46,9 @@ export interface SessionRef {
   readonly userId: string
 }
 
-/** How long a single logout can end the sessions of a sign-on. CAS servers end their own sessions much earlier. */
+/** How long a single logout can end the sessions of a sign-on. Most providers end their own sessions much earlier. */
 const MAX_AGE: Milliseconds = 30 * 86_400_000
-/** Maximum number of sessions for one key. A CAS ticket has one. */
+/** Maximum number of sessions for one key. Most have one. */
 const MAX_SESSIONS = 100
 
 const shortened = (logoutKey: string): string => createHash('sha256').update(logoutKey).digest('base64url')
@@ -94,7 +94,7 @@ export class LogoutKeys {
     return marks
   }
 
-  /** Whether no logout with one of these keys has come since their marks were left. */
+  /** Whether no logout with one of these keys has arrived since the marks were left. */
   async arePending(logoutKeys: readonly string[], marks: readonly string[]): Promise<boolean> {
     for (const [at, key] of logoutKeys.entries()) {
       if ((await this.#store.get<string>(pendingKeyOf(key))) !== marks[at]) return false

@@ -12,8 +12,10 @@ export interface SessionOptions {
   readonly absoluteMaxAge: Seconds
   /** Maximum number of live sessions of one user; a new one ends the oldest (D2.6). */
   readonly maxPerUser: number
-  /** The time of an access is written when the one in the store is at least so old; 0: each is written. */
+  /** An access is written when the stored time of the last access is at least this old; 0: every access is written. */
   readonly accessInterval: Milliseconds
+  /** Told which user has lost a session, by whatever has ended it. */
+  readonly onEnd?: (userId: string) => Promise<void>
 }
 
 /** The lifetime of one session, where it differs from the settings. */
@@ -21,8 +23,8 @@ export interface SessionLifetime {
   /** `auth_maxage`, at least 1; limited to the maximum (D2.3). */
   readonly requested?: Seconds | undefined
   /**
-   * Replaces the configured maximum, with the same meaning of -1. SAML and CAS sessions have their own maximum (I5.3,
-   * 5.4).
+   * Replaces the configured maximum, with the same meaning of -1. Sessions by an identity provider have a maximum of their own
+   * (I5.3, 5.4).
    */
   readonly maximum?: Seconds | undefined
   /** The session ends no later than this wall-clock time. */

@@ -50,7 +50,7 @@ export interface Session {
   readonly providerSession?: string | undefined
 }
 
-/** A session as stored: in the memory of this process with its token, elsewhere with what a sealer has made of it. */
+/** A session as stored: in plain form in the memory of this process, sealed in other stores. */
 type Stored = Session | SealedSession
 
 interface SealedSession extends Omit<Session, 'id' | 'token'> {
@@ -157,6 +157,11 @@ export class Sessions {
     return stored !== undefined && this.#isLive(stored)
   }
 
+  /** Tells all nodes that a session of the user has ended, so that they end its downloads and uploads. */
+  async #noteEnd(userId: string): Promise<void> {
+    await this.#options.onEnd?.(userId)
+  }
+
   /** The session of the token under one of these ids. */
   async #findUnder(ids: readonly string[], token: string): Promise<Session | undefined> {
     for (const id of ids) {
@@ -167,7 +172,7 @@ export class Sessions {
     return undefined
   }
 
-  /** Absent when the token is not that of the session. */
+  /** Absent when the token does not belong to the session. */
   #unsealedBy(token: string, stored: SealedSession, id: string): Session | undefined {
     return this.#sealer?.isOf(stored.sealed, token, stored.userId) === true ? unsealed(stored, id, token) : undefined
   }
@@ -256,12 +261,13 @@ export class Sessions {
     for (const session of isFurther ? [...named, ...(await this.#further(named, isFurther))] : named) {
       if (!(await this.#store.take(sessionKey(session.id)))) continue
       ended.push(session)
+      await this.#noteEnd(session.userId)
       await this.#lists.remove(session.userId, [session.id])
     }
     return ended
   }
 
-  /** Other sessions of these users: a key names only the latest ones. */
+  /** Other sessions of these users: a key names only the latest sessions. */
   async #further(named: readonly SessionRef[], isFurther: (session: Session) => boolean): Promise<SessionRef[]> {
     const found: SessionRef[] = []
     for (const userId of new Set(named.map(session => session.userId))) {
@@ -282,6 +288,7 @@ export class Sessions {
   async end(token: string): Promise<boolean> {
     const session = await this.find(token)
     if (!session || !(await this.#store.take(sessionKey(idOf(session))))) return false
+    await this.#noteEnd(session.userId)
     await this.#lists.remove(session.userId, [idOf(session)])
     return true
   }
@@ -290,6 +297,7 @@ export class Sessions {
   async endAll(userId: string, except?: Session): Promise<void> {
     const ending = (await this.#lists.of(userId)).filter(id => !except || id !== idOf(except))
     for (const id of ending) await this.#store.take(sessionKey(id))
+    if (ending.length > 0) await this.#noteEnd(userId)
     await this.#lists.remove(userId, ending)
   }
 
@@ -336,6 +344,7 @@ export class Sessions {
     const live = ids.filter((_id, index) => found[index] !== undefined)
     const surplus = live.slice(0, Math.max(0, live.length - this.#options.maxPerUser))
     for (const id of surplus) await this.#store.take(sessionKey(id))
+    if (surplus.length > 0) await this.#noteEnd(userId)
     const kept = new Set(live.slice(surplus.length))
     await this.#lists.remove(
       userId,
@@ -352,9 +361,9 @@ function unsealed({ sealed: _sealed, ...session }: SealedSession, id: string, to
 export const idOf = ({ id, token }: Session): string => id ?? token
 
 /**
- * Whether the session is valid for the user as they are now: kept when their epoch was raised, or created under it, with a second
- * factor if they have one. The kept session needs no other mark: when the epoch was raised it had proven the factors of the user,
- * or has added the first one (D28.4). So a request that began before that is not refused at its end.
+ * Whether the session is valid for the user as they are now: it was kept when their epoch was raised, or it was created under the present
+ * epoch, with a second factor if the user has one. A kept session has proven the factors of the user, or added the first one (D28.4), so a
+ * request that began before is not refused at its end.
  */
 export const isCurrent = ({ epoch, token, hasSecondFactor }: Session, user: User): boolean =>
   isKept(token, user) || (epoch === user.epoch && (hasSecondFactor === true || !user.hasSecondFactor))
@@ -366,8 +375,8 @@ const isKept = (token: string, { keptSessionDigest }: User): boolean =>
 type Access = Pick<Session, 'lastAccess' | 'expires' | 'cookieSent'>
 
 /**
- * Records an access in a session, and returns that session: a copy for each request would be most of what the request leaves behind.
- * If several nodes record accesses, the latest one is kept, in whatever order they are written.
+ * Records an access in the session object itself and returns it: a copy for each request would be most of the garbage that the request
+ * creates. If several nodes record accesses, the latest access is kept, in whatever order they are written.
  */
 export function touch<Accessed extends Access>(session: Accessed, access: Access): Accessed {
   return Object.assign(session, {
@@ -377,7 +386,7 @@ export function touch<Accessed extends Access>(session: Accessed, access: Access
   })
 }
 
-/** For what need not be written: without it the session is less fresh, or expires by itself. */
+/** For writes that may be lost: the session is then less fresh, or expires by itself. */
 export const unlessUnreachable = (error: unknown): undefined => {
   if (!(error instanceof StoreUnavailable)) throw error
 }

@@ -13,9 +13,16 @@ export const ADMINS = '_admins'
 export const USERS = '_users'
 
 /**
- * Stands in access lists for those whom the context gives access. It is no user and no group: ids of both that begin with `_` are reserved.
+ * Stands in access lists for everyone to whom the context gives access. Ids that begin with `_` are reserved, so no user or group has this
+ * id.
  */
 export const OF_CONTEXT = '_context'
+
+/**
+ * Stands in access lists for everyone to whom the folder above gives access; in the list of a folder, it says that the list is for
+ * everything in the folder. It is no user or group.
+ */
+export const OF_FOLDER = '_folder'
 
 /** Names of the users and groups above (W1.6). */
 export const systemNames = { [GUEST]: 'guest', [ADMIN]: 'admin', [ADMINS]: 'admins', [USERS]: 'users' } as const
@@ -29,8 +36,7 @@ export interface User {
   /** Rises whenever all earlier sessions and cached credentials of the user must end. */
   readonly epoch: number
   /**
-   * A digest of the token of the session in which the user last raised the epoch themselves. That one session stays valid
-   * (D5.3).
+   * A digest of the token of the session in which the user last raised the epoch themselves. This session stays valid (D5.3).
    */
   readonly keptSessionDigest: string | undefined
   readonly disabled: boolean
@@ -126,7 +132,7 @@ export async function insertUser(tx: Queries, user: NewUser): Promise<void> {
 /** The changes to a user. An absent member stays as it is; `undefined` clears it. */
 export interface UserChange {
   readonly name?: string
-  /** Also ends a temporary password, unless the change says that this is one. */
+  /** A new password also ends a temporary one, unless the new password is temporary itself. */
   readonly password?: string
   readonly hasTemporaryPassword?: boolean
   readonly disabled?: boolean
@@ -160,10 +166,20 @@ export async function changeUser(tx: Queries, user: User, change: UserChange, ke
         custom_properties = ${JSON.stringify(changed.customProperties)}
       WHERE id = ${user.id}`),
   )
-  // Enabling the user again does not bring them back.
-  if (changed.disabled && !user.disabled) await tx.run(sql`DELETE FROM access_tokens WHERE user_id = ${user.id}`)
+  if (changed.disabled && !user.disabled) for (const end of endings) await end(tx, user.id)
   return changed
 }
+
+/** The names of custom properties have small letters only, as clients find them. */
+export const propertyName = (name: string): string => name.toLowerCase()
+
+/** Deletes what a user loses for good when they are disabled, in the transaction that disables them. */
+export type EndOnDisabling = (tx: Queries, userId: string) => Promise<void>
+
+const endings: EndOnDisabling[] = []
+
+/** Called when the features are declared, before any user is changed. */
+export const addEndOnDisabling = (end: EndOnDisabling): void => void endings.push(end)
 
 /** Ends every session and cached credential of the user, except the session with the token `kept`. */
 export async function endOtherSessions(tx: Queries, id: string, kept: string | undefined): Promise<void> {
@@ -186,11 +202,6 @@ export async function liftLockout(queries: Queries, id: string): Promise<void> {
 /** Resets the count of wrong passwords only, because the user has a new one. */
 export async function forgetWrongPasswords(queries: Queries, id: string): Promise<void> {
   await queries.run(sql`UPDATE principals SET unlocks = unlocks + 1 WHERE id = ${id}`)
-}
-
-/** Whether an identity provider has signed the user in. */
-export async function isLinked(queries: Queries, id: string): Promise<boolean> {
-  return (await queries.get(sql`SELECT 1 AS one FROM sso_links WHERE user_id = ${id} LIMIT 1`)) !== undefined
 }
 
 /** Deletes a user or a group, including memberships. */

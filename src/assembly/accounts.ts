@@ -1,35 +1,31 @@
-import { AccessTokens } from '../accounts/access-tokens.ts'
 import type { Audit } from '../accounts/audit.ts'
 import { BasicCredentials } from '../accounts/basic-credentials.ts'
-import { BreachedPasswords } from '../accounts/breached-passwords.ts'
-import { loadCommonPasswords, NIST_MIN_LENGTH, PasswordRules } from '../accounts/password-rules.ts'
-import { UserCache } from '../accounts/caller.ts'
-import { Lockout } from '../accounts/lockout.ts'
+import { PasswordRules, withNistProfile } from '../accounts/password-rules.ts'
+import { UserCache } from '../accounts/user-cache.ts'
+import { CODE_LOCKOUT, GUESS_LOCKOUT, Lockout } from '../accounts/lockout.ts'
 import { Login, type PasswordLoginOptions, PasswordLoginPolicy } from '../accounts/login.ts'
-import { MailQueue } from '../accounts/mail-queue.ts'
-import { PasswordReset } from '../accounts/password-reset.ts'
-import { Passwords } from '../accounts/passwords.ts'
+import { hashCost, hashLimits, Passwords } from '../accounts/passwords.ts'
+import { PendingLogins } from '../accounts/pending-logins.ts'
+import { SealedSecrets } from '../accounts/sealed-secrets.ts'
+import { SecondFactor } from '../accounts/second-factor.ts'
 import { Sessions } from '../accounts/sessions.ts'
+import { SignIn, TemporaryPasswords } from '../accounts/sign-in.ts'
+import { StepUp } from '../accounts/step-up.ts'
 import { TrustedDevices } from '../accounts/trusted-devices.ts'
 import { Semaphore } from '../base/semaphore.ts'
+import type { Log } from '../base/log.ts'
 import type { Seconds } from '../base/units.ts'
-import { maxAgeKeys } from '../config/checks.ts'
+import { maxAgeKeys } from '../config/keys.ts'
 import type { Settings } from '../config/settings.ts'
-import { createFactors } from './factors.ts'
-import { openBreachedPasswords } from './breached-passwords.ts'
-import type { LivePart } from './live-settings.ts'
-import type { RuntimeEnvironment } from './machine.ts'
-import type { ScheduledJob } from '../base/scheduled-jobs.ts'
-import type { EphemeralStores } from './ephemeral-stores.ts'
+import { features } from '../features/features.ts'
+import { PRINCIPALS } from '../model/addresses.ts'
+import { factorKeys } from '../core/sealing-keys.ts'
+import type { Reload } from '../core/reload.ts'
+import type { RuntimeEnvironment } from '../core/machine.ts'
+import type { EphemeralStores } from '../core/ephemeral-stores.ts'
+import { noteChange } from '../stores/change-log.ts'
 import type { Database } from '../stores/database.ts'
 import type { DependencyCache } from '../stores/dependency-cache.ts'
-import type { SortedHashes } from '../stores/sorted-hashes.ts'
-import { type Mail, type Mailer, openSmtpMailer } from '../stores/smtp-mailer.ts'
-
-/** Where no password locks a user out, wrong codes still do: only the owner of the password can cause that. */
-const CODE_LOCKOUT = { maxAttempts: 10, duration: 300_000 } as const
-/** Wrong codes of apps in a row, on top of all other counts (NIST SP 800-63B permits 100). */
-const GUESS_LOCKOUT = { maxAttempts: 50, duration: 86_400_000 } as const
 
 export type Accounts = Awaited<ReturnType<typeof createAccounts>>
 
@@ -45,20 +41,14 @@ export async function createAccounts(
   machine: RuntimeEnvironment,
   { database, cache, audit, ephemeral, ofProcess, tokens, tokenKeys }: AccountsDependencies,
 ) {
-  const { system, log } = machine
+  const { system } = machine
   const passwords = await createPasswords(settings, machine)
-  const breachedPasswords = openBreachedPasswords(settings)
-  const passwordRules = await createPasswordRules(settings, breachedPasswords)
+  const passwordRules = await createPasswordRules(settings)
   const policy = new PasswordLoginPolicy(passwordLogins(settings))
   const lockout = new Lockout(ephemeral, system, {
     maxAttempts: settings['service.auth.temp.lockout.max.attempts'],
     duration: settings['service.auth.temp.lockout.duration'],
   })
-  const linkLockouts = {
-    ofNetwork: lockout,
-    // Strangers from many networks guess slowly too; a single network must not lock all others out.
-    ofLink: lockout.withMoreAttempts(10),
-  }
   const distinguishesDevices = settings['service.auth.temp.lockout.trusted-devices']
   const devices = distinguishesDevices ? new TrustedDevices(database, system) : undefined
   const adminPassword = settings['service.auth.adminpw']
@@ -85,59 +75,43 @@ export async function createAccounts(
     absoluteMaxAge: absoluteMaxAgeOf(settings),
     maxPerUser: settings['service.auth.token.max-per-user'],
     accessInterval: tokens.accessInterval,
+    onEnd: userId => noteEndOfSession(database, machine.log, userId),
   })
-  const accessTokens = settings['service.auth.access-tokens']
-    ? new AccessTokens(
-        { database, cache, users, audit, system, log },
-        { maxAge: settings['service.auth.access-tokens.max-age'] },
-      )
-    : undefined
   const basic = settings['service.auth.http-basic']
     ? new BasicCredentials(users, login, { store: ofProcess, key: system.randomBytes(32) })
     : undefined
-  let mailer = await createMailer(settings)
-  const replaceable = mailer && {
-    send: async (mail: Mail) => await mailer?.send(mail),
-    close: async () => await mailer?.close(),
-  }
-  const mails = replaceable && new MailQueue(replaceable, log)
-  const reload: LivePart = async ({ next }) => {
-    const nextMailer = mailer && (await createMailer(next))
-    return {
-      apply: () => {
-        policy.replace(passwordLogins(next))
-        mailer = nextMailer
-      },
-    }
-  }
-  const reset = { database, ephemeral, policy, passwords, passwordRules, sessions, audit, system }
-  const passwordReset =
-    mails && settings['service.auth.password-reset'] ? new PasswordReset({ ...reset, mails }) : undefined
+  const reload: Reload = async ({ next }) => ({ apply: () => policy.replace(passwordLogins(next)) })
+  const secondFactor = new SecondFactor()
+  const temporaryPasswords = new TemporaryPasswords({ database, login, passwords, passwordRules, sessions, audit })
+  const pending = new PendingLogins({ database, ephemeral, system })
   return {
     audit,
+    passwordLogins: policy,
     passwords,
     passwordRules,
     lockout,
-    linkLockouts,
     devices,
     login,
     users,
     sessions,
-    ...createFactors(settings, machine, { ...reset, tokenKeys, login }),
-    accessTokens,
+    secondFactor,
+    /** The end of every sign-in. */
+    signIn: new SignIn({ sessions, factors: secondFactor, pending, temporaryPasswords, audit }),
+    stepUp: new StepUp({ factors: secondFactor, login, sessions, audit, system }, settings['service.auth.step-up']),
+    sealedSecrets: (purpose: string) =>
+      new SealedSecrets(() => factorKeys(settings, machine, tokenKeys), system, purpose),
     basic,
-    mails,
-    passwordReset,
-    /** Open as long as passwords are set. */
-    breachedPasswords,
-    /** Delete what is kept for a limited time. */
-    expiries: [
-      ['audit log', () => audit.expire()],
-      ['password resets', () => passwordReset?.expire()],
-      ['access tokens', () => accessTokens?.expire()],
-    ] satisfies readonly ScheduledJob[],
-    /** Puts another password of the mail server in force, and other lists of who may use a password. */
+    /** Puts other lists of who may use a password in force. */
     reload,
+  }
+}
+
+/** The session has ended even if the nodes cannot be told: each request reads it again. */
+async function noteEndOfSession(database: Database, log: Log, userId: string): Promise<void> {
+  try {
+    await database.transaction(tx => noteChange(tx, `${PRINCIPALS}/${userId}`), { durability: 'relaxed' })
+  } catch (error) {
+    log.error({ err: error }, 'telling the end of a session failed: what it is sending and receiving goes on')
   }
 }
 
@@ -147,34 +121,24 @@ const passwordLogins = (settings: Settings): PasswordLoginOptions => ({
   blacklist: settings['service.auth.password.blacklist.<n>'],
 })
 
-async function createPasswords(settings: Settings, { system, hashing }: RuntimeEnvironment): Promise<Passwords> {
-  const cost = hashing?.cost ?? {
-    memory: settings['service.auth.password.argon2.memory'],
-    iterations: settings['service.auth.password.argon2.iterations'],
-    parallelism: settings['service.auth.password.argon2.parallelism'],
-  }
-  const semaphore = new Semaphore({
-    concurrency: settings['service.auth.password.hash.concurrency'],
-    queue: settings['service.auth.password.hash.queue'],
-    what: 'password checks',
-  })
+export async function createPasswords(settings: Settings, { system, hashing }: RuntimeEnvironment): Promise<Passwords> {
+  const cost = hashing?.cost ?? hashCost(settings['service.auth.password.argon2.memory'])
+  const limits = hashing?.limits ?? hashLimits()
+  const semaphore = new Semaphore({ ...limits, what: 'password checks' })
   return await Passwords.create(cost, semaphore, system, hashing?.hasher)
 }
 
-async function createPasswordRules(settings: Settings, breached: SortedHashes | undefined): Promise<PasswordRules> {
-  const isNist = settings['service.auth.password.profile'] === 'nist'
-  const minLength = settings['service.auth.password.rule.min-length']
-  return new PasswordRules({
-    // The profile requires length and rejects easily guessed passwords; character classes add little to either.
-    lowercase: !isNist && settings['service.auth.password.rule.lowercase'],
-    uppercase: !isNist && settings['service.auth.password.rule.uppercase'],
-    number: !isNist && settings['service.auth.password.rule.number'],
-    symbol: !isNist && settings['service.auth.password.rule.symbol'],
-    minLength: isNist ? Math.max(NIST_MIN_LENGTH, minLength) : minLength,
+async function createPasswordRules(settings: Settings): Promise<PasswordRules> {
+  const rules = {
+    lowercase: settings['service.auth.password.rule.lowercase'],
+    uppercase: settings['service.auth.password.rule.uppercase'],
+    number: settings['service.auth.password.rule.number'],
+    symbol: settings['service.auth.password.rule.symbol'],
+    minLength: settings['service.auth.password.rule.min-length'],
     custom: settings['service.auth.password.rule.custom.<n>'],
-    ...(isNist ? { common: await loadCommonPasswords() } : {}),
-    breached: breached && new BreachedPasswords(breached),
-  })
+    added: features.flatMap(feature => feature.passwordRules(settings)),
+  }
+  return new PasswordRules(settings['service.auth.password.profile'] === 'nist' ? await withNistProfile(rules) : rules)
 }
 
 const DEFAULT_ABSOLUTE_MAX_AGE: Seconds = 2_592_000
@@ -183,18 +147,3 @@ const DEFAULT_ABSOLUTE_MAX_AGE: Seconds = 2_592_000
 const absoluteMaxAgeOf = (settings: Settings): Seconds =>
   settings['service.auth.token.absolute-max-age'] ??
   Math.max(DEFAULT_ABSOLUTE_MAX_AGE, ...maxAgeKeys.map(key => settings[key] ?? 0))
-
-/** `undefined` without a mail server. */
-async function createMailer(settings: Settings): Promise<Mailer | undefined> {
-  const host = settings['service.smtp.host']
-  const from = settings['service.smtp.from']
-  if (host === undefined || from === undefined) return undefined
-  return await openSmtpMailer({
-    host,
-    from,
-    port: settings['service.smtp.port'],
-    security: settings['service.smtp.security'],
-    username: settings['service.smtp.username'],
-    password: settings['service.smtp.password'],
-  })
-}

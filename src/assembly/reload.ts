@@ -3,14 +3,15 @@ import type { Log } from '../base/log.ts'
 import type { Prepared } from '../base/prepared.ts'
 import { Mutex } from '../base/semaphore.ts'
 import { requireConsistent } from '../config/load.ts'
-import type { LivePart, LiveSettings, SettingsChange } from './live-settings.ts'
-import type { RuntimeEnvironment } from './machine.ts'
+import type { Reload } from '../core/reload.ts'
+import type { ComparedSettings, LiveSettings } from '../core/live-settings.ts'
+import type { RuntimeEnvironment } from '../core/machine.ts'
 
 interface Dependencies {
   readonly live: LiveSettings
   readonly log: Log
   readonly reread: RuntimeEnvironment['reread']
-  readonly parts: readonly LivePart[]
+  readonly reloads: ReadonlyArray<Reload<ComparedSettings>>
 }
 
 /**
@@ -36,7 +37,7 @@ export class Reloader {
     try {
       const loaded = reread()
       const change = live.compare(loaded)
-      // What waits for a restart may leave the others in a state that nobody wants.
+      // Settings that wait for a restart keep their present values, which may not go together with the new values of the others.
       const warnings = requireConsistent(change.next, loaded.origins)
       const prepared = await this.#prepare(change)
       live.replace(change)
@@ -54,11 +55,11 @@ export class Reloader {
   }
 
   /** @throws {StartupError} Nothing is left of what was prepared then. */
-  async #prepare(change: SettingsChange): Promise<readonly Prepared[]> {
+  async #prepare(change: ComparedSettings): Promise<readonly Prepared[]> {
     const prepared: Prepared[] = []
     try {
-      for (const part of this.#deps.parts) {
-        const one = await part(change)
+      for (const reload of this.#deps.reloads) {
+        const one = await reload(change)
         if (one) prepared.push(one)
       }
       return prepared

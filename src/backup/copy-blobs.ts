@@ -1,5 +1,5 @@
-import { digestOf } from '../files/fsck.ts'
-import { BlobMissing, type BlobStore } from '../stores/blob-store.ts'
+import { BlobMissing, type BlobStore, measured } from '../stores/blob-store.ts'
+import { type ReadableBlobs, readUntilDamage } from './damage.ts'
 import type { Row } from './rows.ts'
 
 /** The maximum number of parallel copies, because each request to a bucket takes a while. */
@@ -23,18 +23,12 @@ export interface CopiedBlobs {
   readonly damaged: readonly FileRow[]
 }
 
-/** Passes the rows on, and calls `onFile` when the next one is asked for. */
+/** Yields the rows. Calls `onFile` for a row when the next row is asked for. */
 export async function* counted(rows: AsyncIterable<Row>, onFile: () => void): AsyncGenerator<Row> {
   for await (const row of rows) {
     yield row
     onFile()
   }
-}
-
-/** Where bytes come from. */
-export interface ReadableBlobs {
-  /** @throws {BlobMissing} */
-  read(key: string): Promise<AsyncIterable<Uint8Array>>
 }
 
 /** Copies the bytes of all files that the target lacks, and compares each with its digest. */
@@ -76,7 +70,7 @@ async function checkEach(
 
 async function isThere(blobs: ReadableBlobs, file: FileRow): Promise<boolean> {
   try {
-    const { size, sha256 } = await digestOf(blobs, file.blob)
+    const { size, sha256 } = await measured(await readUntilDamage(blobs, file.blob))
     return size === file.size && sha256 === file.sha256
   } catch (error) {
     if (error instanceof BlobMissing) return false
@@ -89,7 +83,7 @@ async function copy(source: ReadableBlobs, target: BlobStore, { blob, size, sha2
   // A blob that is already under this key is incomplete.
   await target.delete(blob)
   try {
-    const stored = await target.write(blob, await source.read(blob), new AbortController().signal)
+    const stored = await target.write(blob, await readUntilDamage(source, blob), new AbortController().signal)
     if (stored.size === size && stored.sha256 === sha256) return true
   } catch (error) {
     if (!(error instanceof BlobMissing)) throw error

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDamage } from './damage.ts'
 import type { Row } from './rows.ts'
 import type { Table } from './tables.ts'
 
@@ -82,12 +83,35 @@ export async function* rowsFrom(bytes: AsyncIterable<Uint8Array>): AsyncGenerato
   for await (const line of linesOf(bytes)) yield JSON.parse(line) as Row
 }
 
+/** Like {@link rowsFrom} for bytes that may be damaged: lines that make no sense are left out. */
+export async function* intactRowsFrom(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Row> {
+  for await (const line of linesOf(bytes)) {
+    const row = parsed(line)
+    if (row) yield row
+  }
+}
+
+function parsed(line: string): Row | undefined {
+  try {
+    return JSON.parse(line) as Row
+  } catch {
+    return undefined
+  }
+}
+
 /** True when the file has exactly the bytes that were written. */
 export async function isIntact(folder: string, { name, sha256 }: RowFile): Promise<boolean> {
   const hash = createHash('sha256')
-  for await (const chunk of createReadStream(pathOf(folder, name))) hash.update(chunk as Buffer)
+  try {
+    for await (const chunk of createReadStream(pathOf(folder, name))) hash.update(chunk as Buffer)
+  } catch (error) {
+    if (isDamage(error) || isMissing(error)) return false
+    throw error
+  }
   return hash.digest('hex') === sha256
 }
+
+const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
 /** Splits lines at line feeds only. `readline` also splits at other separators, which JSON text may contain. */
 async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

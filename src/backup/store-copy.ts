@@ -3,11 +3,12 @@ import { counter, type Progress, silent } from '../base/progress.ts'
 import { fsck } from '../files/fsck.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
-import { type Migration, migrate, schemaVersion } from '../stores/migrations.ts'
+import { migrate, schemaVersion } from '../stores/migrations.ts'
 import { name as sqlName, sql } from '../stores/sql.ts'
-import { type CopiedBlobs, copyBlobs, counted, type ReadableBlobs } from './copy-blobs.ts'
+import { type CopiedBlobs, copyBlobs, counted } from './copy-blobs.ts'
+import type { ReadableBlobs } from './damage.ts'
 import { digestOfRows, insertRow, type Row, rowsOf } from './rows.ts'
-import { type Table, tables, tablesAt } from './tables.ts'
+import { filesTable, type Layout, type Table, tablesAt } from './tables.ts'
 
 /** The source of a copy. */
 export interface Source {
@@ -41,7 +42,7 @@ const MARK = 'filling'
 export async function fillStore(
   source: Source,
   target: Target,
-  schema: readonly Migration[],
+  layout: Layout,
   { finish = async () => {}, progress = silent }: FillOptions = {},
 ): Promise<CopiedBlobs> {
   const { database } = target
@@ -50,7 +51,7 @@ export async function fillStore(
   if (!isLater)
     await migrate(
       database,
-      schema.filter(({ id }) => id <= source.schema),
+      layout.steps.filter(({ id }) => id <= source.schema),
     )
   const isBegun = await claim(target)
   if (isLater && !isBegun) throw new StartupError('This store has been prepared for newer rows: choose an empty store.')
@@ -58,13 +59,13 @@ export async function fillStore(
   const copied = await copyBlobs(files, source.blobs, target.blobs)
   // A store that has gone on to later steps already contains the rows.
   if (!isLater) {
-    await database.transaction(tx => copyRows(source, tx, progress), { noTimeout: true })
-    for (const table of tablesAt(source.schema)) await requireSame(table, source, database)
+    await database.transaction(tx => copyRows(source, tx, { layout, progress }), { noTimeout: true })
+    for (const table of tablesAt(layout, source.schema)) await requireSame(table, source, database)
   }
-  await migrate(database, schema)
+  await migrate(database, layout.steps)
   const missing = new Set(copied.damaged.map(({ blob }) => blob))
-  // Repairs, because an interrupted copy of another store may have left blobs, and the usage is to be that of these files and without
-  // uploads in progress; every digest is compared here.
+  // Repairs, because an interrupted copy of another store may have left blobs, and because the usage must be counted from these files
+  // alone, without uploads in progress. Every digest is compared here.
   const { findings } = await fsck({ ...target, isExclusive: true }, true, { force: true, progress })
   const open = findings.filter(({ repairable, blob = '' }) => !repairable && !missing.has(blob))
   if (open.length > 0) throw new StartupError(open.map(({ message }) => message).join('\n'))
@@ -73,15 +74,16 @@ export async function fillStore(
   return copied
 }
 
+export const INCOMPLETE =
+  'This store was being filled by `restore`, `migrate-store` or `import`, which did not come to its end: run it again.'
+
+/** Whether no copy into this store was interrupted. */
+export const isComplete = async (queries: Queries): Promise<boolean> => !(await isMarked(queries))
+
 /** @throws {StartupError} when a copy into this store is incomplete */
 export async function requireCompleteStore(database: Database): Promise<void> {
-  if (!(await isMarked(database))) return
-  throw new StartupError(
-    'This store was being filled by `restore`, `migrate-store` or `import`, which did not come to its end: run it again.',
-  )
+  if (!(await isComplete(database))) throw new StartupError(INCOMPLETE)
 }
-
-const filesTable: Table = tables.find(({ name }) => name === 'files') ?? { name: 'files', key: [] }
 
 const isMarked = async (queries: Queries): Promise<boolean> =>
   (await queries.get(sql`SELECT 1 AS marked FROM pending_work WHERE name = ${MARK}`)) !== undefined
@@ -98,16 +100,21 @@ async function requireSame(table: Table, source: Source, database: Database): Pr
  * Checks a target before long work for it begins, and makes its tables.
  * @throws {StartupError} when it contains anything but the result of an interrupted copy
  */
-export async function requireEmptyTarget(target: Target, schema: readonly Migration[]): Promise<void> {
-  await migrate(target.database, schema)
+export async function requireEmptyTarget(target: Target, { steps }: Layout): Promise<void> {
+  await migrate(target.database, steps)
   if (!(await isMarked(target.database))) await requireEmpty(target)
 }
 
 async function requireEmpty({ database, blobs }: Target): Promise<void> {
   const used = await database.get(sql`SELECT 1 AS used FROM contexts UNION ALL SELECT 1 FROM principals LIMIT 1`)
-  if (used) throw new StartupError('The target already contains a store. Only an empty one can be filled.')
+  if (used)
+    throw new StartupError(
+      'The target already contains a store. Only an empty one can be filled: name another folder or database, or move this one away.',
+    )
   for await (const { key } of blobs.list()) {
-    throw new StartupError(`The target already contains files (${key}). Only an empty store can be filled.`)
+    throw new StartupError(
+      `The target already contains files (${key}). Only an empty store can be filled: name another folder or bucket, or move these away.`,
+    )
   }
 }
 
@@ -120,8 +127,12 @@ async function claim(target: Target): Promise<boolean> {
   return false
 }
 
-async function copyRows(source: Source, tx: Queries, progress: Progress): Promise<void> {
-  const copied = tablesAt(source.schema)
+async function copyRows(
+  source: Source,
+  tx: Queries,
+  { layout, progress }: { readonly layout: Layout; readonly progress: Progress },
+): Promise<void> {
+  const copied = tablesAt(layout, source.schema)
   for (const { name } of [...copied].reverse()) await tx.run(sql`DELETE FROM ${sqlName(name)}`)
   for (const table of copied) {
     const rows = await shown(source, table, { progress, what: `Copying rows of ${table.name}` })

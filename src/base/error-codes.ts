@@ -1,18 +1,7 @@
-interface Text {
-  readonly title: string
-  readonly help: string
-}
+import { type ErrorText, withStatus } from './error-text.ts'
 
-const withStatus = <const S extends number, const T extends Readonly<Record<string, Text>>>(status: S, codes: T) =>
-  Object.fromEntries(Object.entries(codes).map(([code, text]) => [code, { status, ...text }])) as {
-    readonly [K in keyof T]: T[K] & { readonly status: S }
-  }
-
-/**
- * Every code that an error body can contain, with its status, its title and what the client can do about it.
- * Codes are stable, because clients depend on them. `docs/errors.md` is generated from this table.
- */
-export const errorCodes = {
+/** The codes that no feature brings. They are stable, because clients depend on them. */
+const coreCodes = {
   ...withStatus(400, {
     'bad-request': { title: 'Bad request', help: 'The request could not be read. `detail` names the part.' },
     'invalid-query': {
@@ -31,13 +20,10 @@ export const errorCodes = {
       title: 'Invalid form',
       help: 'The form body is malformed, or a field is missing or out of range.',
     },
-    'invalid-id': {
-      title: 'Invalid identifier',
-      help: 'Identifiers consist of A-Z, a-z, 0-9, `_` and `-`.',
-    },
+    'invalid-id': { title: 'Invalid identifier', help: 'Identifiers consist of A-Z, a-z, 0-9, `_` and `-`.' },
     'invalid-name': {
       title: 'Invalid name',
-      help: 'The name is empty, too long, reserved, or contains control characters or slashes.',
+      help: 'The name is empty, too long, reserved, or has characters that it must not have. `detail` says which.',
     },
     'invalid-graph': {
       title: 'Invalid RDF graph',
@@ -56,6 +42,10 @@ export const errorCodes = {
       title: 'Invalid member',
       help: 'A member of the list or group does not exist or is of the wrong kind. `detail` names it.',
     },
+    'unknown-list': {
+      title: 'No such list',
+      help: 'The list that was named for the entry is not in this context. It may have been deleted meanwhile.',
+    },
     'invalid-value': {
       title: 'Invalid value',
       help: 'A field of the body is out of range. `detail` names the field.',
@@ -70,10 +60,6 @@ export const errorCodes = {
       title: 'Password unchanged',
       help: 'The new password must differ from the temporary one.',
     },
-    'invalid-reset-token': {
-      title: 'Link expired or already used',
-      help: 'The link to set a new password works once, for a day. Request a new one.',
-    },
     'missing-body': {
       title: 'Body missing',
       help: 'Send a body; `Content-Length: 0` stores an empty file.',
@@ -81,10 +67,6 @@ export const errorCodes = {
     'missing-file': {
       title: 'No file in the form',
       help: 'A multipart body needs one part with a file name.',
-    },
-    'invalid-passkey': {
-      title: 'Passkey not accepted',
-      help: 'The new passkey is for another service or session, or its response is late or was already used. Request new options and try again.',
     },
     'unknown-idp': {
       title: 'Identity provider unknown',
@@ -98,22 +80,6 @@ export const errorCodes = {
       title: 'Virus found',
       help: 'The virus scanner found `signature` in the file. Nothing was stored.',
     },
-    'invalid-logout-token': {
-      title: 'Invalid logout token',
-      help: 'The token is not a logout token of a provider of this service, or it came for the second time. `detail` names the check.',
-    },
-    'invalid-logout-message': {
-      title: 'Invalid logout message',
-      help: 'The message is not a signed `LogoutRequest` or `LogoutResponse` of this identity provider for this service, is too old, or came for the second time. `detail` names the check; `GET /management/sso` shows the values.',
-    },
-    'invalid-redirect': {
-      title: 'Redirect not allowed',
-      help: '`successurl` and `failureurl` must be absolute http(s) addresses on the host of the service or on a whitelisted host.',
-    },
-    'invalid-logout-request': {
-      title: 'Invalid logout request',
-      help: '`logoutRequest` is a SAML 2.0 `LogoutRequest` in plain XML, with one service ticket as its `SessionIndex`.',
-    },
   }),
   ...withStatus(401, {
     'not-signed-in': { title: 'Not signed in', help: 'Sign in and try again.' },
@@ -125,10 +91,6 @@ export const errorCodes = {
       title: 'Invalid token',
       help: 'The `auth_token` is unknown or expired: sign in again.',
     },
-    'invalid-access-token': {
-      title: 'Invalid access token',
-      help: 'The access token is unknown, expired, revoked, of a disabled user, or not accepted from this address: create a new one.',
-    },
     'second-factor-required': {
       title: 'Second factor required',
       help: 'The password is right. Send the second factor to `POST /auth/factor` with the cookie of this response; `factors` lists the kinds. Programs use an access token.',
@@ -137,17 +99,9 @@ export const errorCodes = {
       title: 'New password required',
       help: 'The password is right, but an administrator has set it as a temporary one. Send a new one to `POST /auth/new-password` with the cookie of this response. Where there is no cookie, as with HTTP Basic, sign in on the sign-in page first. Access tokens go on working.',
     },
-    'passkey-refused': {
-      title: 'Passkey refused',
-      help: 'The passkey is not known here, or its response is wrong, late or was already used. Request new options and try again.',
-    },
     'sign-in-expired': {
       title: 'Sign-in expired',
       help: 'The sign-in that waits for its next step is unknown, older than five minutes or has had too many attempts: begin again.',
-    },
-    'sso-refused': {
-      title: 'Sign-on refused',
-      help: '`check` names the failed check. Use `correlation` to find the details in the log and at `/management/sso`.',
     },
   }),
   ...withStatus(403, {
@@ -162,7 +116,7 @@ export const errorCodes = {
     'account-disabled': { title: 'Account disabled', help: 'An administrator has disabled this account.' },
     'password-login-off': {
       title: 'Password login is off',
-      help: 'This service does not accept passwords, or not that of the user who wants to change theirs; use single sign-on. Nothing was compared or counted.',
+      help: 'This service does not accept passwords, or not the password of this user: use single sign-on. The service did not check the password, and counted no attempt.',
     },
     'current-password-required': {
       title: 'Current password required',
@@ -176,6 +130,10 @@ export const errorCodes = {
       title: 'Second factor wrong',
       help: 'The code is wrong, has expired or was already used. The attempt counts towards the lockout.',
     },
+    'second-factor-missing': {
+      title: 'Second factor missing',
+      help: 'This account must have a second factor. Until one is added, only that is possible: `POST /auth/factors`.',
+    },
     'codes-locked-out': {
       title: 'Codes locked out',
       help: 'After 50 wrong codes in a row, codes of apps are refused for a day, or until an administrator lifts the lockout. Use a passkey or a recovery code. If the codes were not yours, change your password.',
@@ -183,14 +141,6 @@ export const errorCodes = {
     'fresh-sign-in-required': {
       title: 'Fresh sign-in required',
       help: 'The last proof of who you are is older than five minutes. Send a second factor, or the password, to `POST /auth/fresh` and repeat the request.',
-    },
-    'passkey-login-off': {
-      title: 'Sign-in with a passkey not possible',
-      help: 'The passkey is right, but this user signs in through an identity provider.',
-    },
-    'second-factor-missing': {
-      title: 'Second factor missing',
-      help: 'This account must have a second factor. Until one is added, only that is possible: `POST /auth/factors`.',
     },
     'cross-site-request': {
       title: 'Cross-site request refused',
@@ -200,37 +150,13 @@ export const errorCodes = {
       title: 'Host refused',
       help: 'The host is unknown or not public, or its port is not allowed. The operator can allow it.',
     },
-    'link-password-required': {
-      title: 'Password required',
-      help: 'The public link has a password: send it together with the secret of the link.',
-    },
-    'link-password-wrong': {
-      title: 'Password of the link wrong',
-      help: 'The password of the public link is wrong. The attempt counts towards a lockout.',
-    },
   }),
   ...withStatus(404, {
-    'link-gone': {
-      title: 'Link no longer works',
-      help: 'The public link is incomplete, unknown or revoked; or its file was deleted, or its creator may no longer share it.',
-    },
-    'link-expired': {
-      title: 'Link expired',
-      help: 'The time of the public link is over. Ask its creator for a new one.',
-    },
-    'link-used-up': {
-      title: 'Link used up',
-      help: 'The public link has reached its number of downloads. Ask its creator for a new one.',
-    },
     'not-found': {
       title: 'Not found',
       help: 'There is nothing at this address. `detail` names the id that is unknown: check it.',
     },
     'no-file': { title: 'No file', help: 'The entry exists, but has no file yet. Upload one.' },
-    'unknown-token': {
-      title: 'Unknown token',
-      help: 'None of your sessions has this token. `GET /auth/tokens` lists them.',
-    },
   }),
   ...withStatus(405, {
     'method-not-allowed': {
@@ -253,34 +179,25 @@ export const errorCodes = {
   ...withStatus(409, {
     'id-taken': {
       title: 'Identifier taken',
-      help: 'Another entry has or had this identifier. Choose another one. Those of users, groups and contexts are never used again.',
+      help: 'Another entry has this identifier, or a deleted user, group or context had it. Choose another one.',
     },
     'name-taken': { title: 'Name taken', help: 'Another user, group or context has this name. Choose another one.' },
     'last-owner': {
       title: 'Last owner',
-      help: 'The change would leave a context without anyone who administers it. Name another owner first. Administrators may do it.',
+      help: 'The change would leave a context without anyone who administers it. Name another owner first. Administrators may make this change.',
     },
     conflict: {
       title: 'Conflict',
       help: 'The request contradicts the current state. Read `detail`, read the state again, and change the request.',
     },
-    'upload-offset': { title: 'Wrong offset', help: 'Ask for the offset with HEAD, and go on from there.' },
-  }),
-  ...withStatus(410, {
-    'upload-expired': { title: 'Upload expired', help: 'Nothing was received for too long. Create a new upload.' },
   }),
   ...withStatus(412, {
-    'tus-version': { title: 'Unknown version', help: '`Tus-Version` of the response lists the versions.' },
     'precondition-failed': {
       title: 'Precondition failed',
       help: 'The resource has changed since you read it: read it again.',
     },
   }),
   ...withStatus(413, {
-    'upload-too-long': {
-      title: 'More than declared',
-      help: 'Only the bytes that `Upload-Length` declared were stored.',
-    },
     'body-too-large': { title: 'Body too large', help: 'The body exceeds `limit` bytes. Send less at once.' },
     'graph-too-large': {
       title: 'Graph too large',
@@ -288,15 +205,15 @@ export const errorCodes = {
     },
     'quota-exceeded': {
       title: 'Quota exceeded',
-      help: '`fillLevel` plus `needed` bytes would exceed the `quota` of the context. Nothing was stored. Delete files first.',
+      help: '`fillLevel` plus `needed` bytes or files (`unit`) would exceed the `quota` of the `owner`. The numbers are absent if the quota is not yours and you may not read it. Nothing was stored. Delete files first.',
     },
     'zip-too-large': {
       title: 'Too many files for one zip',
-      help: 'A zip has at most `limit` entries, counted with all that is in the lists. Download fewer at a time.',
+      help: 'A zip has at most `limit` entries, including the content of lists. Select fewer entries.',
     },
     'list-too-large': {
       title: 'Too many entries in the list',
-      help: 'One request changes at most `limit` entries in a list and the lists in it, and moves at most `limit` bytes of metadata. Begin with the lists in it. Nothing was changed.',
+      help: 'One request changes at most `limit` entries of a list, including the content of lists in it, and moves at most `limit` bytes of metadata. Nothing was changed. Begin with the lists in the list.',
     },
     'file-too-large': {
       title: 'File too large',
@@ -306,12 +223,6 @@ export const errorCodes = {
       title: 'Too large for the virus scanner',
       help: 'Files above `limit` bytes cannot be scanned for viruses, and this service stores no file without a scan.',
     },
-  }),
-  ...withStatus(423, {
-    'upload-locked': { title: 'Upload being completed', help: 'Ask again in some seconds.' },
-  }),
-  ...withStatus(460, {
-    'upload-checksum': { title: 'Wrong checksum', help: 'Nothing of the request was stored: send it again.' },
   }),
   ...withStatus(415, {
     'unsupported-type': {
@@ -327,10 +238,6 @@ export const errorCodes = {
   }),
   ...withStatus(429, {
     'locked-out': { title: 'Locked out', help: 'Too many wrong passwords. Try again after `Retry-After` seconds.' },
-    'too-many-messages': {
-      title: 'Too many messages',
-      help: 'You have sent as many messages as one user may send in an hour. Try again after `Retry-After` seconds.',
-    },
   }),
   ...withStatus(500, {
     'internal-error': {
@@ -341,7 +248,7 @@ export const errorCodes = {
   ...withStatus(501, {
     'quota-not-supported': {
       title: 'Quota not supported',
-      help: 'Quota is switched off: `service.data.quota=off`.',
+      help: 'Quota is switched off on this service.',
     },
     'not-available': { title: 'Not available', help: 'This service does not offer the operation.' },
   }),
@@ -374,7 +281,7 @@ export const errorCodes = {
     },
     'file-damaged': {
       title: 'File damaged',
-      help: 'The stored bytes of the file differ from those that were uploaded. The operator can restore them; a new upload replaces them.',
+      help: 'The bytes of the file in a backup differ from those that were uploaded, so `restore` leaves it out.',
     },
     overloaded: {
       title: 'Overloaded',
@@ -382,17 +289,31 @@ export const errorCodes = {
     },
   }),
   ...withStatus(504, {
-    'upstream-silent': {
-      title: 'No response in time',
-      help: 'Another server could not be reached or was too slow.',
-    },
+    'upstream-silent': { title: 'No response in time', help: 'Another server could not be reached or was too slow.' },
   }),
   ...withStatus(507, {
     'storage-full': {
       title: 'Storage full',
-      help: 'The disk of the service is full. Nothing was stored. Deleting files frees space; the operator can add some.',
+      help: 'The disk of the service is full. Nothing was stored. Delete files, or ask the operator for more space.',
     },
   }),
 }
 
-export type ErrorCode = keyof typeof errorCodes
+/** The names of all codes. A feature adds a member with its own (`declare module`). */
+export interface ErrorCodes {
+  core: keyof typeof coreCodes
+}
+export type ErrorCode = ErrorCodes[keyof ErrorCodes]
+
+/**
+ * Every code that an error body can contain, with its status, its title and what the client can do about it. `docs/errors.md` is generated from
+ * this table.
+ */
+export const errorCodes = { ...coreCodes } as Readonly<Record<ErrorCode, ErrorText>>
+
+/** Adds the codes of a feature. @throws {TypeError} for a code that exists */
+export function addErrorCodes(codes: Readonly<Record<string, ErrorText>>): void {
+  const twice = Object.keys(codes).find(code => code in errorCodes)
+  if (twice !== undefined) throw new TypeError(`The error code ${twice} is declared twice`)
+  Object.assign(errorCodes, codes)
+}

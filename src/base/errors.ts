@@ -36,7 +36,7 @@ export class NotAcceptable extends ServiceError {}
 export class TooSlow extends ServiceError {}
 export class Conflict extends ServiceError {}
 export class PreconditionFailed extends ServiceError {}
-/** What was there has been given up. */
+/** The resource existed and has been given up. */
 export class Gone extends ServiceError {}
 /** The bytes of an upload have another checksum than its sender says (tus 1.0, extension Checksum). */
 export class ChecksumMismatch extends ServiceError {}
@@ -139,12 +139,27 @@ export class FileUnreadable extends Overloaded {
 }
 
 /**
- * The program cannot start: wrong settings, a folder in use. The command line prints the message and exits
- * with 1.
+ * The program cannot start: a folder in use, a server that does not respond. The command line prints the message and exits with 1.
  */
 export class StartupError extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options)
     this.name = 'StartupError'
+  }
+}
+
+/** Another start fails as well until an operator changes the settings, or the files that they name. `serve` exits with 78. */
+export class SettingsError extends StartupError {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.name = 'SettingsError'
+  }
+}
+
+/** There is no store in the place that the settings name. */
+export class NoStore extends StartupError {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.name = 'NoStore'
   }
 }

@@ -10,7 +10,7 @@ interface ParsingLimit {
 
 /** Maximum cost of a JSON body. Parsing a list with as many ids blocks the event loop for about 50 ms. */
 export const MAX_JSON_COST = 150_000
-/** V8 describes the shape of every object that is unlike those before it. */
+/** V8 stores a description of the shape of each object that differs from all earlier objects. */
 const NAME_COST = 10
 
 /**
@@ -112,5 +112,5 @@ export function jsonTypeOf(value: unknown): string {
   if (value === undefined) return 'missing'
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object' && value !== null) return 'an object'
-  return typeof value === 'string' ? 'a text' : JSON.stringify(value)
+  return typeof value === 'string' ? 'a string' : JSON.stringify(value)
 }

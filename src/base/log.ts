@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { realSystem } from './system.ts'
+import { escapeControls } from './text.ts'
 import type { Bytes } from './units.ts'
 
 export type Log = Logger
@@ -43,6 +44,6 @@ export function createLog(level: LogLevel, destination: DestinationStream = stan
         censor: '[secret]',
       },
     },
-    destination,
+    { write: line => destination.write(escapeControls(line)) },
   )
 }

@@ -1,6 +1,6 @@
 /** A change that has been prepared so far that it cannot fail any more. Either of the two functions is called, once. */
 export interface Prepared {
-  /** What it changes, if that is not a setting. */
+  /** Names the thing that changes, unless it is a setting. */
   readonly what?: string
   readonly apply: () => void
   readonly discard?: () => Promise<void>

@@ -1,5 +1,5 @@
 import { Overloaded } from './errors.ts'
-import { timed } from './request-parts.ts'
+import { timed } from './request-timings.ts'
 
 /**
  * Runs one task at a time, in the order of the calls. Calls must not be nested: a task that calls `run` waits
@@ -52,8 +52,8 @@ const MAX_PREFERRED_IN_A_ROW = 4
 type Lane<T> = Map<string, T[]>
 
 /**
- * A bounded queue whose callers are served round-robin, so that one with many items delays another with one item by at most one item. In a full
- * queue a caller with few items displaces the last item of the one with the most; a preferred one displaces any other.
+ * A bounded queue that serves callers round-robin, so that a caller with many items delays another caller by at most one item. In a full
+ * queue, an item of a caller with few items displaces the last item of the caller with the most; a preferred item displaces any other item.
  */
 export class FairQueue<T> {
   readonly #capacity: () => number
@@ -78,7 +78,7 @@ export class FairQueue<T> {
   /** Adds the item. Returns the one that has no place: `undefined`, an item that was displaced, or this item itself. */
   add(item: T, share: QueueShare): T | undefined {
     const capacity = this.#capacity()
-    // Less than there was: one that left would make no room.
+    // The capacity was lowered below the number of items: dropping one of them would not make room for this one.
     if (this.#size > capacity) return item
     const dropped = this.#size < capacity ? undefined : this.#displace(this.countOf(share), share)
     if (this.#size >= capacity) return item
@@ -147,11 +147,11 @@ function longest<T>(lane: Lane<T>): { readonly caller: string; readonly items: T
 export interface SemaphoreOptions {
   /** The maximum number of tasks that run at once. */
   readonly concurrency: number
-  /** The same of one caller; less than `concurrency` where tasks may take long, so that others can always start. */
+  /** The maximum for one caller; less than `concurrency` where tasks may take long, so that others can always start. */
   readonly concurrencyOfOne?: number
   /** The maximum number of waiting tasks; the next one is refused. */
   readonly queue: number
-  /** The same of one caller. */
+  /** The maximum for one caller. */
   readonly queueOfOne?: number
   /** Names the tasks in the error message, for instance "password checks". */
   readonly what: string
@@ -211,7 +211,7 @@ export class Semaphore {
     else this.#running.set(caller, running)
   }
 
-  /** Resolves when the task has a place, which no new one can take first. */
+  /** Resolves when the task has a place. A task that arrives later cannot take this place first. */
   async #wait(share: Share): Promise<void> {
     const { queueOfOne = Number.POSITIVE_INFINITY, what } = this.#options
     if (this.#waiting.countOf(share) >= queueOfOne) throw new Overloaded(`You have too many ${what} waiting.`)

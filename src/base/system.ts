@@ -16,7 +16,7 @@ export interface System {
 export const realSystem: System = {
   now: Date.now,
   preciseNow: () => {
-    // `Date.now()` ends at the millisecond. The other clock goes on, but does not follow when the wall clock is set.
+    // `Date.now()` has whole milliseconds. `performance.now()` is more precise, but does not follow when the wall clock is set.
     const precise = performance.timeOrigin + performance.now()
     return Date.now() + Math.floor((precise % 1) * 1000) / 1000
   },

@@ -4,6 +4,13 @@ import { InvalidInput } from './errors.ts'
 export const escapeHtml = (text: string): string =>
   text.replaceAll(/[&<>"']/g, character => `&#${character.codePointAt(0)};`)
 
+/** Escapes the control characters, which terminals obey, as JSON may; line breaks and tabs stay. */
+export const escapeControls = (text: string): string =>
+  text.replaceAll(/[^\P{Cc}\t\n]/gu, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/** Whether the text contains a secret key of age or one in PEM, which no message may show. */
+export const containsSecretKey = (text: string): boolean => /AGE-SECRET-KEY-|-----BEGIN [A-Z ]*PRIVATE KEY/i.test(text)
+
 /** Whether the text has the form of a language tag: `en`, `pt-BR`, `sv_SE`. */
 export const isLanguageTag = (text: string): boolean => /^[A-Za-z]{1,8}([-_][A-Za-z0-9]{1,8})*$/.test(text)
 
@@ -30,8 +37,8 @@ const TOKEN = "[A-Za-z0-9!#$%&'*+.^_`|~-]{1,127}"
 const FORM = new RegExp(`^${TOKEN}/${TOKEN}$`)
 
 /**
- * A media type as everything here compares, stores and serves it: `type/subtype` in lower case, without parameters (RFC 9110 8.3.1).
- * `undefined` for what is none.
+ * A media type in the form in which the service compares, stores and serves it: `type/subtype` in lower case, without parameters (RFC 9110
+ * 8.3.1). `undefined` if the text is no media type.
  */
 export function parseMediaType(text: string): string | undefined {
   const bare = text.split(';', 1)[0]?.trim() ?? ''

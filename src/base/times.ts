@@ -26,7 +26,10 @@ export function isoTime(time: Milliseconds | undefined): string | undefined {
 export function readExpiry(text: string): Milliseconds {
   const time = parseTime(text)
   if (time !== undefined) return time
-  throw new InvalidInput('invalid-value', '`expires` must be a date such as 2027-01-31, or a time with a zone.')
+  throw new InvalidInput(
+    'invalid-value',
+    `\`expires\` must be a date such as 2027-01-31, or a time with a zone, but is "${text.slice(0, 40)}".`,
+  )
 }
 
 /** Resolves when the work is done or the time is over; the work continues then. */

@@ -2,10 +2,10 @@
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   readonly traceId: string
-  /** The step from which the next ones descend: 16 hexadecimal digits. */
+  /** The span that is the parent of the next spans: 16 hexadecimal digits. */
   readonly spanId: string
   readonly isSampled: boolean
-  /** What tracing systems before this service have added, unread. */
+  /** `tracestate` as earlier tracing systems wrote it; it is passed on without being read. */
   readonly state: string | undefined
 }
 

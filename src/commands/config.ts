@@ -1,6 +1,9 @@
+import { requireFirstPassword } from '../accounts/passwords.ts'
+import { requireUsable } from '../assembly/usable-settings.ts'
 import { showSettings } from '../config/describe.ts'
-import { type Command, print, printError, UsageError } from './command.ts'
-import { readSettings, settingsUsage } from './settings-options.ts'
+import { requireListening } from '../http/protocol/listening.ts'
+import { type Command, print, printError, settingsUsage, wrongWord } from '../core/command.ts'
+import { readSettings } from './settings-options.ts'
 
 export const config: Command = {
   name: 'config',
@@ -9,16 +12,21 @@ export const config: Command = {
   async run([verb, ...args]) {
     if (verb === 'check') return check(args)
     if (verb === 'show') return show(args)
-    throw new UsageError('Say `config check` or `config show`.')
+    throw wrongWord('config', ['check', 'show'], verb)
   },
 }
 
-function check(args: readonly string[]): number {
-  const { loaded, has } = readSettings(args, ['strict'])
-  for (const warning of loaded.warnings) printError(`warning: ${warning}`)
-  const refused = has('strict') && loaded.unknownKeys.length > 0
-  print(refused ? 'The settings hold unknown keys.' : 'The settings are good.')
-  return refused ? 1 : 0
+/** Each check is one that `serve` makes as well. */
+async function check(args: readonly string[]): Promise<number> {
+  const { loaded, environment, has } = readSettings(args, ['strict'])
+  const { settings, warnings, unknown } = loaded
+  for (const warning of warnings) printError(`warning: ${warning}`)
+  await requireUsable(settings, environment)
+  await requireListening(settings['service.http.host'], settings['service.http.port'])
+  if (environment.adminPassword !== undefined) requireFirstPassword(environment.adminPassword)
+  const isRefused = has('strict') && unknown.length > 0
+  print(isRefused ? 'The settings hold unknown keys or variables.' : 'The settings are good.')
+  return isRefused ? 1 : 0
 }
 
 function show(args: readonly string[]): number {

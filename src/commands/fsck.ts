@@ -1,11 +1,12 @@
 import { realSystem } from '../base/system.ts'
 import { StoreDamaged } from '../base/errors.ts'
 import { fsck as check, type Finding, type FsckReport } from '../files/fsck.ts'
-import { schema, openStores, requireStore } from '../assembly/stores.ts'
+import { requireStore } from '../core/stores.ts'
+import { schema, openStores } from '../assembly/stores.ts'
 import { requireCurrent } from '../stores/migrations.ts'
-import { type Command, print } from './command.ts'
-import { count, showProgress } from './copied.ts'
-import { readSettings, settingsUsage } from './settings-options.ts'
+import { type Command, print, settingsUsage } from '../core/command.ts'
+import { count, showProgress } from '../core/copied.ts'
+import { readSettings } from './settings-options.ts'
 
 export const fsck: Command = {
   name: 'fsck',

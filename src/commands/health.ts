@@ -1,6 +1,6 @@
 import type { Milliseconds } from '../base/units.ts'
-import { type Command, print, printError } from './command.ts'
-import { readSettings, settingsUsage } from './settings-options.ts'
+import { type Command, print, printError, settingsUsage } from '../core/command.ts'
+import { readSettings } from './settings-options.ts'
 
 const TIMEOUT: Milliseconds = 4000
 

@@ -1,26 +1,36 @@
-import { StartupError, ServiceError } from '../base/errors.ts'
-import { printError, UsageError } from './command.ts'
-import { findCommand, usage } from './commands.ts'
+import { ServiceError, SettingsError, StartupError } from '../base/errors.ts'
+import { asksForHelp, print, printError, UsageError, usageOf } from '../core/command.ts'
+import { findCommand, nearestCommand } from './commands.ts'
 import { translateDiskError } from '../stores/disk.ts'
+
+/** What sysexits.h calls EX_CONFIG: systemd does not start the service again. */
+const WRONG_SETTINGS = 78
 
 /** Runs the command that the arguments name, and resolves to the exit status. */
 export async function main(args: readonly string[]): Promise<number> {
-  const [name = 'help', ...rest] = args.map(arg => aliases.get(arg) ?? arg)
+  const [word = 'help', ...rest] = args
+  const name = aliases.get(word) ?? word
   const command = await findCommand(name)
   if (!command) {
-    printError(`stowage: there is no command "${name}"\n\n${await usage()}`)
+    const near = nearestCommand(name)
+    const hint = near === undefined ? '' : ` Did you mean "${near}"?`
+    printError(`stowage: there is no command "${name}".${hint} \`stowage help\` lists all commands.`)
     return 2
+  }
+  if (asksForHelp(rest)) {
+    print(`${usageOf(command, rest)}\n\n${command.summary}`)
+    return 0
   }
   try {
     return await command.run(rest)
   } catch (error) {
     if (error instanceof UsageError) {
-      printError(`stowage ${name}: ${error.message}\nusage: stowage ${name} ${command.usage}`)
+      printError(`stowage ${name}: ${error.message}\n${usageOf(command, rest)}`)
       return 2
     }
     if (error instanceof StartupError) {
       printError(`stowage: ${error.message}`)
-      return 1
+      return name === 'serve' && error instanceof SettingsError ? WRONG_SETTINGS : 1
     }
     const explanation = explainFailure(error)
     if (explanation === undefined) throw error
@@ -36,8 +46,8 @@ const aliases: ReadonlyMap<string, string> = new Map([
 ])
 
 const reasons: Readonly<Record<string, string>> = {
-  EACCES: 'this user has no permission. Run the command as the user that the service runs as',
-  EPERM: 'this user has no permission. Run the command as the user that the service runs as',
+  EACCES: 'this user has no permission. The user that the service runs as needs it, and runs the command',
+  EPERM: 'this user has no permission. The user that the service runs as needs it, and runs the command',
   ENOENT: 'there is no such file or folder',
   ENOTDIR: 'a part of the path is a file, not a folder',
   EISDIR: 'it is a folder, not a file',

@@ -5,19 +5,21 @@ import { readEnvironment } from '../config/environment.ts'
 import { readConfigFile } from '../config/file.ts'
 import { loadSettings } from '../config/load.ts'
 import type { Settings } from '../config/settings.ts'
-import { factorKeyFile } from '../assembly/factors.ts'
+import { factorKeyFile, restoreKeys } from '../core/factor-key-file.ts'
 import { isMissing, readPrivate } from '../stores/key-file.ts'
-import { restoreKeys } from './restore.ts'
-import { openDatabase, openStores, schema } from '../assembly/stores.ts'
+import { derive } from './derive.ts'
+import { openDatabase } from '../core/open-store.ts'
+import { layout, openStores, schema } from '../assembly/stores.ts'
 import { requireCurrent, schemaVersion } from '../stores/migrations.ts'
-import { type Command, parseArguments, UsageError } from './command.ts'
-import { printCopied, showProgress } from './copied.ts'
+import { type Command, parseArguments, UsageError } from '../core/command.ts'
+import { printCopied, showProgress } from '../core/copied.ts'
+import { requireAssignments } from './settings-options.ts'
 
 export const migrateStore: Command = {
   name: 'migrate-store',
   usage: '--from FILE [--from-set KEY=VALUE]… --to FILE [--to-set KEY=VALUE]…',
   summary:
-    'Copies a stopped store to another place or engine, each told by a configuration; the original stays as it is.',
+    'Copies a stopped store to another folder, database or bucket; the settings say from where and to where. The original stays as it is.',
   async run(args) {
     const { from, to } = readPlaces(args)
     const checked = await openDatabase(from, realSystem)
@@ -38,9 +40,11 @@ export const migrateStore: Command = {
           blobs,
         }
         const keys = factorKeyFile(from)
-        const copied = await fillStore(original, target, schema, {
-          progress: showProgress(),
+        const progress = showProgress()
+        const copied = await fillStore(original, target, layout, {
+          progress,
           finish: async () => {
+            await derive(target.database, progress)
             if (keys !== undefined && !(await isMissing(keys))) await restoreKeys(await readPrivate(keys), keys, to)
           },
         })
@@ -65,8 +69,12 @@ const places = {
 function readPlaces(args: readonly string[]): { readonly from: Settings; readonly to: Settings } {
   const { values } = parseArguments(args, places, false)
   const { from, to, 'from-set': fromSet = [], 'to-set': toSet = [] } = values
-  if (from === undefined && fromSet.length === 0) throw new UsageError('Say from where.')
-  if (to === undefined && toSet.length === 0) throw new UsageError('Say where to.')
+  if (from === undefined && fromSet.length === 0)
+    throw new UsageError('Name the store to copy: --from FILE or --from-set KEY=VALUE is missing.')
+  if (to === undefined && toSet.length === 0)
+    throw new UsageError('Name the place for the copy: --to FILE or --to-set KEY=VALUE is missing.')
+  requireAssignments('--from-set', fromSet)
+  requireAssignments('--to-set', toSet)
   return { from: read(from, fromSet), to: read(to, toSet) }
 }
 

@@ -3,14 +3,7 @@ import { type Environment, readEnvironment } from '../config/environment.ts'
 import { readConfigFile } from '../config/file.ts'
 import { type LoadedSettings, loadSettings } from '../config/load.ts'
 import type { WrittenSources } from '../config/source-values.ts'
-import { parseArguments } from './command.ts'
-
-export const settingsUsage = '[--config FILE] [--set KEY=VALUE]…'
-
-const settingsOptions = {
-  config: { type: 'string' },
-  set: { type: 'string', multiple: true },
-} as const satisfies ParseArgsConfig['options']
+import { parseArguments, type SettingsOptions, settingsOptions, UsageError } from '../core/command.ts'
 
 interface ReadSettings {
   readonly loaded: LoadedSettings
@@ -36,18 +29,21 @@ export function readSettings(
 }
 
 /** The settings that these options describe. @throws {StartupError} */
-export function settingsFrom({
-  config,
-  set = [],
-}: {
-  readonly config: string | undefined
-  readonly set: readonly string[] | undefined
-}): ReadSettings {
+export function settingsFrom({ config, set = [] }: SettingsOptions): ReadSettings {
+  requireAssignments('--set', set)
   const environment = readEnvironment()
   const file = readConfigFile(config, environment)
   const sources = { file, environment: environment.settings, overrides: set }
   const loaded = loadSettings(sources)
   return { loaded, environment, file: file?.path, sources }
+}
+
+/** Quotes no more than the key, because a value may be a secret. @throws {UsageError} */
+export function requireAssignments(option: string, given: readonly string[]): void {
+  const wrong = given.find(text => !/^\s*[^=\s][^=]*=/.test(text))
+  if (wrong === undefined) return
+  const [key = ''] = /^[\w.<>-]*/.exec(wrong) ?? []
+  throw new UsageError(`${option} takes KEY=VALUE, but "${key}" has no value.`)
 }
 
 function parse(args: readonly string[], options: ParseArgsConfig['options'] & {}): Readonly<Record<string, unknown>> {

@@ -2,17 +2,18 @@ import { Audit } from '../accounts/audit.ts'
 import { findUserByName, liftLockout, normaliseName } from '../accounts/users.ts'
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
-import { schema, openDatabase } from '../assembly/stores.ts'
+import { openDatabase } from '../core/open-store.ts'
+import { schema } from '../assembly/stores.ts'
 import { requireCurrent } from '../stores/migrations.ts'
-import { type Command, print, printError, UsageError } from './command.ts'
-import { readSettings, settingsUsage } from './settings-options.ts'
+import { type Command, print, printError, settingsUsage, UsageError } from '../core/command.ts'
+import { readSettings } from './settings-options.ts'
 
 export const unlock: Command = {
   name: 'unlock',
   usage: `NAME ${settingsUsage}`,
   summary: 'Lifts the lockout of a user, also while the service runs.',
   async run([name, ...args]) {
-    if (name === undefined || name.startsWith('-')) throw new UsageError('Say whom to unlock.')
+    if (name === undefined || name.startsWith('-')) throw new UsageError('The name of the user to unlock is missing.')
     const { loaded } = readSettings(args)
     const { settings } = loaded
     const database = await openDatabase(settings, realSystem)
@@ -25,7 +26,7 @@ export const unlock: Command = {
       }
       await liftLockout(database, user.id)
       const machine = { system: realSystem, log: createLog(settings['service.log.level']) }
-      const audit = new Audit(database, machine, settings['service.audit.retention'])
+      const audit = new Audit(database, machine)
       await audit.record({ event: 'unlocked', userId: user.id, userName: user.name, detail: { by: 'command' } })
       print(`The wrong passwords of ${user.name} are forgotten.`)
       return 0

@@ -1,39 +1,23 @@
-import { listUsers } from '../accounts/directory.ts'
-import { findUserByName, normaliseName, type User } from '../accounts/users.ts'
-import type { OperatorStore } from '../assembly/operator.ts'
-import { NotFound } from '../base/errors.ts'
+import { ADMIN, ADMINS, findUserByName, GUEST, liftLockout, normaliseName, type User } from '../accounts/users.ts'
+import type { OperatorStore } from './store-for-commands.ts'
+import { InvalidInput } from '../base/errors.ts'
 import { localEntry } from '../content/creation.ts'
+import { addMember } from '../content/kinds/group.ts'
 import type { ResourceBody } from '../content/resource-kind.ts'
-import { PRINCIPALS } from '../model/addresses.ts'
-import { type Answer, type Call, family, table } from './operator-command.ts'
-import { readPassword } from './password-input.ts'
-
-const PAGE = 1000
+import { entryUri, PRINCIPALS } from '../model/addresses.ts'
+import { type Answer, type Call, table } from '../core/operator-command.ts'
+import { everybody, userNamed } from '../core/operator-users.ts'
+import { family } from './operator-command.ts'
+import { readPassword } from '../core/password-input.ts'
 
 export const user = family('user', 'Lists and changes users, also while the service runs.', {
   list: { run: list },
-  add: { words: ['NAME'], flags: ['password', 'temporary'], run: add },
+  add: { words: ['NAME'], flags: ['password', 'temporary', 'admin'], makesStoreWith: 'admin', run: add },
   password: { words: ['NAME'], flags: ['temporary'], run: setPassword },
   disable: { words: ['NAME'], run: (store, call) => setDisabled(store, call, true) },
   enable: { words: ['NAME'], run: (store, call) => setDisabled(store, call, false) },
   delete: { words: ['NAME'], run: remove },
 })
-
-/** @throws {NotFound} */
-export async function userNamed({ database }: OperatorStore, name = ''): Promise<User> {
-  const user = await findUserByName(database, normaliseName(name))
-  if (!user) throw new NotFound('not-found', `There is no user "${name}". \`stowage user list\` lists all.`)
-  return user
-}
-
-/** All users, by name. */
-export async function* everybody({ database }: OperatorStore): AsyncIterable<User> {
-  for (let offset = 0; ; offset += PAGE) {
-    const { items } = await listUsers(database, { query: undefined, limit: PAGE, offset })
-    yield* items
-    if (items.length < PAGE) return
-  }
-}
 
 const described = ({ id, name, disabled, password, hasTemporaryPassword, hasSecondFactor, homeContext }: User) => ({
   id,
@@ -56,9 +40,30 @@ async function list(store: OperatorStore): Promise<Answer> {
 async function add(store: OperatorStore, { words: [name = ''], has }: Call): Promise<Answer> {
   const isSet = has('password') || has('temporary')
   const secret = isSet ? { password: await readPassword(), temporaryPassword: has('temporary') } : {}
-  const request = localEntry('User', () => ({ resource: { name, ...secret } }))
+  const isAdmin = has('admin')
+  const present = isAdmin ? await findUserByName(store.database, normaliseName(name)) : undefined
+  if (present) return await resetAdmin(store, present, secret)
+  const groupUris = isAdmin ? [entryUri({ context: PRINCIPALS, id: ADMINS })] : []
+  const request = { ...localEntry('User', () => ({ resource: { name, ...secret } })), groupUris }
   const { id } = await store.creation.create(store.caller, PRINCIPALS, request)
   return await changed(store, name, `is created with the id ${id}${isSet ? '' : ', without a password'}.`)
+}
+
+/** Lets the user sign in as an administrator, whatever kept them from it, except that they have lost their second factor. */
+async function resetAdmin(store: OperatorStore, user: User, secret: object): Promise<Answer> {
+  const { changes, caller } = store
+  if (user.id === GUEST) throw new InvalidInput('invalid-member', 'The guest cannot be an administrator.')
+  await change(store, user, { disabled: false, ...secret })
+  await changes.run(caller, async writer => {
+    if (user.id !== ADMIN) await addMember(writer, ADMINS, user.id)
+    await liftLockout(writer.tx, user.id)
+    writer.record({ event: 'unlocked', userId: user.id, userName: user.name })
+  })
+  const isNew = 'password' in secret
+  const password = isNew ? ' with a new password. Their sessions have ended' : ''
+  const { hasSecondFactor, name = user.id } = user
+  const factor = hasSecondFactor ? ` They have a second factor: \`stowage remove-factors ${name}\` removes it.` : ''
+  return await changed(store, user.name, `can sign in as an administrator${password}.${factor}`)
 }
 
 async function setPassword(store: OperatorStore, { words: [name], has }: Call): Promise<Answer> {

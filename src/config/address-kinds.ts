@@ -20,11 +20,13 @@ export function absoluteUrl<D extends string | undefined = undefined>(
   const expects = [
     `an absolute URL (${protocols.map(protocol => `${protocol}:`).join(', ')})`,
     folder ? 'without query or fragment' : '',
-    credentials ? '' : 'without user name',
+    credentials
+      ? 'with the special characters of a user name or password escaped, such as %2F for /'
+      : 'without user name',
   ]
   const kind = trimmed(expects.filter(Boolean).join(', '), text => {
     const url = readUrl(text, protocols)
-    if (!url || (url.hasCredentials && !credentials)) return undefined
+    if (!url || (credentials ? !hasEscapedCredentials(text) : url.hasCredentials)) return undefined
     if (!folder) return text
     return /[?#]/.test(text) ? undefined : url.href.replace(/\/?$/, '/')
   })
@@ -37,9 +39,15 @@ function readUrl(text: string, protocols: readonly string[]): { href: string; ha
   const match = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)/i.exec(text)
   const protocol = match?.[1]?.toLowerCase() ?? ''
   const authority = match?.[2] ?? ''
-  if (/[\s\\\p{Cc}]/u.test(text) || authority.includes('*') || !protocols.includes(protocol)) return undefined
+  if (/[\s\\\p{Cc}]/u.test(text) || /\*[^@]*$/.test(authority) || !protocols.includes(protocol)) return undefined
   if ((authority === '') !== (protocol === 'file') || !URL.canParse(text)) return undefined
   return { href: new URL(text).href, hasCredentials: authority.includes('@') }
+}
+
+/** A `/` in a password would make the rest of it a part of the path, which messages show. */
+function hasEscapedCredentials(text: string): boolean {
+  const [, credentials = '', rest = ''] = /^[^:]+:\/\/(?:([^/?#]*)@)?(.*)$/.exec(text) ?? []
+  return !rest.includes('@') && !/%(?![\da-f]{2})/i.test(credentials)
 }
 
 /** Scheme, host and port of a site, in the form of the `Origin` header. */

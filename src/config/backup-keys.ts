@@ -1,6 +1,6 @@
 import { isCron } from '../base/cron.ts'
 import { absoluteUrl, backupPlace } from './address-kinds.ts'
-import { secret, text } from './kinds.ts'
+import { boolean, secret, text } from './kinds.ts'
 import { settingsOf, trimmed } from './setting.ts'
 
 const cron = settingsOf(
@@ -23,6 +23,11 @@ export const backupKeys = {
     expects: 'numbers with d, w or m such as `7d 4w 12m`',
     default: '7d 4w 12m',
     help: 'Which of them are kept: the newest of each of the last 7 days, 4 weeks and 12 months that have one, and always the newest.',
+  }),
+  'service.backup.prove': boolean({
+    sameOnAllNodes: true,
+    default: true,
+    help: 'Restores each backup after it was made, and the newest one daily, into the data folder, compares it and removes it. Older backups go only then.',
   }),
   'service.backup.encrypt-to.<n>': text({
     sameOnAllNodes: true,

@@ -1,22 +1,10 @@
+import type { EffectiveSetting } from './effective-setting.ts'
 import { escapeValue } from 'properties-file/escape'
-import { groups, type Key, keys } from './keys.ts'
+import type { Key } from './core-keys.ts'
+import { groups, keys } from './keys.ts'
 import type { LoadedSettings } from './load.ts'
 import type { Setting } from './setting.ts'
 import { shownValues } from './show.ts'
-import type { Origin } from './source-values.ts'
-
-/** A setting in effect. */
-interface EffectiveSetting {
-  /** As written in a file: numbered in a list, with the name of the identity provider. */
-  readonly key: string
-  /** A secret is masked; empty where there is no value. */
-  readonly value: string
-  readonly isSet: boolean
-  readonly origin: Origin
-  /** The heading in the reference, and the meaning there, in Markdown. */
-  readonly area: string
-  readonly meaning: string
-}
 
 /** All settings in effect, in the order of the reference; secrets are masked. */
 export function effectiveSettings({

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { StartupError } from '../base/errors.ts'
+import { resolve } from 'node:path'
+import { SettingsError, StartupError } from '../base/errors.ts'
 import type { Environment } from './environment.ts'
 import type { ConfigFile } from './source-values.ts'
 
@@ -9,7 +10,7 @@ const DEFAULT_FILE = 'service.properties'
  * Reads the configuration file: the one named by `--config`, else by `SERVICE_CONFIG`, else `./service.properties` if it
  * exists, else none (D10.1).
  *
- * @throws {StartupError} that names path and reason, when the file cannot be read or is not UTF-8.
+ * @throws {SettingsError} that names path and reason, when the file cannot be read or is not UTF-8.
  */
 export function readConfigFile(named: string | undefined, environment: Environment): ConfigFile | undefined {
   const path = named ?? environment.configFile
@@ -17,7 +18,7 @@ export function readConfigFile(named: string | undefined, environment: Environme
   try {
     return { path: DEFAULT_FILE, text: read(DEFAULT_FILE) }
   } catch (error) {
-    if (error instanceof StartupError && codeOf(error.cause) === 'ENOENT') return undefined
+    if (error instanceof SettingsError && codeOf(error.cause) === 'ENOENT') return undefined
     throw error
   }
 }
@@ -28,7 +29,10 @@ function read(path: string): string {
   } catch (error) {
     const code = codeOf(error)
     const reason = reasons.get(code) ?? (error instanceof Error ? error.message : code)
-    throw new StartupError(`The configuration file ${path} cannot be read: ${reason}`, { cause: error })
+    const advice = code === 'EACCES' ? '. Let this user read it, or name another file with --config' : ''
+    throw new SettingsError(`The configuration file ${resolve(path)} cannot be read: ${reason}${advice}`, {
+      cause: error,
+    })
   }
 }
 

@@ -1,6 +1,6 @@
-import { IDP_LISTS, rows } from './keys.ts'
-import { isList, isMap, isPerIdp, locate, writeKey } from './key-pattern.ts'
-import type { Key } from './keys.ts'
+import { idpLists, removedKeys, rows } from './keys.ts'
+import { editDistance, isList, isMap, isPerIdp, locate, writeKey } from './key-pattern.ts'
+import type { Key } from './core-keys.ts'
 
 /** A setting that an environment variable holds. */
 export interface FromEnvironment {
@@ -52,10 +52,30 @@ export function settingsOf(
   return { found, unknown }
 }
 
+/** What happens instead of the removed setting whose variable this is, as a clause; `undefined` for any other. */
+export const adviceForRemovedVariable = (variable: string): string | undefined =>
+  removedVariables.find(({ pattern }) => pattern.test(variable))?.advice
+
+const removedVariables = Object.entries(removedKeys).map(([key, advice]) => ({
+  pattern: new RegExp(`^${key.split(/<\w+>/).map(variableOf).join('.+')}$`),
+  advice,
+}))
+
+/** The variable most similar to an unknown one; `undefined` when none is similar. Similar means that at most an eighth of the letters differ. */
+export function nearestVariable(unknown: string): string | undefined {
+  if (unknown.length > 200) return undefined
+  const known = [...rows.map(([key]) => variableOf(key)), ...OTHERS]
+  const distances = known.map(variable => ({ variable, distance: editDistance(unknown, variable) }))
+  const [nearest] = distances.sort((one, other) => one.distance - other.distance)
+  return nearest && nearest.distance <= Math.max(2, unknown.length / 8) ? nearest.variable : undefined
+}
+
 const pairOf = (key: string | undefined, text: string): ReadonlyArray<readonly [string, string]> =>
   key === undefined ? [] : [[key, text]]
 
-/** Keys of one provider, or those without, by variable; of a list the part before the number. Secrets also with `-file`. */
+/**
+ * Keys by variable, of one provider or without a provider. A list is named by the part before the number. Secrets also occur with `-file`.
+ */
 function keysByVariable(idp: string | undefined): ReadonlyMap<string, string> {
   const written = rows
     .filter(([key]) => isPerIdp(key) === (idp !== undefined) && !isMap(key))
@@ -77,7 +97,7 @@ function keyOf(variable: string, table: ReadonlyMap<string, string>): string | u
 const withoutLast = (key: string): string => key.slice(0, key.lastIndexOf('.'))
 
 function providersIn(written: ReadonlyMap<string, string>): readonly string[] {
-  const lists: readonly Key[] = IDP_LISTS
+  const lists: readonly Key[] = idpLists
   return [...written].flatMap(([key, text]) => {
     const place = locate(key)
     return place !== undefined && lists.includes(place.key) ? [text.trim()] : []

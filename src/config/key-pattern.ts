@@ -1,4 +1,5 @@
-import { type Key, keys, rows } from './keys.ts'
+import type { Key } from './core-keys.ts'
+import { keys, removedKeys, rows } from './keys.ts'
 
 /** The meaning of a written key: its row, and the values of its placeholders. */
 export interface Place {
@@ -31,6 +32,16 @@ export function secretOfFile(written: string): string | undefined {
 /** The key as it is written for one identity provider and one number of a list or one name of a map. */
 export function writeKey(key: Key, idp?: string, last?: number | string): string {
   return fillIn(key, idp, last)
+}
+
+/** What a written key looks like, with the placeholders of a row as groups. */
+export function patternOf(key: string): RegExp {
+  const hasLast = key.endsWith('>') && !key.endsWith('.<idp>')
+  const base = (hasLast ? key.slice(0, key.lastIndexOf('.')) : key)
+    .replaceAll('.', '\\.')
+    .replace('<idp>', '(?<idp>[^.]+)')
+  const last = !hasLast ? '' : key.endsWith('.<n>') ? '(?:\\.(?<number>[^.]*))?' : '\\.(?<name>.+)'
+  return new RegExp(`^${base}${last}$`)
 }
 
 export const isList = (key: Key): boolean => key.endsWith('.<n>')
@@ -69,13 +80,13 @@ const plain: ReadonlyMap<string, Key> = new Map(
 
 const patterns: ReadonlyArray<{ readonly key: Key; readonly pattern: RegExp }> = rows
   .filter(([key]) => !plain.has(key))
-  .map(([key]) => {
-    const base = (isList(key) || isMap(key) ? key.slice(0, key.lastIndexOf('.')) : key)
-      .replaceAll('.', '\\.')
-      .replace('<idp>', '(?<idp>[^.]+)')
-    const last = isList(key) ? '(?:\\.(?<number>[^.]*))?' : isMap(key) ? '\\.(?<name>.+)' : ''
-    return { key, pattern: new RegExp(`^${base}${last}$`) }
-  })
+  .map(([key]) => ({ key, pattern: patternOf(key) }))
+
+const removed = Object.entries(removedKeys).map(([key, advice]) => ({ pattern: patternOf(key), advice }))
+
+/** What happens instead of a removed setting, as a clause; `undefined` for a key that never was one. */
+export const adviceForRemoved = (written: string): string | undefined =>
+  removed.find(({ pattern }) => pattern.test(written))?.advice
 
 function fillIn(key: Key, idp: string | undefined, last: number | string | undefined): string {
   const parts = key.split('.').map(part => (part === '<idp>' ? (idp ?? part) : part))
@@ -91,7 +102,7 @@ function isSubsequence(some: readonly string[], all: readonly string[]): boolean
 }
 
 /** The Levenshtein distance: insertions, deletions and replacements of one letter. */
-function editDistance(from: string, to: string): number {
+export function editDistance(from: string, to: string): number {
   const letters = Array.from(to)
   let previous = [0, ...letters.map((_, index) => index + 1)]
   for (const [row, letter] of Array.from(from).entries()) {

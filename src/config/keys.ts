@@ -1,50 +1,45 @@
-import { backupKeys } from './backup-keys.ts'
-import { factorKeys } from './factor-keys.ts'
-import { fileKeys, repositoryKeys, virusScanKeys } from './content-keys.ts'
-import { lockoutKeys, mailKeys, passwordKeys, passwordRuleKeys } from './password-keys.ts'
-import { addressKeys, corsKeys, operationKeys, proxyKeys } from './service-keys.ts'
-import { sessionKeys } from './session-keys.ts'
+import { features } from '../features/features.ts'
+import { type CoreKeys, coreGroups, type Key } from './core-keys.ts'
+import { removedFromCore } from './removed-keys.ts'
+import type { Check } from './check.ts'
 import type { Setting } from './setting.ts'
-import { oidcKeys } from './oidc-keys.ts'
-import { casKeys, legacySamlKeys, samlKeys, ssoKeys } from './sso-keys.ts'
 
-/** The sections of docs/configuration.md, in its order. */
-export const groups = {
-  'Addresses and requests': addressKeys,
-  'Cookie and tokens': sessionKeys,
-  Passwords: passwordKeys,
-  'Password rules': passwordRuleKeys,
-  Lockout: lockoutKeys,
-  'Second factors': factorKeys,
-  'Password reset by e-mail': mailKeys,
-  'Single sign-on': ssoKeys,
-  'SAML 2.0': samlKeys,
-  'SAML 2.0, deprecated settings for one identity provider': legacySamlKeys,
-  'OpenID Connect': oidcKeys,
-  'CAS and SAML 1.1': casKeys,
-  'Files and quota': fileKeys,
-  'Virus scan': virusScanKeys,
-  Backups: backupKeys,
-  'Contexts, entries and search': repositoryKeys,
-  'Cross-origin requests': corsKeys,
-  'Documents of other servers': proxyKeys,
-  Operation: operationKeys,
-} as const satisfies Readonly<Record<string, Readonly<Record<string, Setting>>>>
-
-type Table = (typeof groups)[keyof typeof groups]
-type KeyOf<T> = T extends Table ? keyof T : never
-export type Key = KeyOf<Table>
-
-/**
- * All keys with their meaning (D10.2). `<n>` stands for the numbers 1, 2, 3… of a list without gaps, `<idp>` for the name of
- * an identity provider, another word at the end for a name that the operator chooses.
- */
-export const keys = Object.assign({}, ...Object.values(groups)) as {
-  readonly [K in Key]: Extract<Table, Readonly<Record<K, Setting>>>[K]
+/** The sections of docs/configuration.md, in its order: those of the core, then those of features. */
+export const groups: Readonly<Record<string, Readonly<Record<string, Setting>>>> = {
+  ...coreGroups,
+  ...Object.fromEntries(
+    features.flatMap(({ settings }) =>
+      settings && Object.keys(settings.rows).length > 0 ? [[settings.title, settings.rows]] : [],
+    ),
+  ),
 }
 
-/** The lists that define the names for `<idp>`: each protocol has its own. */
-export const IDP_LISTS = ['service.auth.saml.idps.<n>', 'service.auth.oidc.idps.<n>'] as const satisfies readonly Key[]
+/**
+ * All keys with their meaning (D10.2). `<n>` stands for the numbers 1, 2, 3… of a list without gaps, `<idp>` for the name of an identity
+ * provider, and another word at the end for a name that the operator chooses. The type has the keys of the core only; each feature knows
+ * the type of its own keys.
+ */
+export const keys = Object.assign({}, ...Object.values(groups)) as CoreKeys
 
 /** The rows as the loader uses them: without the type of each value. */
 export const rows: ReadonlyArray<readonly [key: Key, setting: Setting]> = Object.entries(keys) as Array<[Key, Setting]>
+
+/** The lists that define the names for `<idp>`: each protocol of sign-on has its own. */
+export const idpLists = rows.map(([key]) => key).filter(key => key.endsWith('.idps.<n>'))
+
+/** The lifetimes of sessions by each way to sign in. */
+export const maxAgeKeys = rows.map(([key]) => key).filter(isMaxAge)
+
+/** Contradictions between settings of features. */
+export const contradictionsOfFeatures: readonly Check[] = features.flatMap(({ contradictions }) => contradictions)
+
+/** Keys that were settings once, each with a clause that says what happens instead. */
+export const removedKeys: Readonly<Record<string, string>> = Object.assign(
+  {},
+  removedFromCore,
+  ...features.map(({ settings }) => settings?.removed),
+)
+
+function isMaxAge(key: Key): key is 'service.auth.cookie.max-age' {
+  return /^service\.auth\.[a-z]+\.max-age$/.test(key)
+}

@@ -1,5 +1,5 @@
 import { compilePattern } from '../base/patterns.ts'
-import { UNLIMITED } from '../base/units.ts'
+import { type Milliseconds, UNLIMITED } from '../base/units.ts'
 import { parseDuration, parseSize, showDuration, showSize } from './quantities.ts'
 import {
   type Kind,
@@ -66,7 +66,7 @@ export const integer = numbers((range, unlimited) => `a whole number ${range}${u
 /** 68 years: long enough, and a date computed from it remains valid. */
 const MAX_AGE = 2 ** 31 - 1
 
-/** A whole number of seconds, as cookies and SAML metadata count; durations with a unit are another kind. */
+/** A whole number of seconds, as cookies count; durations with a unit are another kind. */
 export const seconds = numbers(
   (range, unlimited) => `a whole number of seconds ${range}${unlimited}`,
   readInteger,
@@ -80,6 +80,9 @@ export const bytes = numbers(
   parseSize,
   showSize,
 )
+
+/** The maximum delay of a timer of Node.js; a longer one would fire at once. */
+export const MAX_TIMER: Milliseconds = 2 ** 31 - 1
 
 /** A span of time as D10.4 writes it; the value is in milliseconds. */
 export const duration = numbers(

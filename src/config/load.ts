@@ -1,19 +1,12 @@
-import { IDP_LISTS, type Key, rows, keys } from './keys.ts'
-import { type Place, isList, isMap, locate, nearestKey, writeKey } from './key-pattern.ts'
+import type { Key } from './core-keys.ts'
+import { idpLists, rows, keys } from './keys.ts'
+import { adviceForRemoved, type Place, isList, isMap, locate, nearestKey, writeKey } from './key-pattern.ts'
 import { Report, quote } from './report.ts'
 import type { Setting } from './setting.ts'
 import type { Settings } from './settings.ts'
 import { type Origin, type Written, readWritten, type WrittenSources } from './source-values.ts'
-import { StartupError } from '../base/errors.ts'
+import { SettingsError } from '../base/errors.ts'
 import { findContradictions } from './checks.ts'
-
-/** Keys of earlier versions that no longer have a meaning, and what to do instead. */
-const removedKeys: ReadonlyMap<string, string> = new Map([
-  [
-    'service.http.threads',
-    'a process answers with one thread; for more cores, start several processes on PostgreSQL and Redis (docs/how-to/several-nodes.md)',
-  ],
-])
 
 interface ReadSettings {
   readonly settings: Settings
@@ -49,8 +42,11 @@ function sort(written: ReadonlyMap<string, Written>, report: Report): { slots: S
   const unknownKeys: string[] = []
   for (const [writtenKey, value] of written) {
     const place = locate(writtenKey)
+    const advice = place ? undefined : adviceForRemoved(writtenKey)
     if (place) {
       slotOf(slots, place).set(place.number ?? place.name, value)
+    } else if (advice !== undefined) {
+      report.problem(`${writtenKey} is no longer a setting: ${advice}. Remove it`)
     } else {
       unknownKeys.push(writtenKey)
       report.warning(describeUnknown(writtenKey))
@@ -61,8 +57,6 @@ function sort(written: ReadonlyMap<string, Written>, report: Report): { slots: S
 
 /** The value is left out, because this may be the misspelt key of a secret. */
 function describeUnknown(key: string): string {
-  const advice = removedKeys.get(key)
-  if (advice !== undefined) return `${key} has no effect any more: ${advice}`
   const nearest = nearestKey(key)
   const printable = key.replaceAll(/\p{Cc}/gu, '?')
   return `${printable} is not a known key${nearest === undefined ? '' : `; did you mean ${nearest}?`}`
@@ -87,7 +81,7 @@ class Reading {
   }
 
   settings(): Settings {
-    const idps = new Map(IDP_LISTS.map(list => [list, this.#idpNames(list)]))
+    const idps = new Map(idpLists.map(list => [list, this.#idpNames(list)]))
     const values = rows.map(([key, setting]) => {
       const names = idpNamesFor(key, idps)
       if (!names) return [key, this.#value(key, setting)]
@@ -98,7 +92,7 @@ class Reading {
   }
 
   /** Includes unlisted names: a later check reports settings of a name that is not listed. */
-  #idpNames(list: IdpList): ReadonlySet<string> {
+  #idpNames(list: Key): ReadonlySet<string> {
     const listed = [...(this.#slots.get(list)?.get(undefined)?.values() ?? [])].map(({ text }) => text.trim())
     const configured = [...this.#slots].flatMap(([key, byIdp]) => (belongsTo(key, list) ? [...byIdp.keys()] : []))
     return new Set([...listed, ...configured].filter(name => name !== undefined))
@@ -118,9 +112,6 @@ class Reading {
   /** An entry with an error is left out. */
   #map(key: Key, setting: Setting, slot: Slot, idp?: string): ReadonlyMap<string, unknown> {
     const entries = [...slot].map(([name = '', written]) => {
-      if (key.endsWith('.<language>') && !isLanguage(name)) {
-        this.#report.problem(`${writeKey(key, idp, name)} should end in a language tag such as en or pt-BR`, key)
-      }
       return [name, this.#parse(key, setting, writeKey(key, idp, name), written)] as const
     })
     return new Map(entries.filter(([, value]) => value !== undefined))
@@ -172,17 +163,14 @@ class Reading {
   }
 }
 
-type IdpList = (typeof IDP_LISTS)[number]
-
 /** Whether the key is a setting of one of the identity providers on this list. */
-const belongsTo = (key: Key, list: IdpList): boolean => key.startsWith(list.replace(/idps\.<n>$/, 'idp.<idp>.'))
+const belongsTo = (key: Key, list: Key): boolean => key.startsWith(list.replace(/idps\.<n>$/, 'idp.<idp>.'))
 
-const idpNamesFor = (key: Key, idps: ReadonlyMap<IdpList, ReadonlySet<string>>): ReadonlySet<string> | undefined => {
-  const list = IDP_LISTS.find(list => belongsTo(key, list))
+const idpNamesFor = (key: Key, idps: ReadonlyMap<Key, ReadonlySet<string>>): ReadonlySet<string> | undefined => {
+  const list = idpLists.find(list => belongsTo(key, list))
   return list && idps.get(list)
 }
 
-const isLanguage = (tag: string): boolean => /^[a-z]{2,8}(-[a-z\d]{1,8})*$/i.test(tag)
 const isNumber = (number: string | undefined): boolean => /^[1-9]\d{0,5}$/.test(number ?? '')
 
 export interface LoadedSettings {
@@ -192,35 +180,35 @@ export interface LoadedSettings {
   readonly origins: ReadonlyMap<string, Origin>
   /** Each a sentence without a full stop; no secret is in them. */
   readonly warnings: readonly string[]
-  /** Unknown keys. They are also among the warnings; `config check --strict` rejects them. */
-  readonly unknownKeys: readonly string[]
+  /** Unknown keys and environment variables. They are also among the warnings; `config check --strict` rejects them. */
+  readonly unknown: readonly string[]
 }
 
 /**
  * Reads the settings: overrides (`key=value`) take precedence over the environment, the environment over the file, the file over
  * the defaults (D10).
  *
- * @throws {StartupError} with all errors, one per line, each naming key and value.
+ * @throws {SettingsError} with all errors, one per line, each naming key and value.
  */
 export function loadSettings(sources: WrittenSources): LoadedSettings {
   const report = new Report()
-  const written = readWritten(sources, report)
+  const { written, unknownVariables } = readWritten(sources, report)
   const { settings, origins, changes, unknownKeys } = readSettings(written, report)
   for (const change of changes) checkChange(change, report)
   findContradictions(settings, origins, report)
-  if (report.problems.length > 0) throw new StartupError(report.problems.join('\n'))
-  return { settings, origins, warnings: report.warnings, unknownKeys }
+  if (report.problems.length > 0) throw new SettingsError(report.problems.join('\n'))
+  return { settings, origins, warnings: report.warnings, unknown: [...unknownKeys, ...unknownVariables] }
 }
 
 /**
  * Checks settings of which some come from an earlier reading. @returns warnings about them
- * @throws {StartupError} when they contradict each other
+ * @throws {SettingsError} when they contradict each other
  */
 export function requireConsistent(settings: Settings, origins: LoadedSettings['origins']): readonly string[] {
   const report = new Report()
   findContradictions(settings, origins, report)
   if (report.problems.length === 0) return report.warnings
-  throw new StartupError(`Without a restart these settings contradict each other:\n${report.problems.join('\n')}`)
+  throw new SettingsError(`Without a restart these settings contradict each other:\n${report.problems.join('\n')}`)
 }
 
 /** Adds the warnings about a value that is not the default. */

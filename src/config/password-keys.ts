@@ -1,18 +1,8 @@
-import { boolean, choice, duration, integer, pattern, seconds, secret, text } from './kinds.ts'
+import { boolean, choice, duration, integer, pattern, secret, text } from './kinds.ts'
 
 /** Who may sign in with a password, and how passwords are stored (I5.1, I5.5, I5.7, I5.8; D4, D5). */
 export const passwordKeys = {
   'service.auth.http-basic': boolean({ default: false, help: 'Accept HTTP Basic credentials.' }),
-  'service.auth.access-tokens': boolean({
-    default: true,
-    help: 'Users may create access tokens for programs, and requests may carry them.',
-  }),
-  'service.auth.access-tokens.max-age': seconds({
-    min: 60,
-    max: 315_360_000,
-    default: 31_622_400,
-    help: 'Maximum lifetime of an access token.',
-  }),
   'service.auth.adminpw': secret({
     sameOnAllNodes: true,
     warn: 'overrides the stored password of admin',
@@ -47,30 +37,6 @@ export const passwordKeys = {
     default: 19_456,
     help: 'Memory of one password hash (argon2id), in KiB.',
   }),
-  'service.auth.password.argon2.iterations': integer({
-    min: 2,
-    max: 64,
-    default: 2,
-    help: 'Passes of one password hash.',
-  }),
-  'service.auth.password.argon2.parallelism': integer({
-    min: 1,
-    max: 64,
-    default: 1,
-    help: 'Lanes of one password hash.',
-  }),
-  'service.auth.password.hash.concurrency': integer({
-    min: 1,
-    max: 64,
-    default: 2,
-    help: 'Password hashes computed at once.',
-  }),
-  'service.auth.password.hash.queue': integer({
-    min: 0,
-    max: 100_000,
-    default: 200,
-    help: 'Sign-ins that may wait for a hash; further ones get 503.',
-  }),
 } as const
 
 /** The rules for a new password (I5.6, D5.2). */
@@ -102,12 +68,6 @@ export const passwordRuleKeys = {
     max: 2048,
     default: 10,
     help: 'Minimum number of characters (Unicode code points).',
-  }),
-  'service.auth.password.rule.breached': text({
-    sameOnAllNodes: true,
-    default: 'off',
-    expects: '`off`, `included`, or the path of a list',
-    help: 'Reject passwords known from leaks: `included` is a list of 50,000 common ones, `stowage breached-passwords` makes a larger one.',
   }),
   'service.auth.password.rule.custom.<n>': pattern({
     sameOnAllNodes: true,
@@ -143,9 +103,8 @@ export const lockoutKeys = {
   }),
 } as const
 
-/** Reset by e-mail and the mail server for it (D5.7). */
+/** The mail server. */
 export const mailKeys = {
-  'service.auth.password-reset': boolean({ default: false, help: 'Offer password reset by e-mail.' }),
   'service.smtp.host': text({
     expects: 'a host name',
     matches: /^[^\s/]+$/,

@@ -1,6 +1,6 @@
 import { type Bytes, type Milliseconds, UNLIMITED } from '../base/units.ts'
 
-/** Units by name, the largest first; the empty name is that of a number without a unit. */
+/** Units by name, the largest first; the empty name is for a number without a unit. */
 type Units = ReadonlyArray<readonly [name: string, factor: number]>
 
 const sizes: Units = [

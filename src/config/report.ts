@@ -1,4 +1,5 @@
-import type { Key } from './keys.ts'
+import { containsSecretKey } from '../base/text.ts'
+import type { Key } from './core-keys.ts'
 import type { Setting } from './setting.ts'
 
 /** Collects all errors and warnings about the settings, so that they are reported together. */
@@ -21,6 +22,8 @@ export class Report {
 /** A value as messages show it: on one line, shortened, without passwords. */
 export function quote(setting: Setting, text: string): string {
   if (setting.kind.secret && text !== '') return '(not shown)'
-  const harmless = text.replace(/\/\/[^/?#]*@/, '//…@')
+  if (containsSecretKey(text)) return '(not shown, because it contains a secret key)'
+  // Up to the last `@`: a password may contain characters that should have been escaped.
+  const harmless = text.replace(/\/\/.*@/, '//…@')
   return JSON.stringify(harmless.length > 100 ? `${harmless.slice(0, 100)}…` : harmless)
 }

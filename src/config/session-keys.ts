@@ -23,10 +23,6 @@ export const sessionKeys = {
     default: false,
     help: 'Name the cookie `__Host-auth_token`, which no other host of the domain can set. Needs an https base address, `secure` and the path `/`; clients that expect `auth_token` no longer work.',
   }),
-  'service.auth.clear-site-data': choice(['auto', 'off', 'storage', 'cache'], {
-    default: 'auto',
-    help: 'What the browser deletes for the whole origin at a sign-out over https: its `storage`, or also its `cache`, which can take seconds. `auto`: the storage if the base address has no path.',
-  }),
   'service.auth.cookie.max-age': seconds({
     min: 1,
     default: 86_400,
@@ -62,5 +58,14 @@ export const sessionKeys = {
   'service.auth.token.key-file': text({
     expects: 'the path of a file',
     help: 'File with the keys that seal tokens kept outside memory, created with a new key when missing. `SERVICE_AUTH_TOKEN_KEY` can replace the file.',
+  }),
+  'service.auth.second-factor.key-file': text({
+    expects: 'the path of a file',
+    help: 'File with the keys that seal the secrets of authenticator apps, created with a new key when missing. Without it: the keys of sessions outside memory, else `second-factors.key` in the data folder.',
+  }),
+  'service.auth.step-up': choice(['off', 'factors', 'all'], {
+    sameOnAllNodes: true,
+    default: 'factors',
+    help: 'Who must prove again who they are before they change passwords, names, second factors, access tokens or accounts of others, or who may do so. It applies if the sign-in is older than five minutes. The values mean no user, users with a second factor, and all users.',
   }),
 } as const

@@ -68,8 +68,8 @@ export const settingsOf =
     setting(kind, options)
 
 /**
- * A kind that trims its text, refuses an empty one and describes every failure by `expects`.
- * `read` gets the trimmed text and answers `undefined` for what it does not accept.
+ * A kind that trims its text, refuses an empty text and describes every failure by `expects`. `read` gets the trimmed text and returns
+ * `undefined` for a text that it does not accept.
  */
 export function trimmed<T>(
   expects: string,

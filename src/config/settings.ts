@@ -1,4 +1,4 @@
-import type { keys } from './keys.ts'
+import type { CoreKeys } from './core-keys.ts'
 import type { Setting } from './setting.ts'
 
 type Element<Row> = Row extends Setting<infer T> ? T : never
@@ -16,11 +16,11 @@ type Shape<Key, Row> = Key extends `${string}.<idp>.${string}`
 export type SettingsOf<Table> = { readonly [Key in keyof Table]: Shape<Key, Table[Key]> }
 
 /**
- * All settings of the service by the key of their row: `settings['service.http.port']` is a number.
+ * The settings of the core by the key of their row: `settings['service.http.port']` is a number.
  * - Settings without value and default are `undefined`.
  * - Numbered lists (`….<n>`) are arrays, empty when nothing is configured.
  * - Settings whose last part is a name (`….required.<claim>`) are maps from that name, empty when nothing is configured.
  * - Settings of an identity provider (`….<idp>.…`) are maps from its name. Each has all names that occur in the
  *   configuration, so a default is found there too.
  */
-export type Settings = SettingsOf<typeof keys>
+export type Settings = SettingsOf<CoreKeys>

@@ -1,5 +1,6 @@
 import { escapeValue } from 'properties-file/escape'
-import { type Key, keys } from './keys.ts'
+import type { Key } from './core-keys.ts'
+import { keys } from './keys.ts'
 import { isList, isMap, isPerIdp, writeKey } from './key-pattern.ts'
 import type { Setting } from './setting.ts'
 import type { Settings } from './settings.ts'
@@ -26,10 +27,13 @@ export function valueText(settings: Settings, key: Key): string {
   return set.length === 0 ? 'not set' : set.map(({ text }) => text).join(', ')
 }
 
-/** Each value of one row: one, or as many as the list and the identity providers make; without any, one that is not set. */
+/**
+ * Each value of one row: one value, or a value for each number of a list and each identity provider; if none is set, one entry without a
+ * value.
+ */
 export function shownValues(settings: Settings, key: Key): Shown[] {
   if (!isPerIdp(key)) return shownOfOne(key, settings[key])
-  const shown = [...(settings[key] as ReadonlyMap<string, unknown>)].flatMap(([idp, value]) =>
+  const shown = [...(settings[key] as unknown as ReadonlyMap<string, unknown>)].flatMap(([idp, value]) =>
     shownOfOne(key, value, idp),
   )
   return shown.length > 0 ? shown : [{ writtenKey: key, text: '', isSet: false }]

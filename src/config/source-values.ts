@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Properties, type PropertyNode } from 'properties-file/parser'
-import { settingsOf } from './from-environment.ts'
+import { adviceForRemovedVariable, nearestVariable, settingsOf } from './from-environment.ts'
 import { secretOfFile } from './key-pattern.ts'
 import type { Report } from './report.ts'
 
@@ -29,14 +29,17 @@ export interface Written {
   readonly origin: Exclude<Origin, 'default'>
 }
 
+interface AllWritten {
+  readonly written: ReadonlyMap<string, Written>
+  /** Variables that look like settings but are none. They are also among the warnings of the report. */
+  readonly unknownVariables: readonly string[]
+}
+
 /**
  * All that is written, by key: `key=value` overrides before the environment, that before the file (D10.1). No value is quoted
  * in the problems found, as it may be a secret.
  */
-export function readWritten(
-  { file, environment = {}, overrides }: WrittenSources,
-  report: Report,
-): ReadonlyMap<string, Written> {
+export function readWritten({ file, environment = {}, overrides }: WrittenSources, report: Report): AllWritten {
   const written = new Map<string, Written>()
   const lines = new Map<string, number>()
   for (const node of file ? parseProperties(file, report) : []) {
@@ -49,7 +52,12 @@ export function readWritten(
   }
   const { found, unknown } = settingsOf(environment, new Map([...written].map(([key, { text }]) => [key, text])))
   for (const { key, text } of found) written.set(key, { text, origin: 'environment' })
-  for (const variable of unknown) report.warning(`${variable} is not the variable of a known setting`)
+  const unknownVariables = unknown.filter(variable => {
+    const advice = adviceForRemovedVariable(variable)
+    if (advice !== undefined) report.problem(`${variable} is no longer the variable of a setting: ${advice}. Remove it`)
+    else report.warning(describeUnknown(variable))
+    return advice === undefined
+  })
   for (const [index, override] of overrides.entries()) {
     const end = override.indexOf('=')
     const key = override.slice(0, end).trim()
@@ -58,7 +66,12 @@ export function readWritten(
     else written.set(key, { text: override.slice(end + 1), origin: '--set' })
   }
   readSecretFiles(written, report)
-  return written
+  return { written, unknownVariables }
+}
+
+function describeUnknown(variable: string): string {
+  const nearest = nearestVariable(variable)
+  return `${variable} is not the variable of a known setting${nearest === undefined ? '' : `; did you mean ${nearest}?`}`
 }
 
 /** Replaces each `….password-file` by what the file holds, without line breaks at its end. */
@@ -76,6 +89,8 @@ function readSecretFiles(written: Map<string, Written>, report: Report): void {
       written.set(key, { text, origin: 'secret file' })
     } catch (error) {
       report.problem(`${fileKey} names ${path}, but that file cannot be read: ${(error as Error).message}`)
+      // Otherwise another check would say that the key is missing.
+      written.set(key, { text: path, origin: 'secret file' })
     }
   }
 }
@@ -88,7 +103,8 @@ function parseProperties(file: ConfigFile, report: Report): readonly PropertyNod
     return new Properties(file.text).getProperties()
   } catch {
     // The only thing the grammar refuses; the parser's message quotes the text around it.
-    report.problem(`${file.path} has a malformed \\u escape (four hexadecimal digits are expected)`)
+    const line = file.text.split(/\r\n|[\r\n]/).findIndex(text => /(?<!\\)(?:\\\\)*\\u(?![\da-f]{4})/i.test(text)) + 1
+    report.problem(`${file.path} has a malformed \\u escape in line ${line}: four hexadecimal digits are expected`)
     return []
   }
 }

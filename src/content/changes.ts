@@ -1,16 +1,30 @@
 import type { Audit, AuditEntry } from '../accounts/audit.ts'
-import { type Caller, type RequireFresh, requireNoToken, presentCaller } from '../accounts/caller.ts'
+import { type RequireFresh, requireNoToken } from '../accounts/caller-guards.ts'
+import type { Caller } from '../accounts/caller.ts'
+import { presentCaller } from '../accounts/present-caller.ts'
 import { NotFound } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
+import { endUploadsTo } from '../files/lasting-uploads.ts'
 import type { GraphText } from '../graph/graph.ts'
-import { CONTEXTS, type EntryAddress, PRINCIPALS, principalUri } from '../model/addresses.ts'
-import { type Acl, aclSlots, type Entry, type EntryHead, withModification } from '../model/entry.ts'
+import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
+import {
+  type Entry,
+  type EntryHead,
+  givesAccess,
+  givingAccess,
+  isList,
+  isOwnAcl,
+  withModification,
+} from '../model/entry.ts'
 import { type AccessCheck, decidesAboutAccounts, type EntryInContext } from '../model/rights.ts'
 import { indexEntry, indexHead, removeContextFromIndex, removeFromIndex } from '../search/index-records.ts'
 import { haveSameBody } from '../search/index-fields.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
+import { scopeInside, settleMembers } from './access-scopes.ts'
+import { type Adopted, adoptFolders } from './adopt-folders.ts'
+import { accessChange, nameIn, type Recorded } from './change-events.ts'
 import { entriesAfter, findEntry, findEntryHead } from './entry-records.ts'
 import {
   addRelations,
@@ -26,6 +40,8 @@ import {
   renewRelations,
   restoreRevisions,
   retireId,
+  retireNumber,
+  retireNumbersOf,
   reuseId,
   updateEntryRow,
   updateHeadRow,
@@ -59,9 +75,6 @@ interface Present extends EntryInContext {
   readonly caller: Caller
 }
 
-/** The event without its actor, which the writer adds. */
-type Recorded = Omit<AuditEntry, 'actorId' | 'address'>
-
 /**
  * The one way to change entries. Everything that belongs to a change happens in its transaction: the caller and their right are
  * checked again, then the precondition; the change gets a later modification time; relations, revisions and the search index follow;
@@ -75,8 +88,8 @@ export class Changes {
   }
 
   /**
-   * Runs work that changes entries in one transaction. Log lines of the audit log follow the commit. There is no way to make the changes
-   * in a transaction of others: a failed commit, or work that runs again, would leave lines about what did not happen.
+   * Runs work that changes entries in one transaction. Lines of the audit log are written after the commit. Callers cannot pass a
+   * transaction of their own: if it failed or ran again, the log would contain lines about changes that never happened.
    * @param caller looked up again inside the transaction; `undefined` for the service itself, as when it fills a new store
    * @param options.address of the client, for the audit log, where there is no caller yet
    * @throws {Unauthenticated} when the caller's session has ended meanwhile
@@ -127,6 +140,7 @@ class EntryWriter {
   readonly now: Milliseconds
   /** The rows of the audit log that are to be written. */
   readonly recorded: AuditEntry[] = []
+  readonly #touched = new Set<string>()
   readonly #caller: Caller | undefined
   readonly #deps: Dependencies
   readonly #address: string | undefined
@@ -150,15 +164,30 @@ class EntryWriter {
    * @throws {NotFound} also when another entry has taken the id meanwhile @throws {Unauthenticated | Forbidden}
    */
   async recheck(loaded: EntryInContext, check: AccessCheck): Promise<Present> {
-    const entry = await findEntry(this.tx, loaded.entry)
-    const contextEntry = await findEntryHead(this.tx, { context: CONTEXTS, id: loaded.entry.context })
-    if (!entry || !contextEntry || entry.created !== loaded.entry.created) {
+    const present = await this.#find(loaded.entry)
+    if (!present || present.entry.created !== loaded.entry.created) {
       const { context, id } = loaded.entry
       throw new NotFound('not-found', `The entry "${id}" in context ${context} has just been deleted.`)
     }
-    const present = { entry, contextEntry, caller: this.caller }
     check(present.caller, present)
     return present
+  }
+
+  /**
+   * Loads an entry that nothing outside the transaction has loaded, for a step of a larger change.
+   * @throws {NotFound} @throws {Unauthenticated | Forbidden}
+   */
+  async load(address: EntryAddress, check: AccessCheck): Promise<Present> {
+    const present = await this.#find(address)
+    if (!present) throw new NotFound('not-found', `There is no entry "${address.id}" in context ${address.context}.`)
+    check(present.caller, present)
+    return present
+  }
+
+  async #find(address: EntryAddress): Promise<Present | undefined> {
+    const entry = await findEntry(this.tx, address)
+    const contextEntry = await findEntryHead(this.tx, { context: CONTEXTS, id: address.context })
+    return entry && contextEntry && { entry, contextEntry, caller: this.caller }
   }
 
   /**
@@ -166,31 +195,70 @@ class EntryWriter {
    * was written. @param by the id of the user who makes the change, where there is no caller
    */
   async update(before: Entry, after: Entry, by = this.caller.user.id): Promise<Entry> {
-    const written = withModification(after, by, this.now)
+    const written = withModification(keepingGift(before, after), by, this.now)
     await updateEntryRow(this.tx, written)
     await renewRelations(this.tx, before, written)
     if (this.#deps.revisions.enabled) await addRevision(this.tx, before, written, by)
     await (haveSameBody(before, written) ? indexHead : indexEntry)(this.tx, written)
-    this.#recordAccess(before, written)
+    await this.#followAccess(before, written)
     return written
   }
 
   /** The same where at most the access list changes: the graphs are neither read nor written. */
   async updateHead(before: EntryHead, after: EntryHead, by = this.caller.user.id): Promise<void> {
-    const written = withModification(after, by, this.now)
+    const written = withModification(keepingGift(before, after), by, this.now)
     await updateHeadRow(this.tx, written)
     await indexHead(this.tx, written)
-    this.#recordAccess(before, written)
+    await this.#followAccess(before, written)
+  }
+
+  /** When a list begins or ceases to give access, its content follows. */
+  async #followAccess(before: EntryHead, after: EntryHead): Promise<void> {
+    await this.#recordAccess(before, after)
+    if (givesAccess(before) !== givesAccess(after)) await settleMembers(this, after, scopeInside(after))
   }
 
   /** @throws {Forbidden} `access-token-scope`, `fresh-sign-in-required` for an access list that decides about accounts (D24.5, D28.6) */
-  #recordAccess(before: EntryHead, after: EntryHead): void {
+  async #recordAccess(before: EntryHead, after: EntryHead): Promise<void> {
     const change = accessChange(before, after)
     if (change && this.#caller && decidesAboutAccounts(after)) {
       requireNoToken(this.#caller, 'change who has rights on users and groups')
       this.#deps.requireFresh(this.#caller)
     }
-    this.record(change)
+    if (change) this.record({ ...change, detail: { ...change.detail, ...(await this.#nameOf(after)) } })
+  }
+
+  /** How people call an entry; users, groups and contexts have names of their own. */
+  async #nameOf(address: EntryAddress): Promise<{ readonly name?: string }> {
+    const entry = await findEntry(this.tx, address)
+    return entry ? nameIn(entry) : {}
+  }
+
+  /** Entries have moved from one place to another: a list as `context/id`, or a context for what is in no list. */
+  async recordMoves(moved: readonly EntryAddress[], from: string, to: string): Promise<void> {
+    for (const { context, id } of moved)
+      this.record({
+        event: 'entry-moved',
+        detail: { context, entry: id, ...(await this.#nameOf({ context, id })), from, to },
+      })
+  }
+
+  /**
+   * Gives a list whose members change a later modification time: once in a transaction, because nobody sees the states in between.
+   * @param by the id of the user who makes the change, where there is no caller
+   */
+  async touch(list: EntryAddress, by?: string): Promise<void> {
+    const key = `${list.context}/${list.id}`
+    if (this.#touched.has(key)) return
+    this.#touched.add(key)
+    const head = await findEntryHead(this.tx, list)
+    if (head) await this.updateHead(head, head, by)
+  }
+
+  /** What a step has written is undone. @param recorded number of the events before it */
+  forgetStep(recorded: number): void {
+    this.#touched.clear()
+    this.recorded.length = recorded
   }
 
   /** @param options.keepsRevision false when the entry already has its revisions */
@@ -220,10 +288,18 @@ class EntryWriter {
     await moveRevisions(this.tx, from, moved, rename)
   }
 
+  /** Deletes an entry, and ends the uploads to it. */
   async delete(address: EntryAddress): Promise<void> {
+    await this.endUploads(address)
+    await retireNumber(this.tx, address)
     await dropRelations(this.tx, address)
     await deleteEntryRow(this.tx, address)
     await removeFromIndex(this.tx, address)
+  }
+
+  /** Ends the uploads to an entry that goes, or gets other content. */
+  async endUploads(address: EntryAddress): Promise<void> {
+    await endUploadsTo(this.tx, address)
   }
 
   /** Moves an entry with its revisions to the trash. @param root the id of the entry that the user moves there */
@@ -248,6 +324,8 @@ class EntryWriter {
 
   /** Deletes all entries of a context, those in its trash included. */
   async deleteAllOf(context: string): Promise<void> {
+    await endUploadsTo(this.tx, { context })
+    await retireNumbersOf(this.tx, context)
     await deleteTrashRowsOf(this.tx, context)
     await dropRelationsOf(this.tx, context)
     await deleteEntryRowsOf(this.tx, context)
@@ -264,12 +342,28 @@ class EntryWriter {
     await reuseId(this.tx, address)
   }
 
+  /** Drops the events of the steps so far, because one event is about all of them. Changes of rights stay on record one by one. */
+  forgetRecorded(): void {
+    this.recorded.splice(0, Infinity, ...this.recorded.filter(({ event }) => event === 'access-changed'))
+  }
+
   /** Writes a row of the audit log in this transaction, with the caller as the actor. */
   record(event: Recorded | undefined): void {
     if (!event) return
     const { user, client } = this.#caller ?? {}
     this.recorded.push({ ...event, actorId: user?.id, address: client?.address ?? this.#address })
   }
+}
+
+/**
+ * A list keeps giving access to its content even if a client that does not know of this sends another access list: otherwise the context
+ * would gain access to the content.
+ */
+function keepingGift<T extends EntryHead>(before: EntryHead, after: T): T {
+  const { folders } = before
+  const gives = givesAccess(before) || folders.length > 0
+  const isLost = gives && isList(after) && isOwnAcl(after.acl) && !givesAccess(after)
+  return { ...after, folders, acl: isLost ? givingAccess(after.acl) : after.acl }
 }
 
 export type { EntryWriter }
@@ -292,55 +386,14 @@ export async function buildMissingRelations(queries: Queries): Promise<void> {
   await queries.run(sql`DELETE FROM pending_work WHERE name = ${RELATIONS_WORK}`)
 }
 
-/** A record of a change of rights contains the old and the new value. Access lists and member lists can be long, so it has a part of them. */
-const MAX_NAMED = 50
-const MAX_CHARACTERS = 2000
-
-const prefix = principalUri('')
-
-/** The ids of principals of this service, and other IRIs unchanged, followed by the number of omitted ones. */
-function shortened(principals: readonly string[]): string {
-  const named = principals.slice(0, MAX_NAMED).map(iri => (iri.startsWith(prefix) ? iri.slice(prefix.length) : iri))
-  const more = principals.length - named.length
-  return more === 0 ? named.join(', ') : `${named.join(', ')} and ${more} more`
-}
-
-const bounded = (text: string): string =>
-  text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS)} … (${text.length} characters)`
-
-/** For example `admin: 5, 7; mread: _users`; empty for an entry that uses the rights of its context. */
-const describeAcl = (acl: Acl): string =>
-  bounded(
-    aclSlots
-      .flatMap(slot => ((acl[slot]?.length ?? 0) === 0 ? [] : [`${slot}: ${shortened(acl[slot] ?? [])}`]))
-      .join('; '),
-  )
-
-/** `undefined` when the access list is the same. */
-export function accessChange(before: EntryHead, after: EntryHead): Recorded | undefined {
-  if (before.acl === after.acl || fingerprint(before.acl) === fingerprint(after.acl)) return undefined
-  return {
-    event: 'access-changed',
-    detail: { entry: `${after.context}/${after.id}`, before: describeAcl(before.acl), after: describeAcl(after.acl) },
-  }
-}
-
-/** Equal for access lists that name the same principals in the same slots. */
-const fingerprint = (acl: Acl): string => JSON.stringify(aclSlots.map(slot => [...(acl[slot] ?? [])].sort()))
-
-/** `undefined` when the members are the same. @param before ids of users */
-export function membersChange(
-  groupId: string,
-  before: readonly string[],
-  after: readonly string[],
-): Recorded | undefined {
-  if (JSON.stringify([...before].sort()) === JSON.stringify([...after].sort())) return undefined
-  return {
-    event: 'members-changed',
-    detail: {
-      group: `${PRINCIPALS}/${groupId}`,
-      before: bounded(shortened(before)),
-      after: bounded(shortened(after)),
+/** {@link adoptFolders}, in a transaction of its own. */
+export const adoptFoldersOnce = (tx: Queries): Promise<Adopted | undefined> =>
+  adoptFolders({
+    tx,
+    // A later version, but no change of anybody.
+    write: async (head, acl) => {
+      const written = { ...head, acl, modified: head.modified + 1 }
+      await updateHeadRow(tx, written)
+      await indexHead(tx, written)
     },
-  }
-}
+  })

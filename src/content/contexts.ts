@@ -4,7 +4,7 @@ import { sql } from '../stores/sql.ts'
 import { RELATIVE } from '../graph/graph.ts'
 import { addressIn, CONTEXTS, contextIdOf, type EntryAddress, isReservedSegment } from '../model/addresses.ts'
 import type { EntryHead } from '../model/entry.ts'
-import { headColumnsOfE, headFromRow, type HeadRow, isIdFree } from './entry-records.ts'
+import { headColumnsOfE, headFromRow, type HeadRow, isIdFree, isNumberFree } from './entry-records.ts'
 
 export interface Context {
   readonly id: string
@@ -76,7 +76,7 @@ export async function nextId(tx: Queries, context: string): Promise<string> {
     if (!row) throw new NotFound('not-found', `There is no context "${context}".`)
     const id = String(row.last_number)
     const isNameOfContext = context === CONTEXTS && (await findContext(tx, id)) !== undefined
-    if (!isNameOfContext && (await isIdFree(tx, { context, id }))) return id
+    if (!isNameOfContext && (await isNumberFree(tx, { context, id }))) return id
   }
 }
 
@@ -98,9 +98,9 @@ export function requireContextName(raw: string): string {
   if (name === '') throw wrong('must not be empty')
   if (name.length > 2 * MAX_NAME_CHARACTERS || [...name].length > MAX_NAME_CHARACTERS)
     throw wrong(`may have at most ${MAX_NAME_CHARACTERS} characters`)
-  if (/[\p{C}/\\?#]/u.test(name) || name === '.' || name === '..') {
-    throw wrong('must not contain control characters, slashes, question marks or number signs')
-  }
+  if (/\p{C}/u.test(name)) throw wrong('must not contain control characters')
+  // A client would take such a part of a path for a step in it, also when it is escaped.
+  if (name === '.' || name === '..') throw wrong(`cannot be "${name}"`)
   if (isReservedSegment(name) || name.startsWith('_')) throw wrong(`cannot be "${name}": it is reserved`)
   return name
 }

@@ -1,4 +1,5 @@
-import { type Caller, denied, isGuest } from '../accounts/caller.ts'
+import { denied } from '../accounts/caller-guards.ts'
+import { type Caller, isGuest } from '../accounts/caller.ts'
 import { InvalidInput } from '../base/errors.ts'
 import { graphOf, type GraphText, graphText, parseGraph, type Statement, statementsOf, uri } from '../graph/graph.ts'
 import { dc, dct, store } from '../graph/vocabulary.ts'
@@ -6,13 +7,15 @@ import type { Queries } from '../stores/database.ts'
 import {
   type Acl,
   aclSlots,
-  addsToContext,
+  adds,
+  decidingAlone,
   type Entry,
   type EntryHead,
+  givesAccess,
   isList,
   isOwnAcl,
+  ofFolderOnly,
   resourceOf,
-  withoutContext,
 } from '../model/entry.ts'
 import { CONTEXTS, entryUri, PRINCIPALS, principalUri, resourceUri } from '../model/addresses.ts'
 import { findAddress, type FoundContext, getContext } from './contexts.ts'
@@ -62,8 +65,11 @@ async function findList(queries: Queries, context: string, listUri: string): Pro
 /** @throws {InvalidInput} unless the URI denotes a list in this context */
 export function requireList(list: EntryHead | undefined): EntryHead {
   if (list && isList(list)) return list
-  throw new InvalidInput('invalid-member', 'There is no such list in this context.')
+  throw new InvalidInput('unknown-list', 'There is no such list in this context. It may have been deleted meanwhile.')
 }
+
+/** Whether new entries of the list get access from the list or its folders, so that they need no copy of its access list. */
+const passesOnAccess = (list: EntryHead): boolean => givesAccess(list) || list.folders.length > 0
 
 /**
  * Applies what an entry inherits from the list it is created in (W3.2.1): the list's access list and, for a
@@ -73,10 +79,8 @@ export function requireList(list: EntryHead | undefined): EntryHead {
 export function inheriting(caller: Caller, entry: Entry, { contextEntry, list, mayWriteContext }: Place): Entry {
   if (!list) return entry
   const own = may(caller, 'administer', { entry: list, contextEntry }) || isGuest(caller)
-  const all = unionOf(entry.acl, list.acl, own ? {} : { admin: [principalUri(caller.user.id)] })
-  // If one of the two shuts out what the context gives, so does what both become.
-  const isClosed = [entry.acl, list.acl].some(acl => isOwnAcl(acl) && !addsToContext(acl))
-  const acl = isClosed ? withoutContext(all) : all
+  const creator: Acl = own ? {} : { admin: [principalUri(caller.user.id)] }
+  const acl = passesOnAccess(list) ? inFolder(entry, creator) : copied(entry.acl, list.acl, creator)
   if (mayWriteContext) return { ...entry, acl }
   const origin = uri(resourceUri(list))
   return {
@@ -84,6 +88,21 @@ export function inheriting(caller: Caller, entry: Entry, { contextEntry, list, m
     acl,
     statements: withStatement(entry.statements, entryUri(entry), store.originallyCreatedIn, origin),
   }
+}
+
+/** In a folder that gives access: a list of the entry's own decides alone unless it says otherwise, and never lets in more people than it names. */
+function inFolder({ acl }: Entry, creator: Acl): Acl {
+  if (isOwnAcl(acl)) return unionOf(acl, creator)
+  return isOwnAcl(creator) ? unionOf(creator, ofFolderOnly) : acl
+}
+
+/**
+ * For any other list, as in EntryStore. If the access list of the entry or of the list excludes access from above, their union excludes it
+ * too.
+ */
+function copied(own: Acl, ofList: Acl, creator: Acl): Acl {
+  const all = unionOf(own, ofList, creator)
+  return [own, ofList].some(acl => isOwnAcl(acl) && !adds(acl)) ? decidingAlone(all) : all
 }
 
 const unionOf = (...acls: readonly Acl[]): Acl =>

@@ -1,6 +1,8 @@
-import { type Caller, denied, isAdmin, isGuest, opensContext } from '../accounts/caller.ts'
+import { denied, isAdmin } from '../accounts/caller-guards.ts'
+import { type Caller, isGuest } from '../accounts/caller.ts'
+import { opensContext } from '../accounts/token-scopes.ts'
 import { insertGroup, setHomeContext, setMembers } from '../accounts/groups.ts'
-import { isMailAddress } from '../accounts/password-reset.ts'
+import { isMailAddress } from '../mails/link-mail.ts'
 import { Conflict, InvalidInput } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Bytes } from '../base/units.ts'
@@ -28,14 +30,15 @@ import {
   resourceUri,
 } from '../model/addresses.ts'
 import type { Database, Queries } from '../stores/database.ts'
-import { type Changes, type EntryWriter, membersChange } from './changes.ts'
+import { membersChange } from './change-events.ts'
+import type { Changes, EntryWriter } from './changes.ts'
 import { findContext, type FoundContext, nextId, requireContextName } from './contexts.ts'
 import { fromTemplate, inheriting, type Place, placeFor, readTemplate, requireList } from './creation-place.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { isIdFree } from './entry-records.ts'
 import { describeFile, requireHoldsFile, uploadEvent } from './file-description.ts'
 import { readInfo } from './info.ts'
-import { appendToList } from './list-records.ts'
+import { joinList } from './access-scopes.ts'
 import { type CreationBody, type CreationRequest, type Kinds, NEW_ID, type Upload } from './resource-kind.ts'
 
 interface Dependencies {
@@ -158,7 +161,7 @@ export class Creation {
     await writer.insert(whole)
     await kind?.complete?.(writer, whole, body)
     if (now.list) {
-      await appendToList(tx, now.list, { id, isTrusted: true })
+      await joinList(writer, now.list, whole, true)
       await writer.updateHead(now.list, now.list)
     }
     return entry
@@ -332,7 +335,7 @@ async function freeId(tx: Queries, context: string, wanted: string | undefined):
   if (!isId(wanted) || isReserved) {
     throw new InvalidInput(
       'invalid-id',
-      `"${wanted}" cannot be an id: A-Z, a-z, 0-9, _ and -, at most 128, not reserved.`,
+      `\`id\` must consist of 1 to 128 letters (A-Z, a-z), digits, "_" and "-" and must not be reserved, but is "${wanted.slice(0, 140)}".`,
     )
   }
   const isNameOfContext = context === CONTEXTS && (await findContext(tx, wanted)) !== undefined
@@ -345,8 +348,12 @@ async function freeId(tx: Queries, context: string, wanted: string | undefined):
 const MAX_URI = 16_384
 
 function requireUri(value: string | undefined, parameter: string): string {
-  if (value === undefined) throw new InvalidInput('invalid-uri', `The parameter ${parameter} is missing.`)
-  if (value.length > MAX_URI) throw new InvalidInput('invalid-uri', `The parameter ${parameter} is too long.`)
+  if (value === undefined) throw new InvalidInput('invalid-uri', `The parameter \`${parameter}\` is missing.`)
+  if (value.length > MAX_URI)
+    throw new InvalidInput(
+      'invalid-uri',
+      `The parameter \`${parameter}\` must have at most ${MAX_URI} characters, but has ${value.length}.`,
+    )
   if (value.startsWith(RELATIVE) || isAbsoluteIri(value)) return value
-  throw new InvalidInput('invalid-uri', `The parameter ${parameter} is not an absolute URI: "${value}".`)
+  throw new InvalidInput('invalid-uri', `The parameter \`${parameter}\` must be an absolute URI, but is "${value}".`)
 }

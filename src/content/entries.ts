@@ -1,27 +1,19 @@
-import { type Caller, denied, isAdmin } from '../accounts/caller.ts'
-import { findGroup } from '../accounts/groups.ts'
-import { findUser } from '../accounts/users.ts'
+import { denied, isAdmin } from '../accounts/caller-guards.ts'
+import type { Caller } from '../accounts/caller.ts'
 import { Conflict, Forbidden, NotFound } from '../base/errors.ts'
-import type { Bytes } from '../base/units.ts'
 import type { Files } from '../files/files.ts'
 import type { Graph } from '../graph/graph.ts'
-import {
-  CONTEXTS,
-  type EntryAddress,
-  type EntryKey,
-  isSystemEntry,
-  principalIn,
-  PRINCIPALS,
-} from '../model/addresses.ts'
-import { type Acl, type Entry, type EntryHead, type EntrySummary, isList } from '../model/entry.ts'
-import { type EntryInContext, may, requireRight, requires, type Right } from '../model/rights.ts'
+import { CONTEXTS, type EntryAddress, type EntryKey, isSystemEntry, PRINCIPALS } from '../model/addresses.ts'
+import { type Acl, type Entry, type EntryHead, isList } from '../model/entry.ts'
+import { type EntryInContext, may, requireRight, requires } from '../model/rights.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
+import { renaming } from './change-events.ts'
 import type { Changes, EntryWriter, Precondition } from './changes.ts'
 import { getContext } from './contexts.ts'
 import type { EntryLoader } from './entry-loader.ts'
+import { EntryReads } from './entry-reads.ts'
 import { findEntry, findEntryHead } from './entry-records.ts'
 import { displayName } from './file-description.ts'
-import { personalDataOf } from './provisioning.ts'
 import { applyHomeContext, readInfo, withInfo } from './info.ts'
 import { leaveList, listHolding, type MemberBelow, membersBelow } from './list-records.ts'
 import { type Kinds, setName } from './resource-kind.ts'
@@ -35,42 +27,13 @@ interface Dependencies {
   readonly changes: Changes
 }
 
-/** A user or group as people call it. */
-export interface NamedPrincipal {
-  readonly id: string
-  readonly name: string | undefined
-  readonly fullName: string | undefined
-}
-
-/** Changes info and name of entries, and deletes entries (W3.3 to 3.6). */
-export class Entries {
+/** Reads entries, changes their info and name, and deletes them (W3.3 to 3.6). */
+export class Entries extends EntryReads {
   readonly #deps: Dependencies
 
   constructor(deps: Dependencies) {
+    super(deps)
     this.#deps = deps
-  }
-
-  /** The entry, for a caller who has the right. @param what completes "You may not …". */
-  async get(caller: Caller, key: EntryKey, right: Right, what: string): Promise<Entry> {
-    return requireReadable(caller, await this.#deps.loader.get(key), right, what)
-  }
-
-  /** The entry of a context, for a caller who has the right. @param what completes "You may not …". */
-  async getContext(caller: Caller, contextKey: string, right: Right, what: string): Promise<Entry> {
-    return requireReadable(caller, await this.#deps.loader.getContextEntry(contextKey), right, what)
-  }
-
-  /** The id of a context, given by its id or name. @throws {NotFound} */
-  async contextId(contextKey: string): Promise<string> {
-    return (await this.#deps.loader.getContext(contextKey)).context.id
-  }
-
-  /**
-   * What an entry is and how large, for deciding where a request is answered; `undefined` where there is none.
-   * @param small entries up to this size are read where the request has arrived
-   */
-  summary(key: EntryKey, small: Bytes): Promise<EntrySummary | undefined> {
-    return this.#deps.loader.summary(key, small)
   }
 
   /** Replaces the info (W3.3.2). @param toMembers also gives the list's new ACL to all entries in the list. */
@@ -94,6 +57,7 @@ export class Entries {
         await applyHomeContext(writer.tx, entry, asked)
         const changed = withInfo(entry, asked)
         requireOwner(caller, entry, changed)
+        for (const event of renaming(entry, changed)) writer.record(event)
         if (toMembers) await applyAclBelow(writer, { list: changed, contextEntry, acl: changed.acl })
         return changed
       },
@@ -109,24 +73,6 @@ export class Entries {
     const name = await naming?.find(database, target.entry.id)
     if (name === undefined) throw new NotFound('not-found', 'This entry has no name.')
     return name
-  }
-
-  /**
-   * The users and groups in the access lists of the entry and its context, with their names: whoever administers an entry may read who has
-   * access to it, even if the names of others are hidden (D18.20).
-   */
-  async listAccess(caller: Caller, key: EntryKey): Promise<readonly NamedPrincipal[]> {
-    const { database, loader } = this.#deps
-    const target = await loader.get(key)
-    requireRight(caller, 'administer', target, 'read who has access to this entry')
-    const uris = [target.entry, target.contextEntry].flatMap(({ acl }) => Object.values(acl).flat())
-    const named: NamedPrincipal[] = []
-    for (const id of new Set(uris.flatMap(uri => principalIn(uri) ?? []))) {
-      const { name } = (await findUser(database, id)) ?? (await findGroup(database, id)) ?? {}
-      const fullName = (await personalDataOf(database, id)).name
-      if (name !== undefined || fullName !== undefined) named.push({ id, name, fullName })
-    }
-    return named
   }
 
   /** Sets the name of a context or group or, for administrators, of a user (D5.4); an empty name removes it. */
@@ -181,26 +127,23 @@ export class Entries {
   }
 
   /**
-   * Deletes an entry without a caller, if it is still there and `isUnused`. It must be one whose kind keeps nothing elsewhere.
+   * Deletes an entry without a caller, if it still exists and `isUnused`. Its kind of resource must store nothing elsewhere.
    * @param by id of the user in whose name the list that contains it changes
    */
   async deleteByService(
     address: EntryAddress,
     by: string,
-    isUnused: (entry: Entry, tx: Queries) => Promise<boolean>,
+    isUnused: (target: EntryInContext, tx: Queries) => Promise<boolean>,
   ): Promise<void> {
     await this.#deps.changes.run(undefined, async writer => {
-      const entry = await findEntry(writer.tx, address)
-      if (!entry || !(await isUnused(entry, writer.tx))) return
+      const { tx } = writer
+      const entry = await findEntry(tx, address)
+      const contextEntry = await findEntryHead(tx, { context: CONTEXTS, id: address.context })
+      if (!entry || !contextEntry || !(await isUnused({ entry, contextEntry }, tx))) return
       await deleteEntries(writer, [entry], { ...this.#deps, by })
       writer.record(deletion(entry, 1))
     })
   }
-}
-
-function requireReadable(caller: Caller, target: EntryInContext, right: Right, what: string): Entry {
-  requireRight(caller, right, target, what)
-  return target.entry
 }
 
 /** @throws {Conflict} where a user takes the last owner from a context, which only an administrator could give back */
@@ -213,9 +156,9 @@ function requireOwner(caller: Caller, before: EntryHead, after: EntryHead): void
 }
 
 /**
- * Gives all entries below a list the list's access list (W3.3.2), but for those that were added without the right to administer them: who
- * may write to the list could give themselves rights on any entry of the caller. It requires the right to administer each entry; if the
- * caller lacks it for one, the whole change is rejected.
+ * Gives the access list of a list to all entries below it (W3.3.2), except entries that were added without the right to administer them:
+ * otherwise people who may write to the list could give themselves rights on any entry of the caller. The caller needs the right to
+ * administer each entry; if they lack it for one entry, the whole change is rejected.
  */
 async function applyAclBelow(
   writer: EntryWriter,
@@ -241,7 +184,9 @@ async function deleteEntries(
   entries: readonly MemberBelow[],
   { files, kinds, by }: Pick<Dependencies, 'files' | 'kinds'> & { readonly by?: string },
 ): Promise<void> {
-  if (entries.some(isSystemEntry)) throw new Forbidden('not-allowed', 'System entries cannot be deleted.')
+  const system = entries.find(isSystemEntry)
+  if (system)
+    throw new Forbidden('not-allowed', `${system.context}/${system.id} belongs to the system and cannot be deleted.`)
   const [first] = entries
   if (first) await touchHoldingList(writer, first, by)
   for (const entry of entries) {
@@ -253,7 +198,7 @@ async function deleteEntries(
   }
 }
 
-/** @param entries number of those that are deleted with it */
+/** @param entries number of entries that are deleted together */
 const deletion = (entry: Entry, entries: number) => ({
   event: 'entry-deleted' as const,
   detail: { context: entry.context, entry: entry.id, name: displayName(entry), entries },
@@ -265,6 +210,5 @@ const deletion = (entry: Entry, entries: number) => ({
  */
 export async function touchHoldingList(writer: EntryWriter, { context, id }: EntryAddress, by?: string): Promise<void> {
   const holding = await listHolding(writer.tx, { context, id })
-  const list = holding === undefined ? undefined : await findEntryHead(writer.tx, { context, id: holding })
-  if (list) await writer.updateHead(list, list, by)
+  if (holding !== undefined) await writer.touch({ context, id: holding }, by)
 }

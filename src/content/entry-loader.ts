@@ -35,6 +35,12 @@ const HEAD_BYTES: Bytes = 500
 /** Of an access list each address is a text with an overhead of its own. */
 const memoryOfHead = ({ acl }: EntryHead): Bytes => HEAD_BYTES + 2 * memoryOf(JSON.stringify(acl))
 
+/** The names in the change log on which rights on an entry depend: the entry itself, and the folders that give access to it. */
+const subjectsOf = ({ context, id, folders }: EntryHead): string[] => [
+  `${context}/${id}`,
+  ...folders.map(folder => `${context}/${folder.id}`),
+]
+
 /**
  * Loads entries before the right has been checked. Only the services of this module have one: what they return to a route has been
  * checked (`test/house.test.ts`).
@@ -57,8 +63,8 @@ export class EntryLoader {
   }
 
   /**
-   * What an entry is and how large, before any right has been checked. `undefined` where there is none.
-   * @param small an entry up to this size is loaded at once, because the request needs it next; of a larger one, only its summary
+   * The type and size of an entry, before any right has been checked; `undefined` if there is no such entry.
+   * @param small an entry up to this size is loaded at once, because the request needs it next
    */
   async summary({ context, entry: id }: EntryKey, small: Bytes): Promise<EntrySummary | undefined> {
     const loaded = await this.#loaded({ context, id }, small)
@@ -97,7 +103,7 @@ export class EntryLoader {
       const value = await findLoadedEntry(this.#deps.database, { context, id }, most)
       if (!value) return undefined
       const entry = await this.#inGroups(value.entry)
-      return { value: { ...value, entry }, subjects: [subject], bytes: value.bytes }
+      return { value: { ...value, entry }, subjects: subjectsOf(entry), bytes: value.bytes }
     })
   }
 
@@ -112,8 +118,13 @@ export class EntryLoader {
     return this.#deps.cache.get(`head ${subject}`, async () => {
       const head = await findEntryHead(this.#deps.database, address)
       const value = head && (await this.#inGroups(head))
-      return value && { value, subjects: [subject], bytes: memoryOfHead(value) }
+      return value && { value, subjects: subjectsOf(value), bytes: memoryOfHead(value) }
     })
+  }
+
+  /** What a decision about the rights on an entry depends on in the change log, beside the caller. */
+  static subjectsOf({ entry, contextEntry }: AccessTarget): string[] {
+    return [...subjectsOf(entry), ...subjectsOf(contextEntry)]
   }
 
   /** A context, by its id or name. @throws {NotFound} */

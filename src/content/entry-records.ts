@@ -1,51 +1,75 @@
-import type { Acl, Entry, EntryHead, EntrySummary, EntryType, GraphType, ResourceType } from '../model/entry.ts'
-import type { EntryAddress } from '../model/addresses.ts'
-import { listed, portionsOf, type Sql, sql } from '../stores/sql.ts'
+import type { Acl, Entry, EntryHead, EntrySummary } from '../model/entry.ts'
+import { CONTEXTS, type EntryAddress, PRINCIPALS } from '../model/addresses.ts'
+import { listed, name, portionsOf, type Sql, sql } from '../stores/sql.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 import { type GraphText, graphText, parseGraph } from '../graph/graph.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
 import type { Queries } from '../stores/database.ts'
+import { foldersFrom, foldersOf, foldersOfTrashed } from './folder-records.ts'
 import { memoryOf } from '../stores/dependency-cache.ts'
 
 /** Reads entries: the columns of their rows, and the queries for them. `changes.ts` writes them. */
 
-export interface HeadRow {
-  context: string
-  id: string
-  entry_type: EntryType
-  graph_type: GraphType
-  resource_type: ResourceType
-  resource_uri: string | null
-  external_metadata: string | null
-  created: number
-  modified: number
-  creator: string | null
-  contributors: string
-  acl: string
-  cached: number | null
+/** The columns of a head, each with its value. */
+const headValues = {
+  context: (head: EntryHead) => head.context,
+  id: (head: EntryHead) => head.id,
+  entry_type: (head: EntryHead) => head.entryType,
+  graph_type: (head: EntryHead) => head.graphType,
+  resource_type: (head: EntryHead) => head.resourceType,
+  resource_uri: (head: EntryHead) => head.externalResource ?? null,
+  external_metadata: (head: EntryHead) => head.externalMetadata ?? null,
+  created: (head: EntryHead) => head.created,
+  modified: (head: EntryHead) => head.modified,
+  creator: (head: EntryHead) => head.creator ?? null,
+  contributors: (head: EntryHead) => JSON.stringify(head.contributors),
+  acl: (head: EntryHead) => JSON.stringify(head.acl),
+  cached: (head: EntryHead) => head.cached ?? null,
+} as const
+
+/** The columns of `entries`, each with its value: the only list of them beside the schema and {@link entryFromRow}. */
+const values = {
+  ...headValues,
+  statements: (entry: Entry) => graphText(entry.statements),
+  metadata: (entry: Entry) => entry.metadata,
+  cached_external_metadata: (entry: Entry) => entry.cachedExternalMetadata ?? null,
+  content: (entry: Entry) => entry.content ?? null,
+} as const
+
+type ValuesOf<T extends Readonly<Record<string, (entry: Entry) => unknown>>> = { [K in keyof T]: ReturnType<T[K]> }
+
+/** The stored columns. */
+export type StoredRow = ValuesOf<typeof values>
+
+/** A row with the column that {@link foldersOf} returns. */
+export interface HeadRow extends ValuesOf<typeof headValues> {
+  folders: string | null
 }
 
-export interface EntryRow extends HeadRow {
-  statements: string
-  metadata: string
-  cached_external_metadata: string | null
-  content: string | null
+export interface EntryRow extends StoredRow {
+  folders: string | null
 }
 
-export const headColumns = sql`context, id, entry_type, graph_type, resource_type, resource_uri, external_metadata, created,
-  modified, creator, contributors, acl, cached`
+const listOf = (columns: object, of: (column: Sql) => Sql = column => column): Sql =>
+  listed(Object.keys(columns).map(column => of(name(column))))
+const ofE = (column: Sql): Sql => sql`e.${column}`
 
-export const columns = sql`context, id, entry_type, graph_type, resource_type, resource_uri, external_metadata, created, modified,
-  creator, contributors, acl, statements, metadata, cached_external_metadata, cached, content`
-
+const ofHead = listOf(headValues)
+/** The columns of `entries`, for writing rows. */
+export const storedColumns = listOf(values)
 /** The same columns for the table alias `e`. */
-export const columnsOfE = sql`e.context, e.id, e.entry_type, e.graph_type, e.resource_type, e.resource_uri, e.external_metadata,
-  e.created, e.modified, e.creator, e.contributors, e.acl, e.statements, e.metadata, e.cached_external_metadata, e.cached,
-  e.content`
+export const storedColumnsOfE = listOf(values, ofE)
+
+export const headColumns = sql`${ofHead}, ${foldersOf(sql`entries`)}`
+export const columns = sql`${storedColumns}, ${foldersOf(sql`entries`)}`
+export const trashedHeadColumns = sql`${ofHead}, ${foldersOfTrashed}`
+export const trashedColumns = sql`${storedColumns}, ${foldersOfTrashed}`
+
+/** The columns for the table alias `e`. */
+const columnsOfE = sql`${storedColumnsOfE}, ${foldersOf(sql`e`)}`
 
 /** The columns of the head for the table alias `e`. */
-export const headColumnsOfE = sql`e.context, e.id, e.entry_type, e.graph_type, e.resource_type, e.resource_uri,
-  e.external_metadata, e.created, e.modified, e.creator, e.contributors, e.acl, e.cached`
+export const headColumnsOfE = sql`${listOf(headValues, ofE)}, ${foldersOf(sql`e`)}`
 
 export const headFromRow = (row: HeadRow): EntryHead => ({
   context: row.context,
@@ -60,6 +84,7 @@ export const headFromRow = (row: HeadRow): EntryHead => ({
   creator: row.creator ?? undefined,
   contributors: JSON.parse(row.contributors) as string[],
   acl: JSON.parse(row.acl) as Acl,
+  folders: foldersFrom(row.folders),
   cached: row.cached ?? undefined,
 })
 
@@ -71,26 +96,9 @@ export const entryFromRow = (row: EntryRow): Entry => ({
   content: row.content ?? undefined,
 })
 
-/** The row of an entry, its members in the order of {@link columns}. */
-export const rowOf = (entry: Entry): EntryRow => ({
-  context: entry.context,
-  id: entry.id,
-  entry_type: entry.entryType,
-  graph_type: entry.graphType,
-  resource_type: entry.resourceType,
-  resource_uri: entry.externalResource ?? null,
-  external_metadata: entry.externalMetadata ?? null,
-  created: entry.created,
-  modified: entry.modified,
-  creator: entry.creator ?? null,
-  contributors: JSON.stringify(entry.contributors),
-  acl: JSON.stringify(entry.acl),
-  statements: graphText(entry.statements),
-  metadata: entry.metadata,
-  cached_external_metadata: entry.cachedExternalMetadata ?? null,
-  cached: entry.cached ?? null,
-  content: entry.content ?? null,
-})
+/** The row of an entry, its members in the order of {@link storedColumns}. */
+export const rowOf = (entry: Entry): StoredRow =>
+  Object.fromEntries(Object.entries(values).map(([column, value]) => [column, value(entry)])) as StoredRow
 
 export const at = ({ context, id }: EntryAddress): Sql => sql`context = ${context} AND id = ${id}`
 
@@ -117,7 +125,7 @@ const storedSize = sql`octet_length(acl) + octet_length(statements) + octet_leng
   + coalesce(octet_length(cached_external_metadata), 0)`
 const wholeSize = sql`${storedSize} + coalesce(octet_length(content), 0)`
 
-/** What an entry takes in the store with its revisions, without its file. */
+/** The bytes of an entry in the store with its revisions, without its file. */
 export async function storedBytesOf(queries: Queries, { context, id }: EntryAddress): Promise<Bytes> {
   const row = await queries.get<{ bytes: number }>(sql`SELECT CAST(${wholeSize}
       + coalesce((SELECT sum(octet_length(r.metadata)) FROM metadata_revisions r
@@ -152,7 +160,7 @@ function loadedFromRow(row: EntryRow & AttachedRow): LoadedEntry {
   }
 }
 
-/** Both by one statement. @param most of a larger entry nothing is read */
+/** The entry and its attached data by one statement. @param most an entry larger than this is not read */
 export async function findLoadedEntry(
   queries: Queries,
   address: EntryAddress,
@@ -236,7 +244,7 @@ export async function modificationTimes(queries: Queries, context: string): Prom
 /** The next entries in the order of their ids after the given place, for iterating over all of them. */
 export async function entriesAfter(queries: Queries, { context, id }: EntryAddress, count: number): Promise<Entry[]> {
   const rows = await queries.all<EntryRow>(sql`SELECT ${columns} FROM entries
-    WHERE context > ${context} OR (context = ${context} AND id > ${id}) ORDER BY context, id LIMIT ${count}`)
+    WHERE (context, id) > (${context}, ${id}) ORDER BY context, id LIMIT ${count}`)
   return rows.map(entryFromRow)
 }
 
@@ -313,6 +321,18 @@ export async function headsLinkingTo(
   return rows.map(headFromRow)
 }
 
+/** The oldest result of a pipeline in the context that has this external resource. */
+export async function findPipelineResult(
+  queries: Queries,
+  context: string,
+  uri: string,
+): Promise<EntryAddress | undefined> {
+  const key = [...uri].slice(0, KEY_CHARACTERS).join('')
+  return await queries.get<EntryAddress>(sql`SELECT context, id FROM entries
+    WHERE substr(resource_uri, 1, 500) = ${key} AND resource_uri = ${uri} AND context = ${context}
+      AND graph_type = 'PipelineResult' ORDER BY created, id LIMIT 1`)
+}
+
 /** The members of a list in its order, for sorting: only with the head and with metadata that are not too large. */
 export async function sortableEntriesInList(queries: Queries, list: EntryAddress): Promise<Entry[]> {
   const rows = await queries.all<HeadRow & { metadata: string }>(sql`SELECT ${headColumnsOfE},
@@ -322,12 +342,18 @@ export async function sortableEntriesInList(queries: Queries, list: EntryAddress
   return rows.map(row => ({ ...abridged(headFromRow(row)), metadata: row.metadata }))
 }
 
-/** An entry in the trash keeps its id, so that it can come back. */
-export async function isIdFree(queries: Queries, { context, id }: EntryAddress): Promise<boolean> {
-  const taken = await queries.get(sql`SELECT 1 AS taken FROM entries WHERE ${at({ context, id })}
-    UNION ALL SELECT 1 AS taken FROM retired_ids WHERE ${at({ context, id })}
-    UNION ALL SELECT 1 AS taken FROM trashed_entries WHERE ${at({ context, id })}`)
+/** Whether a client may choose this id. The ids of users, groups and contexts are never given again, because rights name them. */
+export async function isIdFree(queries: Queries, address: EntryAddress): Promise<boolean> {
+  const taken = await queries.get(sql`SELECT 1 AS taken FROM entries WHERE ${at(address)}
+    UNION ALL SELECT 1 AS taken FROM retired_ids WHERE ${at(address)} AND context IN (${CONTEXTS}, ${PRINCIPALS})
+    UNION ALL SELECT 1 AS taken FROM trashed_entries WHERE ${at(address)}`)
   return taken === undefined
+}
+
+/** Whether no entry has or had this number, so that the service may choose it (W1.6). */
+export async function isNumberFree(queries: Queries, address: EntryAddress): Promise<boolean> {
+  const retired = await queries.get(sql`SELECT 1 AS taken FROM retired_ids WHERE ${at(address)}`)
+  return retired === undefined && (await isIdFree(queries, address))
 }
 
 /** An entry without its metadata and content. */

@@ -3,7 +3,6 @@ import {
   emptyGraph,
   type Graph,
   type GraphText,
-  graphText,
   parseGraph,
   RELATIVE,
   type Statement,
@@ -13,7 +12,8 @@ import { addressIn, type EntryAddress } from '../model/addresses.ts'
 import { type Entry, type EntryHead, resourceOf } from '../model/entry.ts'
 import { deleteRows, type Queries } from '../stores/database.ts'
 import { listed, name, portionsOf, sql, type Sql } from '../stores/sql.ts'
-import { at, columns, rowOf } from './entry-records.ts'
+import { lastNumberOf } from './contexts.ts'
+import { at, rowOf, storedColumns } from './entry-records.ts'
 import { findRevision, forEachRevision, revisionColumns, type RevisionNote } from './revisions.ts'
 
 /**
@@ -23,19 +23,14 @@ import { findRevision, forEachRevision, revisionColumns, type RevisionNote } fro
 
 /** @throws {UniqueViolation} when the context has an entry with this id */
 export async function insertEntryRow(tx: Queries, entry: Entry): Promise<void> {
-  await tx.run(sql`INSERT INTO entries (${columns}) VALUES (${listed(Object.values(rowOf(entry)))})`)
+  await tx.run(sql`INSERT INTO entries (${storedColumns}) VALUES (${listed(Object.values(rowOf(entry)))})`)
 }
 
 /** Writes every member that can change. */
 export async function updateEntryRow(tx: Queries, entry: Entry): Promise<void> {
-  await tx.run(sql`UPDATE entries SET
-      entry_type = ${entry.entryType}, graph_type = ${entry.graphType}, resource_type = ${entry.resourceType},
-      resource_uri = ${entry.externalResource ?? null}, external_metadata = ${entry.externalMetadata ?? null},
-      modified = ${entry.modified}, contributors = ${JSON.stringify(entry.contributors)},
-      acl = ${JSON.stringify(entry.acl)}, statements = ${graphText(entry.statements)},
-      metadata = ${entry.metadata}, cached_external_metadata = ${entry.cachedExternalMetadata ?? null},
-      cached = ${entry.cached ?? null}, content = ${entry.content ?? null}
-    WHERE ${at(entry)}`)
+  const { context: _context, id: _id, created: _created, creator: _creator, ...changing } = rowOf(entry)
+  const assignments = Object.entries(changing).map(([column, value]) => sql`${name(column)} = ${value}`)
+  await tx.run(sql`UPDATE entries SET ${listed(assignments)} WHERE ${at(entry)}`)
 }
 
 /** Writes the members of the head that a change of the head alone can change. */
@@ -46,7 +41,7 @@ export async function updateHeadRow(tx: Queries, head: EntryHead): Promise<void>
 
 /** Deletes an entry and its revisions. */
 export async function deleteEntryRow(tx: Queries, address: EntryAddress): Promise<void> {
-  // The row would take them with it, but in one step.
+  // Deleting the row would delete its revisions too, but all of them in one step.
   await forEachRevision(address, one => tx.run(sql`DELETE FROM metadata_revisions WHERE ${one}`))
   await tx.run(sql`DELETE FROM entries WHERE ${at(address)}`)
 }
@@ -58,10 +53,33 @@ export async function deleteEntryRowsOf(tx: Queries, context: string): Promise<v
   await deleteRows(tx, name('entries'), sql`context = ${context}`)
 }
 
-/** Records that an id must never be reused (users, groups and contexts). */
+/** Records that an id must never be given again: to nobody for users, groups and contexts, else not by the service. */
 export async function retireId(tx: Queries, { context, id }: EntryAddress): Promise<void> {
   await tx.run(sql`INSERT INTO retired_ids (context, id) VALUES (${context}, ${id}) ON CONFLICT DO NOTHING`)
 }
+
+/**
+ * Records the number of a deleted entry if the service could give this number to another entry. A number that a client has chosen does not
+ * advance the counter (W1.6), so the service reaches it later.
+ */
+export async function retireNumber(tx: Queries, { context, id }: EntryAddress): Promise<void> {
+  if (!isNumber(id)) return
+  await tx.run(sql`INSERT INTO retired_ids (context, id)
+    SELECT id, CAST(${id} AS TEXT) FROM contexts WHERE id = ${context} AND last_number < ${Number(id)} ON CONFLICT DO NOTHING`)
+}
+
+/** The same for all entries of a context. Those in its trash have gone before. */
+export async function retireNumbersOf(tx: Queries, context: string): Promise<void> {
+  const last = await lastNumberOf(tx, context)
+  // The ids that begin with a digit.
+  const rows = await tx.all<{ id: string }>(
+    sql`SELECT id FROM entries WHERE context = ${context} AND id >= '1' AND id < ':'`,
+  )
+  for (const { id } of rows) if (isNumber(id) && Number(id) > last) await retireId(tx, { context, id })
+}
+
+/** Numbers in the form that the service writes; it never reaches longer numbers. */
+const isNumber = (id: string): boolean => /^[1-9]\d{0,14}$/.test(id)
 
 export async function reuseId(tx: Queries, { context, id }: EntryAddress): Promise<void> {
   await tx.run(sql`DELETE FROM retired_ids WHERE context = ${context} AND id = ${id}`)

@@ -1,4 +1,5 @@
-import { type Caller, denied } from '../accounts/caller.ts'
+import { denied } from '../accounts/caller-guards.ts'
+import type { Caller } from '../accounts/caller.ts'
 import { findGroup } from '../accounts/groups.ts'
 import { findUser, type User } from '../accounts/users.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
@@ -7,7 +8,6 @@ import { CONTEXTS, type EntryAddress, type EntryKey, PRINCIPALS } from '../model
 import { type Entry, hasExternalMetadata, isList } from '../model/entry.ts'
 import { ResponseBudget } from '../model/response-budget.ts'
 import { type Access, accessOf, type AccessTarget, type EntryInContext } from '../model/rights.ts'
-import type { Hit } from '../search/search.ts'
 import type { Database } from '../stores/database.ts'
 import { type DependencyCache, memoryOf } from '../stores/dependency-cache.ts'
 import { findCachedMetadata } from './lookup.ts'
@@ -17,7 +17,7 @@ import { describeInfo } from './info.ts'
 import { type Paging, wholeList } from '../model/list-order.ts'
 import { countListMembers } from './list-records.ts'
 import { loadRelations, readableRelations, type Relations } from './relations.ts'
-import type { EntryView, Kinds, MemberViewer } from './resource-kind.ts'
+import type { EntryView, KindReads, MemberViewer } from './resource-kind.ts'
 import type { Revisions } from './revisions.ts'
 
 /** The data of a user or group that are stored outside its entry. */
@@ -31,8 +31,8 @@ interface Account {
 const MAX_REVISIONS = 100
 const MAX_RELATIONS = 1000
 const RELATION_BYTES = 250
-/** Memory of the surroundings of an entry without their texts, and of each of their relations. */
-const SURROUNDINGS_BYTES = 150
+/** Memory of the joined data of an entry without their texts, and of each of their relations. */
+const JOINED_BYTES = 150
 const MEMORY_OF_RELATION = 300
 
 /** An entry, and what the caller may do with it. */
@@ -41,7 +41,7 @@ interface Shown {
   readonly access: Access
 }
 
-interface Surroundings {
+interface JoinedData {
   /** The name of a context. */
   readonly name: string | undefined
   readonly info: GraphText
@@ -56,7 +56,7 @@ interface Dependencies {
   readonly database: Database
   readonly cache: DependencyCache
   readonly loader: EntryLoader
-  readonly kinds: Kinds
+  readonly kinds: KindReads
   readonly ledger: Ledger
   readonly revisions: Revisions
 }
@@ -64,6 +64,11 @@ interface Dependencies {
 interface EntryViewsOptions {
   /** Every caller may read the info of every entry, as in the predecessor of this interface (D18.11). */
   readonly publicInfo: boolean
+}
+
+/** A hit of a search, and what the caller may do with it. The rights are decided once, when the hit is found. */
+export interface Hit extends EntryInContext {
+  readonly access: Access
 }
 
 /** Presents entries to callers and leaves out what they may not read. */
@@ -89,11 +94,12 @@ export class EntryViews implements MemberViewer {
   }
 
   /** The statements of other entries about this one, for callers who may read its info. */
-  async relations(caller: Caller, key: EntryKey): Promise<Graph> {
+  async relations(caller: Caller, key: EntryKey): Promise<{ readonly entry: Entry; readonly graph: Graph }> {
     const target = await this.#deps.loader.get(key)
     this.#requireInfo(caller, target)
-    const { relations } = await this.#surroundingsOf(target.entry)
-    return await this.#readable(caller, target.entry, relations, ResponseBudget.forOne())
+    const { entry } = target
+    const { relations } = await this.#joinedDataOf(entry)
+    return { entry, graph: await this.#readable(caller, entry, relations, ResponseBudget.forOne()) }
   }
 
   /** The entry that an address names, as {@link of} presents it. @throws {NotFound} */
@@ -114,34 +120,34 @@ export class EntryViews implements MemberViewer {
   async of(caller: Caller, target: EntryInContext, detailed: boolean, paging: Paging = wholeList): Promise<EntryView> {
     const access = this.#requireInfo(caller, target)
     const { entry } = target
-    const { name, info, relations, sha256 } = await this.#surroundingsOf(entry)
+    const { name, info, relations, sha256 } = await this.#joinedDataOf(entry)
     const showsQuota = entry.context === CONTEXTS && this.#deps.ledger.enforced && access.readsResource
     const quota = showsQuota ? await this.#deps.ledger.quotaOf(this.#database, entry.id) : undefined
-    if (!detailed) return { entryId: entry.id, info, name, quota }
+    if (!detailed) return { contextId: entry.context, entryId: entry.id, info, name, quota }
     const details = await this.#details(caller, { entry, access }, relations, ResponseBudget.forOne())
     const isShown = entry.entryType === 'Local' && access.readsResource
     const kind = isShown ? this.#deps.kinds.of(entry) : undefined
     const resource = await kind?.view(caller, target, { presenter: this, paging, sha256 })
-    return { entryId: entry.id, info, name, quota, ...details, resource }
+    return { contextId: entry.context, entryId: entry.id, info, name, quota, ...details, resource }
   }
 
   /**
    * The parts of the view that are stored outside the entry's row and are the same for all callers; cached until one of
    * their rows changes.
    */
-  async #surroundingsOf(entry: Entry): Promise<Surroundings> {
+  async #joinedDataOf(entry: Entry): Promise<JoinedData> {
     const subject = `${entry.context}/${entry.id}`
-    // The cache key contains the version of the entry, because a newer version has other surroundings.
-    const cached = await this.#deps.cache.get(`surroundings ${subject} ${entry.modified}`, async () => {
-      const value = await this.#loadSurroundings(entry)
+    // The cache key contains the version of the entry, because a newer version has other joined data.
+    const cached = await this.#deps.cache.get(`joined ${subject} ${entry.modified}`, async () => {
+      const value = await this.#loadJoinedData(entry)
       const { rows, memberships } = value.relations
-      const bytes = SURROUNDINGS_BYTES + memoryOf(value.info) + MEMORY_OF_RELATION * (rows.length + memberships.length)
+      const bytes = JOINED_BYTES + memoryOf(value.info) + MEMORY_OF_RELATION * (rows.length + memberships.length)
       return { value, subjects: [subject], bytes }
     })
-    return cached ?? (await this.#loadSurroundings(entry))
+    return cached ?? (await this.#loadJoinedData(entry))
   }
 
-  async #loadSurroundings(entry: Entry): Promise<Surroundings> {
+  async #loadJoinedData(entry: Entry): Promise<JoinedData> {
     const { revisions, loader } = this.#deps
     const attached = await loader.attached(entry)
     const { sha256, hasRevisions } = attached
@@ -167,12 +173,18 @@ export class EntryViews implements MemberViewer {
     if (entry.isAbridged) {
       const name = await this.#contextName(entry)
       const info = this.#readsInfo(access) ? describeInfo(entry, { homeContext: account?.homeContext }) : emptyGraph
-      return { entryId: entry.id, name, info, rights: access.rights, truncated: true }
+      return { contextId: entry.context, entryId: entry.id, name, info, rights: access.rights, truncated: true }
     }
-    const { name, info, relations, hasRevisions } = await this.#surroundingsOf(entry)
+    const { name, info, relations, hasRevisions } = await this.#joinedDataOf(entry)
     if (hasRevisions) budget.spend(info.length)
     const details = await this.#details(caller, shown, relations, budget)
-    return { entryId: entry.id, name, info: this.#readsInfo(access) ? info : emptyGraph, ...details }
+    return {
+      contextId: entry.context,
+      entryId: entry.id,
+      name,
+      info: this.#readsInfo(access) ? info : emptyGraph,
+      ...details,
+    }
   }
 
   async #details(

@@ -32,7 +32,7 @@ export function describeFile(
   return say(measured, rdfs.label, file?.fileName)
 }
 
-/** The media type that the file is served with: the one in `info`, if it is valid, which anyone who may write the info sets. */
+/** The media type with which the file is served: the type in `info` if it is valid. Anyone who may write the info sets this type. */
 export function mediaTypeOf(entry: Entry): string {
   const type = objectsOf(entry.statements, resourceOf(entry), dct.format)[0]?.value
   return (type === undefined ? undefined : parseMediaType(type)) ?? UNTYPED
@@ -40,10 +40,22 @@ export function mediaTypeOf(entry: Entry): string {
 
 /** The file name for downloads: the label without folder names (RFC 6266 4.3), else the entry's id. */
 export function fileNameOf(entry: Entry): string {
-  const label = objectsOf(entry.statements, resourceOf(entry), rdfs.label)[0]?.value ?? ''
-  const name = label.slice(Math.max(label.lastIndexOf('/'), label.lastIndexOf('\\')) + 1)
-  return name === '' || name === '.' || name === '..' ? entry.id : name
+  const name = withoutFolders(objectsOf(entry.statements, resourceOf(entry), rdfs.label)[0]?.value ?? '')
+  return name === '' || isFolderName(name) ? entry.id : name
 }
+
+/**
+ * The name that an upload gives its file; an empty name counts as none. @throws {InvalidInput} for a name that no system accepts for a file
+ */
+export function readFileName(name: string | undefined): string | undefined {
+  if (name === undefined || name === '') return undefined
+  if (!isFolderName(withoutFolders(name)) && !name.includes('\0')) return name
+  throw new InvalidInput('invalid-value', `A file cannot have the name ${JSON.stringify(name.slice(0, 80))}.`)
+}
+
+const withoutFolders = (path: string): string => path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
+
+const isFolderName = (name: string): boolean => name === '.' || name === '..'
 
 /** The name that people see: the label that an upload writes, or the title; the id if the entry has neither. */
 export function displayName(entry: Entry): string {

@@ -70,10 +70,8 @@ export function describeInfo(entry: Entry, { homeContext, revisions = [] }: Info
   say(e, store.resource, uri(r))
   if (entry.entryType !== 'Reference') say(e, store.metadata, uri(metadataUri(entry)))
   say(e, store.relation, uri(relationsUri(entry)))
-  if (entry.externalMetadata !== undefined) {
-    say(e, store.externalMetadata, uri(entry.externalMetadata))
-    say(e, store.cachedExternalMetadata, uri(x))
-  }
+  if (entry.externalMetadata !== undefined) say(e, store.externalMetadata, uri(entry.externalMetadata))
+  if (hasExternalMetadata(entry)) say(e, store.cachedExternalMetadata, uri(x))
   if (entry.cached !== undefined) say(x, store.cached, dateTime(entry.cached))
   if (entry.entryType !== 'Local') say(e, rdf.type, uri(store.term(entry.entryType)))
   if (entry.graphType !== 'None') say(r, rdf.type, uri(store.term(entry.graphType)))
@@ -160,14 +158,18 @@ export function readInfo(graph: Graph, entry: Entry): InfoRequest {
     return !isManaged(subject, predicate, entry)
   }
   const statements = withSubjectMoved(graphOf([...statementsOf(graph)].filter(isKept)), former, r)
-  const principals = [...named.values()].reduce((sum, { size }) => sum + size, 0)
-  if (principals > MAX_PRINCIPALS) {
-    throw new TooLarge('graph-too-large', `An access list can contain at most ${MAX_PRINCIPALS} users and groups.`, {
-      extra: { limit: MAX_PRINCIPALS },
-    })
-  }
   const acl: Acl = Object.fromEntries([...named].map(([slot, principals]) => [slot, [...principals]]))
+  requireFewPrincipals(acl)
   return { ...asked, acl, statements }
+}
+
+/** @throws {TooLarge} `graph-too-large` */
+export function requireFewPrincipals(acl: Acl): void {
+  const principals = aclSlots.reduce((sum, slot) => sum + (acl[slot]?.length ?? 0), 0)
+  if (principals <= MAX_PRINCIPALS) return
+  throw new TooLarge('graph-too-large', `An access list can contain at most ${MAX_PRINCIPALS} users and groups.`, {
+    extra: { limit: MAX_PRINCIPALS },
+  })
 }
 
 /** The type that an object of `rdf:type` gives the entry or its resource; `undefined` where it is none of the types of the service. */
@@ -253,6 +255,7 @@ const keepingOrigin = (entry: Entry, statements: Graph): Graph => {
 /** The entry with its new info applied (W3.3.2, steps 1 to 5). */
 export function withInfo(entry: Entry, asked: InfoRequest): Entry {
   const isLocal = entry.entryType === 'Local'
+  if (!isLocal) requireSameResult(entry, asked)
   const becomesLinkReference = asked.entryType === 'LinkReference' && !isLocal
   const changed: Entry = {
     ...entry,
@@ -279,6 +282,18 @@ export function withInfo(entry: Entry, asked: InfoRequest): Entry {
     metadata: moved(metadata),
     cachedExternalMetadata: cached === undefined ? undefined : moved(cached),
   }
+}
+
+/**
+ * Who may write the result of a pipeline may change its resource at another server, so only the service makes one, and says where its
+ * resource is.
+ */
+function requireSameResult({ graphType, externalResource }: Entry, asked: InfoRequest): void {
+  const isResult = graphType === 'PipelineResult'
+  if (isResult !== (asked.graphType === 'PipelineResult'))
+    throw new InvalidInput('invalid-graph', 'An entry cannot become a PipelineResult, nor cease to be one.')
+  if (isResult && (asked.externalResource ?? externalResource) !== externalResource)
+    throw new InvalidInput('invalid-graph', 'The resource of a PipelineResult cannot be changed.')
 }
 
 /** Clients send the home context of a user or group as a statement of `info`. */

@@ -2,10 +2,13 @@ import type { Caller } from '../accounts/caller.ts'
 import { Conflict, InvalidInput, NotFound, TooLarge, WrongMethod } from '../base/errors.ts'
 import type { Bytes } from '../base/units.ts'
 import { findFile, moveFile } from '../files/file-records.ts'
+import type { Files } from '../files/files.ts'
+import type { UsageChange } from '../files/quota-thresholds.ts'
+import type { Amount } from '../files/quota-usage.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import { type GraphText, graphText, mapIris, parseGraph } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
-import { addsToContext, type Entry, holdsGraph, isList, isOwnAcl, withModification } from '../model/entry.ts'
+import { adds, type Entry, followsFolder, holdsGraph, isList, isOwnAcl, withModification } from '../model/entry.ts'
 import {
   cachedMetadataUri,
   CONTEXTS,
@@ -17,35 +20,42 @@ import {
   relationsUri,
   resourceUri,
 } from '../model/addresses.ts'
-import { accessChange, type Changes, type EntryWriter } from './changes.ts'
+import { accessChange, nameIn } from './change-events.ts'
+import type { Changes, EntryWriter } from './changes.ts'
 import { getContext, nextId } from './contexts.ts'
 import { inheriting, placeFor, requireList } from './creation-place.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { findEntry, findEntryHead, storedBytesOf } from './entry-records.ts'
-import {
-  appendToList,
-  forgetList,
-  leaveList,
-  listHolding,
-  listMembers,
-  membersBelow,
-  replaceListMembers,
-} from './list-records.ts'
+import { emptyList, joinList, leaveItsList, scopeInside, setMembers } from './access-scopes.ts'
+import { leaveList, listHolding, listMembers, membersBelow } from './list-records.ts'
 import type { Read } from './values.ts'
-import { type EntryInContext, may, requireRight } from '../model/rights.ts'
+import { type EntryInContext, may, requireMayLeave, requireRight } from '../model/rights.ts'
 
 interface Dependencies {
   readonly loader: EntryLoader
   readonly changes: Changes
   readonly ledger: Ledger
+  readonly files: Pick<Files, 'reportThresholds'>
 }
 
-interface Move {
+export interface Move {
   readonly entry: EntryAddress
   /** The list that contains the entry now; absent when it is in none, or in any list. */
   readonly from: EntryAddress | undefined
   /** Removes it from any list that contains it. */
   readonly fromAny: boolean
+}
+
+/** Where an entry goes. */
+export interface MoveTarget {
+  readonly context: string
+  /** Id of a list of the context; absent: in no list. */
+  readonly list: string | undefined
+}
+
+interface Moved {
+  readonly moved: Entry
+  readonly usage: readonly UsageChange[]
 }
 
 /** Moves entries between lists, within a context or into another one (W3.8.5). */
@@ -62,41 +72,73 @@ export class ListMoves {
     if (!isList(target.entry)) throw new WrongMethod('POST', ['GET', 'PUT', 'DELETE', 'HEAD'])
     const move = await read()
     requireRight(caller, 'writeresource', target, 'add to this list')
-    return await this.#deps.changes.run(caller, async writer => {
-      const { tx, caller: mover } = writer
-      const place = await placeFor(tx, mover, target.entry.context, resourceUri(target.entry))
-      const list = requireList(place.list)
-      const { entry, contextEntry } = await requirePlaced(tx, move.entry)
-      await this.#leave(writer, { entry, contextEntry }, move)
-      if (entry.context === list.context) {
-        await appendToList(tx, list, {
-          id: entry.id,
-          isTrusted: may(mover, 'administer', { entry, contextEntry }),
-        })
-        await touch(writer, list)
-        return entry
-      }
-      requireMovable(entry.context, list.context)
-      // In the other context others may read it. So what was added by people who do not administer it stays, in no list.
-      const all = [entry, ...(isList(entry) ? await membersBelow(tx, entry, 'trusted') : [])]
-      for (const { id } of all) {
-        const one = await findEntryHead(tx, { context: entry.context, id })
-        const what = `move the entry "${id}" to another context`
-        if (one) requireRight(mover, 'administer', { entry: one, contextEntry }, what)
-      }
-      await requireNotTooLarge(tx, entry, all)
-      const moved = await this.#transfer(writer, all, list.context, one => {
-        const renewed = withModification(one, mover.user.id, writer.now)
-        return isOwnAcl(one.acl) && !addsToContext(one.acl) ? renewed : inheriting(mover, renewed, place)
-      })
-      await appendToList(tx, list, { id: moved.id, isTrusted: true })
-      await touch(writer, list)
-      return moved
-    })
+    const { moved, usage } = await this.#deps.changes.run(caller, writer =>
+      this.moveWithin(writer, { context: target.entry.context, list: target.entry.id }, move),
+    )
+    await this.#deps.files.reportThresholds(usage)
+    return moved
   }
 
-  /** Two moves of one entry run one after the other, and the second finds that the entry has left the list (409). */
-  async #leave(writer: EntryWriter, { entry, contextEntry }: EntryInContext, { from, fromAny }: Move): Promise<void> {
+  /**
+   * {@link move} as a step of a larger change, also out of every list. What it changes of quotas is reported after the commit
+   * ({@link Files.reportThresholds}).
+   */
+  async moveWithin(writer: EntryWriter, target: MoveTarget, move: Move): Promise<Moved> {
+    const { tx, caller: mover } = writer
+    const listUri = target.list === undefined ? undefined : resourceUri({ context: target.context, id: target.list })
+    // To take an entry out of its list needs no right on the context.
+    const isTakenOut = listUri === undefined && move.entry.context === target.context
+    const place = isTakenOut ? undefined : await placeFor(tx, mover, target.context, listUri)
+    const list = listUri === undefined ? undefined : requireList(place?.list)
+    const { entry, contextEntry } = await requirePlaced(tx, move.entry)
+    const staysInFolder =
+      list !== undefined && entry.context === list.context && entry.folders[0]?.id === scopeInside(list)
+    if (!staysInFolder) requireMayLeave(mover, { entry, contextEntry })
+    const from = await this.#leave(writer, { entry, contextEntry }, move)
+    const to = list ? `${list.context}/${list.id}` : (place?.context ?? entry.context)
+    if (!place || entry.context === place.context) {
+      if (list) {
+        // Within the same folder, the access to the entry stays the same. An entry that follows the folder is trusted: untrusted members
+        // follow no folder.
+        const isTrusted =
+          (staysInFolder && entry.folders.length > 0) || may(mover, 'administer', { entry, contextEntry })
+        await joinList(writer, list, entry, isTrusted)
+        await writer.touch(list)
+      } else await leaveItsList(writer, entry)
+      if (from !== to) await writer.recordMoves([entry], from, to)
+      return { moved: entry, usage: [] }
+    }
+    requireMovable(entry.context, place.context)
+    // Other people may read the entry in the other context. So members that were added by people who do not administer them stay behind,
+    // in no list.
+    const all = [entry, ...(isList(entry) ? await membersBelow(tx, entry, 'trusted') : [])]
+    for (const { id } of all) {
+      const one = await findEntryHead(tx, { context: entry.context, id })
+      const what = `move the entry "${id}" to another context`
+      if (one) requireRight(mover, 'administer', { entry: one, contextEntry }, what)
+    }
+    await requireNotTooLarge(tx, entry, all)
+    // Done first: if the quota of the target is exceeded, nothing changes (D7.8).
+    const usage = await this.#deps.ledger.transfer(tx, entry.context, place.context, await amountOf(tx, all))
+    const moved = await this.#transfer(writer, all, place.context, one => {
+      const renewed = withModification(one, mover.user.id, writer.now)
+      const isDecided = isOwnAcl(one.acl) && !adds(one.acl)
+      const comesWithFolder = followsFolder(one.acl) && all.some(({ id }) => id === one.folders[0]?.id)
+      return isDecided || comesWithFolder ? renewed : inheriting(mover, renewed, place)
+    })
+    if (list) {
+      await joinList(writer, list, moved, true)
+      await writer.touch(list)
+    }
+    await writer.recordMoves([moved], from, to)
+    return { moved, usage }
+  }
+
+  /**
+   * Two moves of one entry run one after the other, and the second finds that the entry has left the list (409).
+   * @returns where it was: a list as `context/id`, or a context
+   */
+  async #leave(writer: EntryWriter, { entry, contextEntry }: EntryInContext, { from, fromAny }: Move): Promise<string> {
     const { tx, caller } = writer
     const holding = await listHolding(tx, entry)
     const isThere = holding === undefined ? from === undefined || fromAny : fromAny || isNamed(from, entry, holding)
@@ -104,13 +146,14 @@ export class ListMoves {
       const where = holding === undefined ? 'in no list' : `in the list "${holding}"`
       throw new Conflict('conflict', `The entry "${entry.id}" is ${where} now.`)
     }
-    if (holding === undefined) return
+    if (holding === undefined) return entry.context
     const list = await findEntryHead(tx, { context: entry.context, id: holding })
     if (list) {
       requireRight(caller, 'writeresource', { entry: list, contextEntry }, 'take entries out of their list')
-      await writer.updateHead(list, list)
+      await writer.touch(list)
     }
     await leaveList(tx, entry)
+    return `${entry.context}/${holding}`
   }
 
   /** Gives entries, the first of which is the root, new addresses in another context, with files and members. */
@@ -121,19 +164,8 @@ export class ListMoves {
     change: (entry: Entry) => Entry,
   ): Promise<Entry> {
     const { tx } = writer
-    const amount = { bytes: 0, files: 0 }
-    for (const entry of entries) {
-      const file = await findFile(tx, entry)
-      if (file) {
-        amount.bytes += file.size
-        amount.files++
-      }
-    }
     const [root] = entries
     if (!root) throw new TypeError('there is nothing to move')
-    // Done first: if the quota of the target is exceeded, nothing changes (D7.8).
-    await this.#deps.ledger.transfer(tx, root.context, context, amount)
-
     const addresses = new Map<string, EntryAddress>()
     for (const { id } of entries) addresses.set(id, { context, id: await nextId(tx, context) })
     const rename = renamingAfter(root.context, addresses)
@@ -144,18 +176,21 @@ export class ListMoves {
       const moved = change({ ...withUris(entry, rename), ...address })
       first ??= moved
       await writer.move(entry, moved, text => renamedText(text, rename))
-      writer.record(accessChange(entry, moved))
+      const access = accessChange(entry, moved)
+      if (access) writer.record({ ...access, detail: { ...access.detail, ...nameIn(moved) } })
       await moveFile(tx, entry, address)
     }
     for (const entry of entries) {
       const members = await listMembers(tx, entry)
-      await forgetList(tx, entry)
+      await emptyList(writer, entry)
       const address = addresses.get(entry.id)
-      if (address && members.length > 0) {
-        await replaceListMembers(
-          tx,
-          address,
-          members.flatMap(id => addresses.get(id) ?? []).map(({ id }) => ({ id, isTrusted: true })),
+      const list = address && members.length > 0 ? await findEntryHead(tx, address) : undefined
+      if (list) {
+        const moved = members.flatMap(id => addresses.get(id) ?? [])
+        await setMembers(
+          writer,
+          list,
+          moved.map(({ id }) => ({ id, isTrusted: true })),
         )
       }
     }
@@ -166,10 +201,16 @@ export class ListMoves {
   }
 }
 
-/** The list may already have been changed in this transaction, when an entry moves to the end of its own list. */
-async function touch(writer: EntryWriter, list: EntryAddress): Promise<void> {
-  const present = await findEntryHead(writer.tx, list)
-  if (present) await writer.updateHead(present, present)
+/** Bytes and number of the files of these entries. */
+async function amountOf(tx: Queries, entries: readonly EntryAddress[]): Promise<Amount> {
+  const amount = { bytes: 0, files: 0 }
+  for (const entry of entries) {
+    const file = await findFile(tx, entry)
+    if (!file) continue
+    amount.bytes += file.size
+    amount.files++
+  }
+  return amount
 }
 
 const isNamed = (from: EntryAddress | undefined, entry: EntryAddress, holding: string): boolean =>
@@ -182,7 +223,7 @@ async function requirePlaced(tx: Queries, address: EntryAddress): Promise<EntryI
   throw new NotFound('not-found', `There is no entry "${address.id}" in context ${address.context}.`)
 }
 
-/** Metadata of the entries of one list that move together, with their revisions: each graph is written again with other addresses. */
+/** Maximum size of the metadata and revisions that move together: each graph is written again with other addresses. */
 const MAX_MOVED: Bytes = 64 * 2 ** 20
 
 async function requireNotTooLarge(
@@ -204,10 +245,10 @@ function requireMovable(from: string, to: string): void {
   throw new InvalidInput('invalid-type', 'Entries of system contexts cannot be moved to another context, nor to them.')
 }
 
-type Rename = (iri: string) => string
+export type Rename = (iri: string) => string
 
 /** Replaces the URIs of moved entries. */
-function renamingAfter(context: string, addresses: ReadonlyMap<string, EntryAddress>): Rename {
+export function renamingAfter(context: string, addresses: ReadonlyMap<string, EntryAddress>): Rename {
   const kinds = [entryUri, resourceUri, metadataUri, relationsUri, cachedMetadataUri]
   const iris = new Map(
     [...addresses].flatMap(([id, address]) => kinds.map(kind => [kind({ context, id }), kind(address)] as const)),
@@ -218,7 +259,7 @@ function renamingAfter(context: string, addresses: ReadonlyMap<string, EntryAddr
 const renamedText = (text: GraphText, rename: Rename): GraphText => graphText(mapIris(parseGraph(text), rename))
 
 /** The entry with the new addresses of the moved entries in its statements. */
-function withUris(entry: Entry, rename: Rename): Entry {
+export function withUris(entry: Entry, rename: Rename): Entry {
   const { externalResource, cachedExternalMetadata: cached, content } = entry
   return {
     ...entry,

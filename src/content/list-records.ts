@@ -45,7 +45,10 @@ export async function listHolding(queries: Queries, { context, id }: EntryAddres
 
 export interface ListMember {
   readonly id: string
-  /** Whether who added it administered it then. What a link or a share gives others in a list, it gives only in trusted members. */
+  /**
+   * Whether the person who added the member administered it at that time. A link to the list, or its access list, gives access to trusted
+   * members only.
+   */
   readonly isTrusted: boolean
 }
 
@@ -81,7 +84,37 @@ export async function trustInMembers(queries: Queries, list: EntryAddress): Prom
   return new Map(rows.map(({ member, trusted }) => [member, trusted !== 0]))
 }
 
-/** Part of an import. The caller must check that the target is a list and that no list contains itself. */
+/** A member, and the folder that gives access to it. */
+interface ScopedMember {
+  readonly member: string
+  readonly position: number
+  readonly trusted: number
+  readonly scope: string | null
+}
+
+const SCOPED_TOGETHER = 500
+
+/** All members of a list in their order, some at a time. */
+export async function* membersWithScope(
+  tx: Queries,
+  { context, id }: EntryAddress,
+): AsyncGenerator<readonly ScopedMember[]> {
+  let last: Pick<ScopedMember, 'member' | 'position'> = { member: '', position: Number.MIN_SAFE_INTEGER }
+  for (;;) {
+    const some = await tx.all<ScopedMember>(sql`SELECT member, position, trusted, scope FROM list_members
+      WHERE context = ${context} AND list = ${id} AND (position, member) > (${last.position}, ${last.member})
+      ORDER BY position, member LIMIT ${SCOPED_TOGETHER}`)
+    yield some
+    const next = some.at(-1)
+    if (!next || some.length < SCOPED_TOGETHER) return
+    last = next
+  }
+}
+
+/**
+ * Part of an import or a restore. The caller must check that the target is a list and that no list contains itself, and settle its folder then
+ * (`access-scopes.ts`).
+ */
 export async function insertMembership(
   tx: Queries,
   { context, id }: EntryAddress,
@@ -91,20 +124,27 @@ export async function insertMembership(
     VALUES (${context}, ${id}, ${list}, ${position}, ${Number(isTrusted)})`)
 }
 
-/** Appends an entry of the same context. @throws {Conflict} when it is in a list or would contain itself */
-export async function appendToList(tx: Queries, list: EntryAddress, member: ListMember): Promise<void> {
+/**
+ * Appends an entry of the same context. @param scope id of the folder that gives access to the content of the list
+ * @throws {Conflict} when it is in a list or would contain itself
+ */
+export async function appendToList(tx: Queries, list: EntryAddress, member: ListMember, scope?: string): Promise<void> {
   await requireNoCircle(tx, list, [member.id])
   const row = await tx.get<{ last: number | null }>(
     sql`SELECT max(position) AS last FROM list_members WHERE context = ${list.context} AND list = ${list.id}`,
   )
-  await insertMembers(tx, list, [{ ...member, position: (row?.last ?? 0) + 1 }])
+  await insertMembers(tx, list, [{ ...member, position: (row?.last ?? 0) + 1 }], scope)
 }
 
-/** Replaces the members, all of which must exist. @throws {Conflict} when one is in another list or would contain itself */
+/**
+ * Replaces the members, all of which must exist. @param scope id of the folder that gives access to what is in the list
+ * @throws {Conflict} when one is in another list or would contain itself
+ */
 export async function replaceListMembers(
   tx: Queries,
   list: EntryAddress,
   members: readonly ListMember[],
+  scope?: string,
 ): Promise<void> {
   await requireNoCircle(
     tx,
@@ -118,6 +158,7 @@ export async function replaceListMembers(
       tx,
       list,
       some.map(member => ({ ...member, position: ++position })),
+      scope,
     )
   }
 }
@@ -150,17 +191,23 @@ interface PlacedMember extends ListMember {
   readonly position: number
 }
 
-async function insertMembers(tx: Queries, { context, id }: EntryAddress, some: readonly PlacedMember[]): Promise<void> {
+async function insertMembers(
+  tx: Queries,
+  { context, id }: EntryAddress,
+  some: readonly PlacedMember[],
+  scope: string | undefined,
+): Promise<void> {
   const elsewhere = await tx.get<{ member: string; list: string }>(
     sql`SELECT member, list FROM list_members
       WHERE context = ${context} AND member IN (${listed(some.map(member => member.id))}) LIMIT 1`,
   )
   if (elsewhere) throw inOtherList(elsewhere.member, elsewhere.list)
   const rows = some.map(
-    member => sql`(${context}, ${member.id}, ${id}, ${member.position}, ${Number(member.isTrusted)})`,
+    member =>
+      sql`(${context}, ${member.id}, ${id}, ${member.position}, ${Number(member.isTrusted)}, ${member.isTrusted ? (scope ?? null) : null})`,
   )
   try {
-    await tx.run(sql`INSERT INTO list_members (context, member, list, position, trusted) VALUES ${listed(rows)}`)
+    await tx.run(sql`INSERT INTO list_members (context, member, list, position, trusted, scope) VALUES ${listed(rows)}`)
   } catch (error) {
     if (!(error instanceof UniqueViolation)) throw error
     throw new Conflict('conflict', 'One of the entries is in another list. Remove it there first, or move it.', {
@@ -187,8 +234,8 @@ async function requireNoCircle(tx: Queries, list: EntryAddress, members: readonl
 }
 
 /**
- * Limit of the entries below a list that one request changes. Nobody else can write meanwhile, and the commit takes the longer the more of
- * them there are.
+ * Maximum number of entries below a list that one request changes. Nobody else can write during the change, and the commit takes longer
+ * with each entry.
  */
 export const MAX_DESCENDANTS = 10_000
 
@@ -196,9 +243,9 @@ export const MAX_DESCENDANTS = 10_000
 export type MemberBelow = Pick<EntryHead, 'context' | 'id' | 'entryType' | 'graphType'>
 
 /**
- * All entries in a list and in the lists inside it, each list before its members. Those who change them read the rest of each when its
- * turn comes: together they may have gigabytes.
- * @param which `trusted` passes over what was added without the right to administer it, with all that is in it
+ * All entries in a list and in the lists inside it, each list before its members. A caller that changes entries reads each of them in full
+ * only when its turn comes: together they may have gigabytes.
+ * @param which `trusted` leaves out members that were added without the right to administer them, with their content
  * @throws {TooLarge} `list-too-large` when there are more than {@link MAX_DESCENDANTS}
  */
 export async function membersBelow(

@@ -1,19 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Caller } from '../accounts/caller.ts'
-import {
-  type Graph,
-  graphOf,
-  type GraphText,
-  parseGraph,
-  type Statement,
-  statementsApart,
-  statementsOf,
-} from '../graph/graph.ts'
+import { type Graph, graphOf, type GraphText, parseGraph, statementsApart, statementsOf } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
 import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
 import { findAddress } from './contexts.ts'
 import { type Entry, type EntryHead, hasExternalMetadata, resourceOf } from '../model/entry.ts'
-import { findEntry, findEntryHead, findEntryToShow, headsLinkingTo } from './entry-records.ts'
+import { findEntryHead, findEntryToShow, headsLinkingTo } from './entry-records.ts'
 import { may } from '../model/rights.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { ResponseBudget } from '../model/response-budget.ts'
@@ -32,7 +24,7 @@ export interface Lookup {
 
 const BATCH = 20
 /**
- * Any user can create any number of links to one URI, so at most this many are checked before one that the caller may read.
+ * Any user can create any number of links to one URI, so the search for a readable link ends after this many.
  */
 const MAX_LOOKED_AT = 1000
 
@@ -90,94 +82,6 @@ function has(entry: EntryHead, scope: LookupScope): boolean {
   return scope === 'all' || hasExternalMetadata(entry)
 }
 
-export const MAX_DEPTH = 10
-const MAX_ENTRIES = 1000
-/** Limits lookups: links may point to nothing, or to entries that the caller may not read. */
-const MAX_LOOK_UPS = 5000
-/** Maximum number of statements in all; the traversal ends there. */
-const MAX_STATEMENTS = 100_000
-const MAX_CHARACTERS = 16 * 1024 * 1024
-
-export interface LinkTraversal {
-  /** The links that are followed. */
-  readonly predicates: ReadonlySet<string>
-  /** The maximum number of links from the first entry to any other, at most {@link MAX_DEPTH}. */
-  readonly depth: number
-  /** Whether entries of other contexts are left out. */
-  readonly withinContext: boolean
-}
-
-/**
- * The metadata of an entry together with those of the entries it links to, if the caller may read them (W3.5). A
- * traversal that would take too long ends early; the result then contains the nearest entries.
- */
-export async function linkedMetadata(
-  queries: Queries,
-  caller: Caller,
-  start: EntryAddress,
-  walk: LinkTraversal,
-): Promise<Graph> {
-  const gathered = new Gathered()
-  const known = new Set([keyOf(start)])
-  const asked = new Set<string>()
-  const context = walk.withinContext ? start.context : undefined
-  /** Reads in the same step as the lookup that checked the right. */
-  const visit = async (address: EntryAddress, links: Set<string>): Promise<boolean> => {
-    const entry = await findEntry(queries, address)
-    const graph = (entry && (await metadataIn(queries, caller, entry, 'all'))) ?? {}
-    for (const link of linksIn(graph, walk.predicates)) links.add(link)
-    return gathered.add(graph)
-  }
-  let links = new Set<string>()
-  let hasRoom = await visit(start, links)
-  for (let depth = 0; depth < walk.depth && links.size > 0; depth++) {
-    const next = new Set<string>()
-    for (const uri of links) {
-      if (!hasRoom || known.size >= MAX_ENTRIES || asked.size >= MAX_LOOK_UPS) return gathered.graph()
-      if (asked.has(uri)) continue
-      asked.add(uri)
-      if (asked.size % BATCH === 0) await setImmediate()
-      const wanted = { uri, scope: 'all', ...(context === undefined ? {} : { context }) } as const
-      const found = await lookUp(queries, caller, wanted)
-      if (!found || known.has(keyOf(found))) continue
-      known.add(keyOf(found))
-      hasRoom = await visit(found, next)
-    }
-    links = next
-  }
-  return gathered.graph()
-}
-
-const keyOf = ({ context, id }: EntryAddress): string => `${context}/${id}`
-
-function* linksIn(graph: Graph, predicates: ReadonlySet<string>): Generator<string> {
-  for (const { predicate, object } of statementsOf(graph)) {
-    if (object.type === 'uri' && predicates.has(predicate)) yield object.value
-  }
-}
-
-/** Collects the statements of several graphs, whose blank nodes stay separate even if they have the same label. */
-class Gathered {
-  readonly #statements: Statement[] = []
-  #characters = 0
-  #graphs = 0
-
-  /** Returns false when the limit is reached. */
-  add(graph: Graph): boolean {
-    for (const statement of statementsApart(graph, `e${this.#graphs++}`)) {
-      const { subject, predicate, object } = statement
-      this.#characters += subject.length + predicate.length + object.value.length
-      if (this.#statements.length >= MAX_STATEMENTS || this.#characters > MAX_CHARACTERS) return false
-      this.#statements.push(statement)
-    }
-    return true
-  }
-
-  graph(): Graph {
-    return graphOf(this.#statements)
-  }
-}
-
 /** Whether the external metadata are those of an entry of this service. Its present metadata are shown, not a copy (W3.6). */
 export const hasLiveSource = ({ externalMetadata = '' }: Entry): boolean =>
   /^\.\/[^/?#]+\/metadata\/[A-Za-z0-9_-]+$/.test(externalMetadata)
@@ -189,8 +93,8 @@ interface CachedMetadata {
 }
 
 /**
- * The copy of external metadata, or the present metadata when they belong to an entry of this service; this function checks
- * the right to read those. Returns `undefined` when the caller may not read them or they no longer exist.
+ * The copy of external metadata, or the present metadata if they belong to an entry of this service; then this function also checks the
+ * right to read that entry. `undefined` when the caller may not read the metadata or they no longer exist.
  */
 export async function findCachedMetadata(
   queries: Queries,

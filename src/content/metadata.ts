@@ -1,4 +1,5 @@
-import { type Caller, denied } from '../accounts/caller.ts'
+import { denied } from '../accounts/caller-guards.ts'
+import type { Caller } from '../accounts/caller.ts'
 import { NotFound, WrongMethod } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
@@ -6,28 +7,23 @@ import { type Graph, type GraphText, graphText } from '../graph/graph.ts'
 import { type Entry, hasExternalMetadata } from '../model/entry.ts'
 import { type EntryInContext, requireRight, requires } from '../model/rights.ts'
 import type { Database } from '../stores/database.ts'
-import type { Changes, Conditions, Precondition } from './changes.ts'
+import { metadataChange } from './change-events.ts'
+import type { Changes, Conditions, EntryWriter, Precondition } from './changes.ts'
 import type { EntryKey } from '../model/addresses.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { findEntry } from './entry-records.ts'
-import {
-  findCachedMetadata,
-  hasLiveSource,
-  linkedMetadata,
-  type LinkTraversal,
-  type Lookup,
-  lookUp,
-  mergeGraphs,
-  metadataIn,
-} from './lookup.ts'
+import { findCachedMetadata, hasLiveSource, type Lookup, lookUp, mergeGraphs, metadataIn } from './lookup.ts'
 import type { ShownGraph } from './resource-kind.ts'
 import type { Revisions } from './revisions.ts'
 
-interface Dependencies {
+interface ReadDependencies {
   readonly database: Database
   readonly loader: EntryLoader
-  readonly changes: Changes
   readonly revisions: Revisions
+}
+
+interface Dependencies extends ReadDependencies {
+  readonly changes: Changes
   readonly system: System
 }
 
@@ -42,23 +38,20 @@ export interface ReadMetadata {
 interface MetadataRequest {
   /** The number of a revision. */
   readonly revision?: number | undefined
-  /** Adds the metadata of entries that these link to. */
-  readonly traversal?: LinkTraversal | undefined
 }
 
-/** Metadata of entries: those stored here, the copy of those stored elsewhere, and both together (W3.5, W3.6). */
-export class Metadata {
-  readonly #deps: Dependencies
+/** Reads metadata of entries: those stored here, the copy of those stored elsewhere, and both together (W3.5, W3.6). */
+export class MetadataReads {
+  readonly #deps: ReadDependencies
 
-  constructor(deps: Dependencies) {
+  constructor(deps: ReadDependencies) {
     this.#deps = deps
   }
 
-  async read(caller: Caller, key: EntryKey, { revision, traversal }: MetadataRequest): Promise<ReadMetadata> {
+  async read(caller: Caller, key: EntryKey, { revision }: MetadataRequest): Promise<ReadMetadata> {
     const { entry } = await this.#getReadable(caller, key)
     if (entry.entryType === 'Reference') throw new NotFound('not-found', 'A Reference has no metadata here.')
     if (revision !== undefined) return await this.#readRevision(entry, revision)
-    if (traversal) return { entry, graph: await linkedMetadata(this.#deps.database, caller, entry, traversal) }
     return { entry, graph: entry.metadata, modified: entry.modified }
   }
 
@@ -101,6 +94,16 @@ export class Metadata {
     requireRight(caller, 'readmetadata', target, 'read the metadata of this entry')
     return target
   }
+}
+
+/** Also changes them. */
+export class Metadata extends MetadataReads {
+  readonly #deps: Dependencies
+
+  constructor(deps: Dependencies) {
+    super(deps)
+    this.#deps = deps
+  }
 
   async put(
     caller: Caller,
@@ -111,10 +114,11 @@ export class Metadata {
     const target = await this.#deps.loader.get(key)
     if (target.entry.entryType === 'Reference') throw new WrongMethod('Writing local metadata', ['GET', 'HEAD'])
     const check = requires('writemetadata', 'change the metadata of this entry')
-    return await this.#replace(caller, target, { check, precondition }, read, (entry, metadata) => ({
-      ...entry,
-      metadata,
-    }))
+    return await this.#replace(caller, target, { check, precondition }, read, (entry, metadata, writer) => {
+      const changed = { ...entry, metadata }
+      for (const event of metadataChange(entry, changed)) writer.record(event)
+      return changed
+    })
   }
 
   /** Replaces the copy of metadata stored elsewhere (W3.6). */
@@ -142,10 +146,12 @@ export class Metadata {
     target: EntryInContext,
     conditions: Conditions,
     read: (entry: Entry) => Promise<Graph>,
-    withGraph: (entry: Entry, graph: GraphText) => Entry,
+    withGraph: (entry: Entry, graph: GraphText, writer: EntryWriter) => Entry,
   ): Promise<Entry> {
     conditions.check(caller, target)
     const graph = graphText(await read(target.entry))
-    return await this.#deps.changes.change(caller, target, conditions, entry => withGraph(entry, graph))
+    return await this.#deps.changes.change(caller, target, conditions, (entry, writer) =>
+      withGraph(entry, graph, writer),
+    )
   }
 }

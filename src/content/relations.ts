@@ -4,7 +4,7 @@ import { groupsOf } from '../accounts/groups.ts'
 import { type Graph, graphOf, type Statement, uri } from '../graph/graph.ts'
 import { store } from '../graph/vocabulary.ts'
 import type { Queries } from '../stores/database.ts'
-import { sql } from '../stores/sql.ts'
+import { listed, sql } from '../stores/sql.ts'
 import { CONTEXTS, type EntryAddress, entryUri, PRINCIPALS, resourceUri } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 import type { Attached } from './entry-records.ts'
@@ -68,7 +68,18 @@ export async function loadRelations(queries: Queries, entry: Entry, attached: At
   return { rows, memberships: await partsPlayed(queries, entry, attached) }
 }
 
-/** Loads what rights on an entry depend on. */
+/** The entries whose metadata state one of these predicates of an entry, before access is checked. */
+export async function entriesStating(
+  queries: Queries,
+  { context, id }: EntryAddress,
+  predicates: readonly string[],
+): Promise<EntryAddress[]> {
+  return await queries.all<EntryAddress>(sql`SELECT DISTINCT source_context AS context, source AS id FROM relations
+    WHERE target_context = ${context} AND target = ${id} AND part = 'metadata' AND predicate IN (${listed(predicates)})
+    ORDER BY source_context, source LIMIT ${MAX_RELATIONS_CHECKED}`)
+}
+
+/** Loads the data on which rights on an entry depend. */
 export type FindTarget = (address: EntryAddress) => Promise<AccessTarget | undefined>
 
 /**

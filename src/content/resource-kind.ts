@@ -3,7 +3,7 @@ import type { User } from '../accounts/users.ts'
 import { Forbidden } from '../base/errors.ts'
 import type { FileRecord } from '../files/file-records.ts'
 import type { Incoming } from '../files/files.ts'
-import type { Quota } from '../files/quota-ledger.ts'
+import type { Usage } from '../files/quota-usage.ts'
 import type { Graph, GraphText } from '../graph/graph.ts'
 import type { Acl, Entry, EntryHead, EntryType, GraphType } from '../model/entry.ts'
 import { type EntryAddress, isSystemEntry } from '../model/addresses.ts'
@@ -19,7 +19,7 @@ import type { Read } from './values.ts'
  * Everything that the service does in its own way for one kind of resource. Each kind has a file in `content/kinds/` and a line in
  * `kinds.ts` there; the services of this module ask the kind of an entry instead of testing its graph type.
  */
-export interface ResourceKind {
+export interface ResourceKind extends ResourceReads {
   /** False when clients cannot create entries of this kind. */
   readonly isCreatable: boolean
   /** The one context that has entries of this kind. Absent: all contexts but `_contexts` may have them. */
@@ -34,10 +34,6 @@ export interface ResourceKind {
   readonly complete?: (writer: EntryWriter, entry: Entry, body: CreationBody) => Promise<void>
   /** How such entries are named; absent when they have no name. */
   readonly naming?: Naming
-  /** The resource inside the JSON of the entry (W2.6). The caller may read it. */
-  readonly view: (caller: Caller, target: EntryInContext, how: ViewContext) => Promise<ResourceView | undefined>
-  /** The resource on its own. The caller may read it. */
-  readonly content: (caller: Caller, target: EntryInContext, presenter: MemberViewer) => Promise<ResourceContent>
   /** Replaces the resource. Checks the right itself. @throws {WrongMethod} for kinds that clients cannot write */
   readonly write: (
     caller: Caller,
@@ -53,10 +49,23 @@ export interface ResourceKind {
   readonly removed?: (entry: EntryAddress) => Promise<void>
 }
 
+/** How one kind of resource is read. */
+export interface ResourceReads {
+  /** The resource inside the JSON of the entry (W2.6). The caller may read it. */
+  readonly view: (caller: Caller, target: EntryInContext, how: ViewContext) => Promise<ResourceView | undefined>
+  /** The resource on its own. The caller may read it. */
+  readonly content: (caller: Caller, target: EntryInContext, presenter: MemberViewer) => Promise<ResourceContent>
+}
+
+/** How each kind of resource is read. */
+export interface KindReads {
+  of(entry: Pick<EntryHead, 'entryType' | 'graphType'>): ResourceReads
+}
+
 /** The kind of each graph type. */
-export interface Kinds {
+export interface Kinds extends KindReads {
   readonly ofType: Readonly<Record<GraphType, ResourceKind>>
-  /** The kind of an entry. What is stored elsewhere is handled like a file that cannot be uploaded. */
+  /** The kind of an entry. A resource that is stored elsewhere is handled like a file that cannot be uploaded. */
   of(entry: Pick<EntryHead, 'entryType' | 'graphType'>): ResourceKind
 }
 
@@ -93,9 +102,10 @@ export type ShownGraph = Graph | GraphText
 
 /** An entry as one caller may see it (W2.2). */
 export interface EntryView {
+  readonly contextId: string
   readonly entryId: string
   readonly name?: string | undefined
-  readonly quota?: Quota | undefined
+  readonly quota?: Usage | undefined
   readonly disabled?: boolean | undefined
   readonly info: ShownGraph
   readonly metadata?: ShownGraph | undefined
@@ -181,7 +191,7 @@ export interface Written {
 export interface ContextDescription {
   readonly entry: Entry
   readonly name: string | undefined
-  readonly quota: Quota | undefined
+  readonly quota: Usage | undefined
 }
 
 /** The members of the body of a creation (W3.2.1); graphs have relative IRIs. */

@@ -1,12 +1,13 @@
 import type { Caller } from '../accounts/caller.ts'
-import { WrongMethod } from '../base/errors.ts'
+import { NotFound, WrongMethod } from '../base/errors.ts'
 import type { Entry } from '../model/entry.ts'
 import { requireRight } from '../model/rights.ts'
 import type { Entries } from './entries.ts'
 import type { EntryKey } from '../model/addresses.ts'
-import type { EntryLoader } from './entry-loader.ts'
+import { EntryLoader } from './entry-loader.ts'
 import { isList } from '../model/entry.ts'
 import type {
+  KindReads,
   Kinds,
   MemberViewer,
   ResourceBody,
@@ -15,19 +16,23 @@ import type {
   Written,
 } from './resource-kind.ts'
 
-interface Dependencies {
+interface ReadDependencies {
   readonly loader: EntryLoader
-  readonly kinds: Kinds
-  readonly entries: Entries
+  readonly kinds: KindReads
   /** Presents the members of lists and groups. */
   readonly views: MemberViewer
 }
 
-/** Reads and changes the resources of entries; the kind of the resource determines how (W3.7, W3.8). */
-export class Resources {
-  readonly #deps: Dependencies
+interface Dependencies extends ReadDependencies {
+  readonly kinds: Kinds
+  readonly entries: Entries
+}
 
-  constructor(deps: Dependencies) {
+/** Reads the resources of entries; the kind of the resource determines how (W3.7, W3.8). */
+export class ResourceReader {
+  readonly #deps: ReadDependencies
+
+  constructor(deps: ReadDependencies) {
     this.#deps = deps
   }
 
@@ -45,6 +50,32 @@ export class Resources {
     const { entry } = target
     const isHere = entry.entryType === 'Local' && entry.resourceType !== 'NamedResource'
     return { entry, content: isHere ? await kinds.of(entry).content(caller, target, views) : undefined }
+  }
+
+  /**
+   * Checks again whether the caller may go on reading or writing the resource. The deletion of the entry ends no transfer.
+   * @returns the names in the change log on which the right depends @throws {Unauthenticated
+   * Forbidden}
+   */
+  async recheck(caller: Caller, right: 'readresource' | 'writeresource', key: EntryKey): Promise<readonly string[]> {
+    try {
+      const target = await this.#deps.loader.get(key)
+      requireRight(caller, right, target, 'go on with this transfer')
+      return EntryLoader.subjectsOf(target)
+    } catch (error) {
+      if (error instanceof NotFound) return []
+      throw error
+    }
+  }
+}
+
+/** Also changes them. */
+export class Resources extends ResourceReader {
+  readonly #deps: Dependencies
+
+  constructor(deps: Dependencies) {
+    super(deps)
+    this.#deps = deps
   }
 
   async write(caller: Caller, key: EntryKey, body: ResourceBody, conditions: ResourceConditions): Promise<Written> {

@@ -5,13 +5,14 @@ import { deleteRows, type Queries } from '../stores/database.ts'
 import { name, sql } from '../stores/sql.ts'
 import {
   at,
-  columns,
-  columnsOfE,
   entryFromRow,
   type EntryRow,
-  headColumns,
   headFromRow,
   type HeadRow,
+  storedColumns,
+  storedColumnsOfE,
+  trashedColumns,
+  trashedHeadColumns,
 } from './entry-records.ts'
 import { type Membership, membershipFromRow, type MembershipRow } from './list-records.ts'
 import { forEachRevision, revisionColumns } from './revisions.ts'
@@ -32,9 +33,9 @@ export async function copyToTrash(
   { context, id }: EntryAddress,
   { root, time, by }: Trashing,
 ): Promise<void> {
-  await tx.run(sql`INSERT INTO trashed_entries (root, deleted, deleted_by, list, position, trusted, ${columns})
+  await tx.run(sql`INSERT INTO trashed_entries (root, deleted, deleted_by, list, position, trusted, scope, ${storedColumns})
     SELECT CAST(${root} AS TEXT), CAST(${time} AS BIGINT), CAST(${by} AS TEXT), m.list, m.position,
-      COALESCE(m.trusted, 1), ${columnsOfE}
+      COALESCE(m.trusted, 1), m.scope, ${storedColumnsOfE}
     FROM entries e LEFT JOIN list_members m ON m.context = e.context AND m.member = e.id
     WHERE e.context = ${context} AND e.id = ${id}`)
   await forEachRevision({ context, id }, one =>
@@ -45,7 +46,7 @@ export async function copyToTrash(
 
 /** Removes one entry and its revisions from the trash. */
 export async function deleteTrashRow(tx: Queries, address: EntryAddress): Promise<void> {
-  // The row would take them with it, but in one step.
+  // Deleting the row would delete its revisions too, but all of them in one step.
   await forEachRevision(address, one => tx.run(sql`DELETE FROM trashed_revisions WHERE ${one}`))
   await tx.run(sql`DELETE FROM trashed_entries WHERE ${at(address)}`)
 }
@@ -76,16 +77,16 @@ const noteFromRow = ({ deleted, deletedBy, list }: NoteRow): TrashNote => ({
 })
 
 /** An entry that a user has moved to the trash, without its graphs. */
-interface TrashedHead extends TrashNote {
+export interface TrashedHead extends TrashNote {
   readonly entry: EntryHead
 }
 
 /** More entries than this in the trash of a context are not listed: the latest come first. */
 const MAX_LISTED = 10_000
 
-/** What users have moved to the trash of a context, the latest first; not what lies in it. */
+/** The entries that users moved to the trash of a context, the latest first; without the entries inside them. */
 export async function trashedHeads(queries: Queries, context: string): Promise<TrashedHead[]> {
-  const rows = await queries.all<HeadRow & NoteRow>(sql`SELECT ${headColumns}, ${noteColumns}
+  const rows = await queries.all<HeadRow & NoteRow>(sql`SELECT ${trashedHeadColumns}, ${noteColumns}
     FROM trashed_entries WHERE context = ${context} AND id = root ORDER BY deleted DESC, length(id) DESC, id DESC
     LIMIT ${MAX_LISTED}`)
   return rows.map(row => ({ entry: headFromRow(row), ...noteFromRow(row) }))
@@ -97,7 +98,7 @@ export async function trashedHeadsAfter(
   { context, id }: EntryAddress,
   most: number,
 ): Promise<EntryHead[]> {
-  const rows = await queries.all<HeadRow>(sql`SELECT ${headColumns} FROM trashed_entries
+  const rows = await queries.all<HeadRow>(sql`SELECT ${trashedHeadColumns} FROM trashed_entries
     WHERE context = ${context} AND id > ${id} AND id = root ORDER BY id LIMIT ${most}`)
   return rows.map(headFromRow)
 }
@@ -117,19 +118,19 @@ export async function trashedSizes(queries: Queries, context: string): Promise<R
   return new Map(rows.map(({ root, entries, bytes }) => [root, { entries, bytes }]))
 }
 
-/** An entry that a user has moved to the trash. Not one that lies in it. */
+/** An entry that a user moved to the trash; `undefined` for an entry inside such an entry. */
 export async function findTrashed(
   queries: Queries,
   address: EntryAddress,
 ): Promise<(TrashNote & { readonly entry: Entry }) | undefined> {
-  const row = await queries.get<EntryRow & NoteRow>(sql`SELECT ${columns}, ${noteColumns}
+  const row = await queries.get<EntryRow & NoteRow>(sql`SELECT ${trashedColumns}, ${noteColumns}
     FROM trashed_entries WHERE ${at(address)} AND id = root`)
   return row && { entry: entryFromRow(row), ...noteFromRow(row) }
 }
 
 /** Any entry in the trash. */
 export async function findTrashedEntry(queries: Queries, address: EntryAddress): Promise<Entry | undefined> {
-  const row = await queries.get<EntryRow>(sql`SELECT ${columns} FROM trashed_entries WHERE ${at(address)}`)
+  const row = await queries.get<EntryRow>(sql`SELECT ${trashedColumns} FROM trashed_entries WHERE ${at(address)}`)
   return row && entryFromRow(row)
 }
 
@@ -141,7 +142,7 @@ export interface TrashedMember {
 
 /** The entry that was moved to the trash, then all that lay in it. */
 export async function trashedWith(queries: Queries, { context, id }: EntryAddress): Promise<TrashedMember[]> {
-  const rows = await queries.all<HeadRow & MembershipRow>(sql`SELECT ${headColumns}, list, position, trusted
+  const rows = await queries.all<HeadRow & MembershipRow>(sql`SELECT ${trashedHeadColumns}, list, position, trusted
     FROM trashed_entries WHERE context = ${context} AND root = ${id}
     ORDER BY CASE WHEN id = root THEN 0 ELSE 1 END, list, position`)
   return rows.map(row => ({

@@ -1,7 +1,8 @@
 import { Conflict, InvalidInput } from '../base/errors.ts'
 import { jsonTypeOf } from '../base/json.ts'
 import { isId } from '../model/addresses.ts'
-import { type Caller, isAdmin } from '../accounts/caller.ts'
+import { isAdmin } from '../accounts/caller-guards.ts'
+import type { Caller } from '../accounts/caller.ts'
 import { normaliseName, requireName } from '../accounts/users.ts'
 
 /** Fetches what the caller sent. Called after the access check: the body of a rejected request is not read (D1.5). */
@@ -56,9 +57,9 @@ export function requireDistinct(ids: readonly string[]): readonly string[] {
 }
 
 /**
- * The name of a group as this caller may give it. The names of users and groups are one name space, which administrators and
- * provisioning need. What others choose begins with their own name, so that it takes no name of that space, and a refusal does not
- * reveal which names are taken (D18.13).
+ * The name of a group as this caller may choose it. Users and groups share one set of names, which administrators and provisioning need.
+ * Names that other callers choose begin with the name of the caller, so that they take no name of this set and a refusal does not reveal
+ * which names are taken (D18.13).
  * @param present the name that the group has; it can be kept
  * @throws {InvalidInput} `invalid-name`
  */

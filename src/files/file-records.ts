@@ -1,7 +1,7 @@
 import type { Bytes } from '../base/units.ts'
 import { deleteRows, type Queries } from '../stores/database.ts'
 import { listed, name, type Sql, sql } from '../stores/sql.ts'
-import { type Payers, rowsOf } from './quota-usage.ts'
+import { type Amount, type Payers, rowsOf } from './quota-usage.ts'
 
 /** The place of a file: ids of a context and of an entry in it. */
 export interface FilePlace {
@@ -26,12 +26,6 @@ export async function findFile(queries: Queries, { context, id }: FilePlace): Pr
 /** Whether the blob holds the file of an entry. */
 export async function isFile(queries: Queries, blob: string): Promise<boolean> {
   return (await queries.get(sql`SELECT 1 AS found FROM files WHERE blob = ${blob}`)) !== undefined
-}
-
-/** Whether the blob belongs to an upload in several requests that is not done. */
-export async function isResumable(queries: Queries, blob: string): Promise<boolean> {
-  const found = await queries.get(sql`SELECT 1 AS found FROM resumable_uploads WHERE blob = ${blob} AND is_done = 0`)
-  return found !== undefined
 }
 
 /** Records the file of an entry; an earlier one is replaced. */
@@ -68,6 +62,14 @@ export async function discardBlob(tx: Queries, blob: string): Promise<void> {
 export const filesOf = (context: string, entries?: readonly string[]): Sql =>
   entries ? sql`context = ${context} AND entry IN (${listed(entries)})` : sql`context = ${context}`
 
+/** Number and size of the files of a context. @param entries only those of these entries */
+export async function amountOfFiles(queries: Queries, context: string, entries?: readonly string[]): Promise<Amount> {
+  const row = await queries.get<Amount>(
+    sql`SELECT COALESCE(SUM(size), 0) AS bytes, COUNT(*) AS files FROM files WHERE ${filesOf(context, entries)}`,
+  )
+  return row ?? { bytes: 0, files: 0 }
+}
+
 /** Removes the records of files of a context and discards their blobs. @param entries only those of these entries */
 export async function removeFilesOf(tx: Queries, context: string, entries?: readonly string[]): Promise<void> {
   const files = filesOf(context, entries)
@@ -77,7 +79,7 @@ export async function removeFilesOf(tx: Queries, context: string, entries?: read
 }
 
 /**
- * Files count for the user who created their entry, guests excepted; this finds that user for files whose rows came without.
+ * A file counts for the user who created its entry, unless a guest created it. Sets this user for files whose rows have none.
  * @param where a condition on the columns of `files`
  */
 export async function assignUsers(tx: Queries, where: Sql): Promise<void> {
@@ -94,7 +96,7 @@ const blobAt = ({ context, id }: FilePlace): Sql =>
   sql`SELECT blob FROM files WHERE context = ${context} AND entry = ${id}`
 
 /**
- * Uploads that count on the storage of these blobs reserve it instead, because another change takes the blobs away. The
+ * Another change deletes these blobs, so uploads that were to replace them no longer get credit for their bytes and reserve them. The
  * usage falls by the same number of bytes, so this always fits (D20.1).
  */
 async function endCredits(tx: Queries, blobs: Sql): Promise<void> {

@@ -8,15 +8,10 @@ import type { Database, Queries } from '../stores/database.ts'
 import { discardBlob, type FilePlace, type FileRecord, findFile, isFile, putFile, removeFile } from './file-records.ts'
 import { verified } from './verified-read.ts'
 import type { Garbage } from './garbage.ts'
-import {
-  type Ledger,
-  type NewReservation,
-  reachedThreshold,
-  type Reservation,
-  RESERVATION_TTL,
-} from './quota-ledger.ts'
-import type { Amount, Payers, Usage } from './quota-usage.ts'
-import type { Sender, VirusScan } from './virus-scan.ts'
+import { type Ledger, type NewReservation, type Reservation, RESERVATION_TTL } from './quota-ledger.ts'
+import { reachedThreshold, type ReachedThreshold, type UsageChange } from './quota-thresholds.ts'
+import type { Payers } from './quota-usage.ts'
+import type { FileScanner, Sender } from './file-scanner.ts'
 
 export interface Incoming {
   /** The size, if the sender declared it; `bytes` then yields exactly that many or throws. */
@@ -28,6 +23,7 @@ export interface Incoming {
   readonly sender?: Sender
 }
 
+/** Imports of archives keep to them too. Features set `scanner` and `onThreshold` when they are opened. */
 export interface FilesOptions {
   /** -1: no limit. Also applies when quotas are off (I8). */
   readonly maxFileSize: Bytes
@@ -35,15 +31,10 @@ export interface FilesOptions {
   readonly verifyOnRead?: boolean
   /** Rejects bytes for which the disk has no space. @throws {StorageFull} @throws {StorageReadOnly} */
   readonly requireSpace?: ((bytes: Bytes) => void) | undefined
-  /** Rejects files with malicious software before they become visible; absent: nothing is scanned. */
-  readonly virusScan?: Pick<VirusScan, 'require'> | undefined
+  /** Absent: nothing is scanned. */
+  scanner?: FileScanner | undefined
   /** Called after the commit for each owner that reaches a threshold of its quota ({@link reachedThreshold}). Must not reject. */
-  readonly onThreshold?: (reached: ReachedThreshold) => Promise<void>
-}
-
-export interface ReachedThreshold {
-  readonly percent: number
-  readonly usage: Usage
+  onThreshold?: (reached: ReachedThreshold) => Promise<void>
 }
 
 /** How much is reserved at a time for an upload of unknown size. */
@@ -57,23 +48,17 @@ interface Settled<T> {
   readonly result: T
   /** Key of the blob that the new one replaces. */
   readonly discarded: string | undefined
-  readonly growth: Growth
+  readonly changes: readonly UsageChange[]
 }
 
-/** A change of the usage, and the usage after it of all owners. */
-export interface Growth {
-  readonly amount: Amount
-  readonly usages: readonly Usage[]
-}
-
-/** What the transaction of an upload works with; callers may give their own work more than this. */
+/** The part of a transaction that an upload uses; callers may pass their own work more than this. */
 interface Writer {
   readonly tx: Queries
 }
 
 /**
- * Runs the work in one transaction, like `Database.transaction`. The caller opens it, so that what has to follow the commit, such as log
- * lines of the audit log, is done by the one who knows of the commit.
+ * Runs the work in one transaction, like `Database.transaction`. The caller provides it, because only the caller can do work that must
+ * follow the commit, such as writing log lines of the audit log.
  */
 type Transact<W extends Writer> = <R>(work: (writer: W) => Promise<R>) => Promise<R>
 
@@ -121,7 +106,7 @@ export class Files {
   readonly #garbage: Garbage
   readonly #random: (count: number) => Uint8Array
   readonly #log: Log
-  readonly #options: FilesOptions
+  readonly options: FilesOptions
   #taken = { count: 0, bytes: 0 }
   readonly #deletions = new Set<Promise<void>>()
 
@@ -137,12 +122,12 @@ export class Files {
     this.#garbage = books.garbage
     this.#random = count => machine.system.randomBytes(count)
     this.#log = machine.log
-    this.#options = options
+    this.options = options
   }
 
   /** -1: no limit. */
   get maxFileSize(): Bytes {
-    return this.#options.maxFileSize
+    return this.options.maxFileSize
   }
 
   /** Number and size of the files stored since the process started. */
@@ -170,14 +155,14 @@ export class Files {
 
   /**
    * Has a stored blob scanned, and puts it in the place of the present file, if any.
-   * @throws {InvalidInput} `virus-found` @throws {TooLarge} `quota-exceeded`
+   * @throws {FileInfected} @throws {TooLarge} `quota-exceeded`
    */
   async putStored<T, W extends Writer>(
     place: FilePlace & Payers,
     { file, reservation, signal, sender }: StoredUpload,
     { transaction, makeVisible }: Replacement<T, W>,
   ): Promise<T> {
-    await this.#options.virusScan?.require({ ...file, context: place.context, entry: place.id, sender, signal })
+    await this.options.scanner?.require({ ...file, context: place.context, entry: place.id, sender, signal })
     return await this.#settle(file, transaction, writer =>
       this.#replace(place, writer, { file, reservation, makeVisible }),
     )
@@ -195,11 +180,11 @@ export class Files {
     const { tx } = writer
     const previous = await findFile(tx, place)
     const amount = { bytes: file.size - (previous?.size ?? 0), files: previous ? 0 : 1 }
-    const usages = await this.#ledger.commit(tx, reservation, amount)
+    const changes = await this.#ledger.commit(tx, reservation, amount)
     await putFile(tx, place, file)
     if (previous) await discardBlob(tx, previous.blob)
     const result = await makeVisible(writer, file, previous)
-    return { result, discarded: previous?.blob, growth: { amount, usages } }
+    return { result, discarded: previous?.blob, changes }
   }
 
   /**
@@ -216,21 +201,21 @@ export class Files {
     return await this.#receive(arriving, async (writer, file, reservation) => {
       const { tx } = writer
       const amount = { bytes: file.size, files: 1 }
-      const usages = await this.#ledger.commit(tx, reservation, amount)
+      const changes = await this.#ledger.commit(tx, reservation, amount)
       const result = await create(writer, file)
       await putFile(tx, { ...result.place, user: payers.user }, file)
-      return { result, discarded: undefined, growth: { amount, usages } }
+      return { result, discarded: undefined, changes }
     })
   }
 
   /** @throws {TooLarge} `file-too-large` @throws {StorageFull} */
   requireAcceptable(size: Bytes): void {
-    requireFileSize(this.#options, size)
-    this.#options.requireSpace?.(size)
+    requireFileSize(this.options, size)
+    this.options.requireSpace?.(size)
   }
 
   #requireDeclaredSize({ declaredSize }: Incoming): void {
-    if (declaredSize !== undefined) requireFileSize(this.#options, declaredSize)
+    if (declaredSize !== undefined) requireFileSize(this.options, declaredSize)
   }
 
   /** Reserves, writes the bytes, has them scanned, and commits with `settle`; undoes everything on failure. */
@@ -240,7 +225,7 @@ export class Files {
   ): Promise<T> {
     const { context, user, id: entry } = place
     const { declaredSize, signal, sender } = incoming
-    this.#options.requireSpace?.(declaredSize ?? 0)
+    this.options.requireSpace?.(declaredSize ?? 0)
     const blob = newBlobKey(this.#random)
     const reservation = await this.#ledger.reserve({ context, user }, blob, declaredSize ?? 0, replaced)
     const heartbeat = keepAlive(this.#ledger, this.#log, reservation)
@@ -248,7 +233,7 @@ export class Files {
       const bytes = this.#metered(incoming.open(), reservation)
       const stored = await this.#blobs.write(blob, bytes, signal)
       const file = { blob, ...stored }
-      await this.#options.virusScan?.require({ ...file, context, entry, sender, signal })
+      await this.options.scanner?.require({ ...file, context, entry, sender, signal })
       return await this.#settle(file, transaction, writer => settle(writer, file, reservation))
     } catch (error) {
       await this.#undo(reservation, error)
@@ -263,11 +248,16 @@ export class Files {
     transaction: Transact<W>,
     settle: (writer: W) => Promise<Settled<T>>,
   ): Promise<T> {
-    const { result, discarded, growth } = await transaction(settle)
+    const { result, discarded, changes } = await transaction(settle)
     this.#taken = { count: this.#taken.count + 1, bytes: this.#taken.bytes + file.size }
-    await reportGrowth(this.#options, this.#ledger, growth)
+    await this.reportThresholds(changes)
     if (discarded !== undefined) await this.#deleteSoon(discarded)
     return result
+  }
+
+  /** After changes of usage or limits are committed, reports the thresholds that they reached. */
+  async reportThresholds(changes: readonly UsageChange[]): Promise<void> {
+    await reportThresholds(this.options, this.#ledger, changes)
   }
 
   /** Removes the file of an entry inside `tx`; call {@link collectGarbage} after the commit. False when there is none. */
@@ -295,7 +285,7 @@ export class Files {
       if (part === undefined) return { file, bytes: undefined }
       try {
         const bytes = await this.#blobs.read(file.blob, part === 'all' ? undefined : part)
-        const isVerified = this.#options.verifyOnRead === true && part === 'all'
+        const isVerified = this.options.verifyOnRead === true && part === 'all'
         return { file, bytes: isVerified ? await verified(bytes, file) : bytes }
       } catch (error) {
         // The file was replaced between reading the record and opening the blob. The record has changed then, so read it
@@ -326,7 +316,7 @@ export class Files {
     let taken = 0
     for await (const chunk of bytes) {
       taken += chunk.length
-      requireFileSize(this.#options, taken)
+      requireFileSize(this.options, taken)
       if (taken > covered)
         covered += await this.#ledger.grow(reservation, taken - covered, Math.max(taken - covered, STEP))
       yield chunk
@@ -349,7 +339,7 @@ export class Files {
     }
   }
 
-  /** The sender waits only where many deletions are under way. A crash leaves nothing behind, because what is discarded is recorded. */
+  /** The sender waits only while many deletions are in progress. A crash leaves nothing behind, because discarded blobs are recorded. */
   async #deleteSoon(blob: string): Promise<void> {
     const deletion = this.#garbage
       .delete(blob)
@@ -360,11 +350,11 @@ export class Files {
   }
 }
 
-/** @throws {TooLarge} `file-too-large` */
-export function requireFileSize({ maxFileSize }: FilesOptions, size: Bytes): void {
+/** @throws {TooLarge} `file-too-large`, `too-large-to-scan` */
+export function requireFileSize({ maxFileSize, scanner }: FilesOptions, size: Bytes): void {
   // Larger numbers are not exact, so usage would be wrong.
   const limit = maxFileSize === UNLIMITED ? Number.MAX_SAFE_INTEGER : maxFileSize
-  if (size <= limit) return
+  if (size <= limit) return scanner?.requireScannable(size)
   throw new TooLarge('file-too-large', `A file may have at most ${limit} bytes.`, { extra: { limit } })
 }
 
@@ -376,14 +366,14 @@ export function keepAlive(ledger: Ledger, log: Log, reservation: Reservation): N
   return setInterval(renew, RESERVATION_TTL / 3).unref()
 }
 
-/** After the growth is committed, reports the thresholds that it reached. */
-export async function reportGrowth(
+/** @see Files.reportThresholds */
+export async function reportThresholds(
   { onThreshold }: FilesOptions,
   { enforced }: Ledger,
-  { amount, usages }: Growth,
+  changes: readonly UsageChange[],
 ): Promise<void> {
-  for (const usage of enforced ? usages : []) {
-    const percent = reachedThreshold(usage, amount)
-    if (percent !== undefined) await onThreshold?.({ percent, usage })
+  for (const change of enforced ? changes : []) {
+    const percent = reachedThreshold(change)
+    if (percent !== undefined) await onThreshold?.({ percent, usage: change.after })
   }
 }

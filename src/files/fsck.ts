@@ -1,8 +1,9 @@
 import { counter, type Progress, silent } from '../base/progress.ts'
 import { BlobMissing, type BlobStore, measured, type StoredBlob } from '../stores/blob-store.ts'
 import type { Database } from '../stores/database.ts'
-import { sql } from '../stores/sql.ts'
-import type { OwnerKind } from './quota-usage.ts'
+import { type Sql, sql } from '../stores/sql.ts'
+import { lastingBlobs } from './lasting-uploads.ts'
+import type { Amount, OwnerKind } from './quota-usage.ts'
 import { compareUsage, missingUsage, recountUsage } from './recount.ts'
 
 /** One inconsistency. A `repairable` one can be repaired without losing anything. */
@@ -77,7 +78,7 @@ function isLossLikely(unknown: number, files: number): boolean {
 /** Compares usage and reservations with the rows that they are sums of. */
 async function checkBooks({ database, isExclusive }: FsckStores): Promise<Finding[]> {
   const findings: Finding[] = []
-  const ended = new Set(isExclusive ? await contextsOfEnded(database) : [])
+  const ended = new Map(isExclusive ? await reservedByEnded(database) : [])
   for (const row of await compareUsage(database)) {
     const name = nameOf(row)
     if (row.used !== row.usedSum || row.files !== row.filesSum) {
@@ -90,17 +91,28 @@ async function checkBooks({ database, isExclusive }: FsckStores): Promise<Findin
       const message = `${name}: ${row.reserved} bytes and ${row.reservedFiles} files are reserved for uploads that ended`
       findings.push({ kind: 'reservation', repairable: true, message })
     }
+    if (row.kind === 'context') ended.delete(row.owner)
+  }
+  for (const [context, { bytes, files }] of ended) {
+    const message = `context ${context}, which is gone: ${bytes} bytes and ${files} files are reserved for uploads that ended`
+    findings.push({ kind: 'reservation', repairable: true, message })
   }
   return findings
 }
 
-/** While nothing else uses the store, all uploads have ended but those in several requests. */
-async function contextsOfEnded(database: Database): Promise<string[]> {
-  const rows = await database.all<{ context: string }>(sql`SELECT context FROM uploads WHERE ${isEnded}`)
-  return rows.map(({ context }) => context)
+/**
+ * Reservations of ended uploads, by context. While no other process uses the store, all uploads have ended except uploads in several
+ * requests.
+ */
+async function reservedByEnded(database: Database): Promise<ReadonlyArray<readonly [string, Amount]>> {
+  const rows = await database.all<Amount & { readonly context: string }>(
+    sql`SELECT context, SUM(reserved) AS bytes, SUM(reserved_files) AS files FROM uploads WHERE ${isEnded()}
+      GROUP BY context ORDER BY context`,
+  )
+  return rows.map(({ context, ...amount }) => [context, amount])
 }
 
-const isEnded = sql`blob NOT IN (SELECT blob FROM resumable_uploads WHERE is_done = 0)`
+const isEnded = (): Sql => sql`blob NOT IN (${lastingBlobs()})`
 
 /** Finds contexts and users that hold files but have no row of quota usage. */
 async function checkMissingBooks({ database }: FsckStores): Promise<Finding[]> {
@@ -140,10 +152,10 @@ const isRemains = async (database: Database, blob: string): Promise<boolean> =>
   (await database.get(sql`SELECT 1 AS gone FROM discarded_blobs WHERE blob = ${blob}
     UNION ALL SELECT 1 FROM uploads WHERE blob = ${blob}`)) !== undefined
 
-/** One query, so that a blob that changes from an upload to a file is found in one of the two. */
+/** Uses one query, so that a blob that changes from an upload to a file at this moment is found as one of them. */
 async function isWanted({ database, isExclusive }: FsckStores, blob: string): Promise<boolean> {
   const others = isExclusive
-    ? sql`UNION ALL SELECT 1 FROM resumable_uploads WHERE blob = ${blob} AND is_done = 0`
+    ? sql`UNION ALL SELECT 1 FROM (${lastingBlobs()}) AS lasting WHERE blob = ${blob}`
     : sql`UNION ALL SELECT 1 FROM uploads WHERE blob = ${blob} UNION ALL SELECT 1 FROM discarded_blobs WHERE blob = ${blob}`
   return (await database.get(sql`SELECT 1 AS used FROM files WHERE blob = ${blob} ${others}`)) !== undefined
 }
@@ -204,7 +216,7 @@ async function repairStores(stores: FsckStores): Promise<void> {
   }
   await database.transaction(async tx => {
     if (isExclusive) {
-      await tx.run(sql`DELETE FROM uploads WHERE ${isEnded}`)
+      await tx.run(sql`DELETE FROM uploads WHERE ${isEnded()}`)
       await tx.run(sql`DELETE FROM discarded_blobs`)
     }
     await recountUsage(tx)

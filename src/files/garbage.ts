@@ -3,7 +3,8 @@ import type { System } from '../base/system.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { databaseTime, sql, type Sql } from '../stores/sql.ts'
-import { isFile, isResumable } from './file-records.ts'
+import { isFile } from './file-records.ts'
+import { lastingBlobs } from './lasting-uploads.ts'
 import type { Ledger } from './quota-ledger.ts'
 import type { Milliseconds } from '../base/units.ts'
 
@@ -61,8 +62,8 @@ export class Garbage {
   }
 
   /**
-   * Removes uploads whose process has died. After a jump of the clock one may still be alive: its bytes are deleted only
-   * once it can no longer be committed.
+   * Removes uploads whose process has died. After a jump of the clock, such an upload may still be running: its bytes are deleted only when
+   * it can no longer be committed.
    */
   async recover(isExclusive: boolean): Promise<void> {
     let isAnyUndone = false
@@ -73,11 +74,11 @@ export class Garbage {
     if (!isExclusive) return
     // After a power failure there may be bytes of an upload whose record was not written to the disk, and a file may have both of its names.
     for (const blob of await this.#blobs.unfinished())
-      if (!(await isFile(this.#database, blob)) && !(await isResumable(this.#database, blob)))
+      if (!(await isFile(this.#database, blob)) && !(await isLasting(this.#database, blob)))
         await this.#blobs.delete(blob)
   }
 
-  /** @throws the first error of those that cannot be deleted; all others are */
+  /** @throws the first error, after all blobs that can be deleted are deleted */
   async #deleteDiscarded(): Promise<void> {
     let last = ''
     let failure: { readonly error: unknown } | undefined
@@ -90,7 +91,7 @@ export class Garbage {
         try {
           await this.delete(blob)
         } catch (error) {
-          // The others would fail as well, each after the time that the store is waited for.
+          // The other deletions would fail as well, each after waiting for the store.
           if (error instanceof StoreUnavailable) throw error
           failure ??= { error }
         }
@@ -99,6 +100,12 @@ export class Garbage {
     }
     if (failure) throw failure.error
   }
+}
+
+/** Whether the blob is that of an upload which goes on. */
+async function isLasting(queries: Queries, blob: string): Promise<boolean> {
+  const found = await queries.get(sql`SELECT 1 AS found FROM (${lastingBlobs()}) AS lasting WHERE blob = ${blob}`)
+  return found !== undefined
 }
 
 /** A hold that has not been renewed for this long belongs to a process that has died. */

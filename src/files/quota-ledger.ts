@@ -1,12 +1,14 @@
 import { Conflict, NotFound, TooLarge } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
-import { type Bytes, type Milliseconds, UNLIMITED } from '../base/units.ts'
+import type { Bytes, Milliseconds } from '../base/units.ts'
 import { type Database, type Queries, UniqueViolation } from '../stores/database.ts'
 import { databaseTime, type Sql, sql } from '../stores/sql.ts'
-import { discardBlob, type FileRecord, isFile } from './file-records.ts'
+import { type EndedReservation, releaseReservation, takeReservation } from './reservations.ts'
+import { type FileRecord, isFile } from './file-records.ts'
+import { currentBlobs } from './lasting-uploads.ts'
+import { growthOf, type UsageChange } from './quota-thresholds.ts'
 import {
   type Amount,
-  type Booking,
   NOTHING,
   type Payers,
   type QuotaOptions,
@@ -14,13 +16,6 @@ import {
   QuotaUsage,
   type Usage,
 } from './quota-usage.ts'
-
-/** The quota object of I2.6. */
-export interface Quota {
-  readonly quota: Bytes
-  readonly fillLevel: Bytes
-  readonly hasDefaultQuota: boolean
-}
 
 /** Storage reserved for an upload in progress, identified by the key of the blob that it writes. */
 export interface Reservation extends Payers {
@@ -37,10 +32,10 @@ export interface NewReservation extends Reservation {
 export const RESERVATION_TTL: Milliseconds = 300_000
 
 /**
- * The usage and the quotas of contexts, users, groups of contexts and the store (D7.3). Storage is reserved before bytes are
- * accepted, and counted in the transaction that makes the file visible. Each step changes the rows of all who pay in one
- * transaction, which is rolled back if one of them would exceed its quota, so the committed sums never do. Reservations are
- * written in relaxed transactions, because they only matter during an upload.
+ * The usage and the quotas of contexts, users, groups of contexts and the store (D7.3). Storage is reserved before bytes are accepted, and
+ * counted in the transaction that makes the file visible. Each step changes the rows of all payers in one transaction, which is rolled back
+ * if a payer would exceed its quota, so committed usage never exceeds a quota. Reservations are written in relaxed transactions, because
+ * they only matter during an upload.
  */
 export class Ledger {
   readonly usage: QuotaUsage
@@ -57,18 +52,22 @@ export class Ledger {
     return this.usage.enforced
   }
 
-  /** Creates the row of usage for a new context. */
+  /**
+   * Creates the row of usage for a new context. A context that is restored may have uploads in progress that began before it was deleted.
+   */
   async open(tx: Queries, context: string): Promise<void> {
-    await tx.run(sql`INSERT INTO quota_usage (kind, owner) VALUES ('context', ${context})`)
+    await tx.run(sql`INSERT INTO quota_usage (kind, owner, reserved, reserved_files)
+      SELECT 'context', CAST(${context} AS TEXT), COALESCE(SUM(reserved), 0), COALESCE(SUM(reserved_files), 0)
+        FROM uploads WHERE context = ${context}`)
   }
 
-  /** Deletes the row of usage of a context whose files are gone. What uploads into it have reserved counts for its group no more. */
+  /** Deletes the row of usage of a context whose files are gone. Reservations of uploads into it no longer count for its group. */
   async close(tx: Queries, context: string): Promise<void> {
     const group = await this.groupOf(tx, context)
     const usage = await this.usage.find(tx, { kind: 'context', id: context })
     if (group !== undefined && usage) {
       const reserved = { bytes: usage.used.bytes - usage.held.bytes, files: usage.used.files - usage.held.files }
-      await this.usage.bookFor(tx, [{ kind: 'group', id: group }], { reserved })
+      await this.usage.bookFor(tx, [{ kind: 'group', id: group }], NOTHING, reserved)
     }
     await tx.run(sql`DELETE FROM quota_usage WHERE kind = 'context' AND owner = ${context}`)
     await tx.run(sql`DELETE FROM quota_groups WHERE context = ${context}`)
@@ -80,18 +79,20 @@ export class Ledger {
   }
 
   /** @throws {NotFound} */
-  async quotaOf(queries: Queries, context: string): Promise<Quota> {
+  async quotaOf(queries: Queries, context: string): Promise<Usage> {
     const usage = await this.usage.find(queries, { kind: 'context', id: context })
     if (!usage) throw unknownContext(context)
-    return quotaObject(usage)
+    return usage
   }
 
   /** `undefined` removes the manual quota. A quota below the present usage only prevents growth. @throws {NotFound} */
-  async setQuota(tx: Queries, context: string, quota: Bytes | undefined): Promise<void> {
-    const changed = await tx.run(
-      sql`UPDATE quota_usage SET quota = ${quota ?? null} WHERE kind = 'context' AND owner = ${context}`,
-    )
-    if (changed === 0) throw unknownContext(context)
+  async setQuota(tx: Queries, context: string, quota: Bytes | undefined): Promise<UsageChange> {
+    const owner = { kind: 'context', id: context } as const
+    const before = await this.usage.find(tx, owner)
+    await tx.run(sql`UPDATE quota_usage SET quota = ${quota ?? null} WHERE kind = 'context' AND owner = ${context}`)
+    const after = await this.usage.find(tx, owner)
+    if (!before || !after) throw unknownContext(context)
+    return { before, after }
   }
 
   /**
@@ -101,26 +102,41 @@ export class Ledger {
    * @throws {TooLarge} `quota-exceeded`; nothing is reserved then
    */
   async reserve(payers: Payers, blob: string, size: Bytes, replaced?: FileRecord): Promise<NewReservation> {
-    const { context, user } = payers
-    const insert = async (tx: Queries): Promise<NewReservation> => {
-      // The file may have been replaced or deleted since the caller read its record.
-      const isCredited =
-        replaced !== undefined && (await isFile(tx, replaced.blob)) && !(await isReplaced(tx, replaced.blob))
-      const credit = isCredited ? replaced.size : 0
-      const reserved = { bytes: Math.max(0, size - credit), files: isCredited ? 0 : 1 }
-      await this.#require(tx, payers, { reserved })
-      await tx.run(sql`INSERT INTO uploads (blob, context, user_id, reserved, reserved_files, expires, replaces, credit)
-        VALUES (${blob}, ${context}, ${user}, ${reserved.bytes}, ${reserved.files}, ${this.#expiry()},
-          ${isCredited ? replaced.blob : null}, ${credit})`)
-      return { context, user, blob, covered: Math.max(credit, size) }
-    }
+    const reserving = async (tx: Queries): Promise<NewReservation> =>
+      (await this.reserveIn(tx, payers, { blob, size, replaced })).reservation
     try {
-      return await this.#relaxed(insert)
+      return await this.#relaxed(reserving)
     } catch (error) {
       // Another node was faster; its upload is visible now.
-      if (error instanceof UniqueViolation) return await this.#relaxed(insert)
+      if (error instanceof UniqueViolation) return await this.#relaxed(reserving)
       throw error
     }
+  }
+
+  /**
+   * The same inside a transaction. @returns also the reserved amount, and the usage of all payers afterwards
+   * @throws {UniqueViolation} when another transaction has just reserved for a replacement of the same file
+   */
+  async reserveIn(
+    tx: Queries,
+    payers: Payers,
+    {
+      blob,
+      size,
+      replaced,
+    }: { readonly blob: string; readonly size: Bytes; readonly replaced?: FileRecord | undefined },
+  ): Promise<{ readonly reservation: NewReservation; readonly reserved: Amount; readonly usages: readonly Usage[] }> {
+    const { context, user } = payers
+    // The file may have been replaced or deleted since the caller read its record.
+    const isCredited =
+      replaced !== undefined && (await isFile(tx, replaced.blob)) && !(await isReplaced(tx, replaced.blob))
+    const credit = isCredited ? replaced.size : 0
+    const reserved = { bytes: Math.max(0, size - credit), files: isCredited ? 0 : 1 }
+    const usages = await this.#require(tx, payers, NOTHING, reserved)
+    await tx.run(sql`INSERT INTO uploads (blob, context, user_id, reserved, reserved_files, expires, replaces, credit)
+      VALUES (${blob}, ${context}, ${user}, ${reserved.bytes}, ${reserved.files}, ${this.#expiry()},
+        ${isCredited ? replaced.blob : null}, ${credit})`)
+    return { reservation: { context, user, blob, covered: Math.max(credit, size) }, reserved, usages }
   }
 
   /**
@@ -164,7 +180,7 @@ export class Ledger {
 
   async #grow({ blob, ...payers }: Reservation, reserved: Amount): Promise<Bytes> {
     return await this.#relaxed(async tx => {
-      await this.#require(tx, payers, { reserved })
+      await this.#require(tx, payers, NOTHING, reserved)
       const changed = await tx.run(sql`UPDATE uploads
         SET reserved = reserved + ${reserved.bytes}, reserved_files = reserved_files + ${reserved.files} WHERE blob = ${blob}`)
       if (changed === 0) throw reservationExpired()
@@ -176,11 +192,11 @@ export class Ledger {
    * Adds one more blob to the upload. The blob reserves no storage by itself; it is renewed, committed and cancelled with
    * the upload.
    */
-  async addPart({ context, blob }: Reservation, part: string): Promise<void> {
+  async addBlob({ context, blob }: Reservation, added: string): Promise<void> {
     await this.#relaxed(async tx => {
-      const added = await tx.run(sql`INSERT INTO uploads (blob, context, reserved, expires, part_of)
-        SELECT ${part}, ${context}, 0, expires, ${blob} FROM uploads WHERE blob = ${blob}`)
-      if (added === 0) throw reservationExpired()
+      const count = await tx.run(sql`INSERT INTO uploads (blob, context, reserved, expires, part_of)
+        SELECT ${added}, ${context}, 0, expires, ${blob} FROM uploads WHERE blob = ${blob}`)
+      if (count === 0) throw reservationExpired()
     })
   }
 
@@ -193,27 +209,28 @@ export class Ledger {
 
   /**
    * Converts the reservation into this much more usage (less when negative), checked again against the present quotas.
-   * Part of the transaction that makes the file visible. Resolves to the new usage of all who pay.
+   * Part of the transaction that makes the file visible. Resolves to the changes of all who pay.
    * @throws {TooLarge} `quota-exceeded`
    */
-  async commit(tx: Queries, { blob, ...payers }: Reservation, growth: Amount): Promise<readonly Usage[]> {
-    const reserved = await this.#end(tx, blob)
-    if (!reserved) throw reservationExpired()
+  async commit(tx: Queries, { blob, ...payers }: Reservation, growth: Amount): Promise<readonly UsageChange[]> {
+    const ended = await takeReservation(tx, blob)
+    if (!ended) throw reservationExpired()
     await tx.run(sql`DELETE FROM uploads WHERE part_of = ${blob}`)
-    return await this.#require(tx, payers, { used: growth, reserved })
+    const held = await this.#giveBack(tx, [ended], payers)
+    return growthOf(await this.#require(tx, payers, growth, negative(held)), growth)
   }
 
   /** Subtracts removed files from the usage. Part of the transaction that removes them. */
   async releaseUsage(tx: Queries, payers: Payers, amount: Amount): Promise<void> {
-    await this.usage.book(tx, payers, { used: negative(amount) })
+    await this.usage.book(tx, payers, negative(amount))
   }
 
   /** Subtracts all files of a context from all usage. Part of the transaction that removes them, before their rows are gone. */
   async releaseFilesOf(tx: Queries, context: string): Promise<void> {
     for (const [user, amount] of await this.usersOf(tx, context))
-      await this.usage.bookFor(tx, [{ kind: 'user', id: user }], { used: negative(amount) })
+      await this.usage.bookFor(tx, [{ kind: 'user', id: user }], negative(amount))
     const usage = await this.usage.find(tx, { kind: 'context', id: context })
-    if (usage) await this.usage.book(tx, { context, user: null }, { used: negative(usage.used) })
+    if (usage) await this.usage.book(tx, { context, user: null }, negative(usage.used))
   }
 
   /** What the files of a context count for each user. */
@@ -226,99 +243,99 @@ export class Ledger {
   }
 
   /**
-   * Counts for users what the files of a context count for them now, instead of what they counted before. Resolves to the new usage of
-   * each user. @throws {TooLarge} `quota-exceeded`
+   * Counts the files of a context for their present users, instead of the amounts that counted before.
+   * @throws {TooLarge} `quota-exceeded`
    */
-  async recountUsers(tx: Queries, context: string, before: ReadonlyMap<string, Amount>): Promise<readonly Usage[]> {
+  async recountUsers(
+    tx: Queries,
+    context: string,
+    before: ReadonlyMap<string, Amount>,
+  ): Promise<readonly UsageChange[]> {
     const after = await this.usersOf(tx, context)
-    const usages: Usage[] = []
+    const changes: UsageChange[] = []
     for (const user of [...new Set([...before.keys(), ...after.keys()])].sort()) {
       const { bytes, files } = after.get(user) ?? NOTHING
       const old = before.get(user) ?? NOTHING
       const used = { bytes: bytes - old.bytes, files: files - old.files }
-      usages.push(...(await this.usage.bookFor(tx, [{ kind: 'user', id: user }], { used })))
+      changes.push(...growthOf(await this.usage.bookFor(tx, [{ kind: 'user', id: user }], used), used))
     }
-    return usages
+    return changes
   }
 
   /**
-   * Moves the usage of files from one context to another: adds it to the target first, checked against its quota and that of
-   * its group (D7.8). Part of the transaction that moves them. @throws {TooLarge} `quota-exceeded`
+   * Moves the usage of files from one context to another: adds it to the target first, checked against the quotas of the target and its
+   * group (D7.8). Runs in the transaction that moves the files. Resolves to the usages that have grown.
+   * @throws {TooLarge} `quota-exceeded`
    */
-  async transfer(tx: Queries, from: string, to: string, amount: Amount): Promise<void> {
+  async transfer(tx: Queries, from: string, to: string, amount: Amount): Promise<readonly UsageChange[]> {
     const [left, joined] = [await this.groupOf(tx, from), await this.groupOf(tx, to)]
     const payers = (context: string, group: string | undefined): QuotaOwner[] => [
       { kind: 'context', id: context },
       ...(group === undefined || left === joined ? [] : [{ kind: 'group' as const, id: group }]),
     ]
-    const booked = await this.usage.bookFor(tx, payers(to, joined), { used: amount })
+    const booked = await this.usage.bookFor(tx, payers(to, joined), amount)
     if (booked.length === 0) throw unknownContext(to)
-    await this.usage.bookFor(tx, payers(from, left), { used: negative(amount) })
+    await this.usage.bookFor(tx, payers(from, left), negative(amount))
+    return growthOf(booked, amount)
   }
 
   /**
    * Cancels a reservation and discards its blobs in one step. Returns false and changes nothing when it has already ended.
    */
-  async cancel({ blob, ...payers }: Reservation): Promise<boolean> {
-    return await this.#relaxed(async tx => {
-      const reserved = await this.#end(tx, blob)
-      if (!reserved) return false
-      await this.usage.book(tx, payers, { reserved })
-      await discardBlob(tx, blob)
-      await tx.run(sql`INSERT INTO discarded_blobs (blob) SELECT blob FROM uploads WHERE part_of = ${blob}`)
-      await tx.run(sql`DELETE FROM uploads WHERE part_of = ${blob}`)
-      return true
-    })
-  }
-
-  /** The reservation of the upload that writes this blob. @throws {Conflict} when it has ended */
-  async reservationOf(blob: string): Promise<Reservation> {
-    const row = await this.#database.get<Reservation>(
-      sql`SELECT context, user_id AS "user", blob FROM uploads WHERE blob = ${blob}`,
-    )
-    if (!row) throw reservationExpired()
-    return row
-  }
-
-  /** Makes one reservation of several in the same context. Part of the transaction that joins their bytes. */
-  async join(tx: Queries, blobs: readonly string[], { blob, context, user }: Reservation): Promise<void> {
-    let [bytes, files] = [0, 0]
-    for (const part of blobs) {
-      const ended = await this.#end(tx, part)
-      if (!ended) throw reservationExpired()
-      bytes -= ended.bytes
-      files -= ended.files
-    }
-    await this.#require(tx, { context, user }, { reserved: { bytes: 0, files: 1 - files } })
-    await tx.run(sql`INSERT INTO uploads (blob, context, user_id, reserved, reserved_files, expires)
-      VALUES (${blob}, ${context}, ${user}, ${bytes}, 1, ${this.#expiry()})`)
+  async cancel({ blob }: Pick<Reservation, 'blob'>): Promise<boolean> {
+    return await this.#relaxed(tx => releaseReservation(tx, blob))
   }
 
   /**
-   * Uploads whose process has died: all of them if no other process can use the store, else those not renewed in time. Uploads in
-   * several requests belong to no process.
+   * Makes one reservation of several. Part of the transaction that joins their bytes.
+   * @throws {Conflict} when one of them has ended @throws {TooLarge} `quota-exceeded`
+   */
+  async join(tx: Queries, blobs: readonly string[], { blob, ...payers }: Reservation): Promise<void> {
+    const ended: EndedReservation[] = []
+    for (const each of blobs) {
+      const one = await takeReservation(tx, each)
+      if (!one) throw reservationExpired()
+      ended.push(one)
+    }
+    const bytes = ended.reduce((sum, { reserved }) => sum + reserved.bytes, 0)
+    const held = await this.#giveBack(tx, ended, payers)
+    await this.#require(tx, payers, NOTHING, { bytes: bytes - held.bytes, files: 1 - held.files })
+    await tx.run(sql`INSERT INTO uploads (blob, context, user_id, reserved, reserved_files, expires)
+      VALUES (${blob}, ${payers.context}, ${payers.user}, ${bytes}, 1, ${this.#expiry()})`)
+  }
+
+  /**
+   * Uploads whose process has died: all of them if no other process can use the store, else those not renewed in time. Lasting
+   * uploads belong to no process.
    */
   async abandoned(isExclusive: boolean): Promise<Reservation[]> {
     const condition = isExclusive ? sql`1 = 1` : sql`expires < ${this.#now()}`
     return await this.#database.all<Reservation>(
       sql`SELECT context, user_id AS "user", blob FROM uploads WHERE part_of IS NULL AND ${condition}
-        AND blob NOT IN (SELECT blob FROM resumable_uploads WHERE is_done = 0 AND expires >= ${this.#now()})`,
+        AND blob NOT IN (${currentBlobs(this.#now())})`,
     )
   }
 
   /** Books for all who pay. @throws {NotFound} when the context is gone @throws {TooLarge} */
-  async #require(tx: Queries, payers: Payers, booking: Booking): Promise<readonly Usage[]> {
-    const usages = await this.usage.book(tx, payers, booking)
+  async #require(tx: Queries, payers: Payers, used: Amount, reserved = NOTHING): Promise<readonly Usage[]> {
+    const usages = await this.usage.book(tx, payers, used, reserved)
     if (usages[0]?.owner.kind !== 'context') throw unknownContext(payers.context)
     return usages
   }
 
-  /** Deletes the row of an upload. @returns what it had reserved, as a change that gives it back */
-  async #end(tx: Queries, blob: string): Promise<Amount | undefined> {
-    const row = await tx.get<{ reserved: Bytes; files: number }>(
-      sql`DELETE FROM uploads WHERE blob = ${blob} RETURNING reserved, reserved_files AS files`,
-    )
-    return row && negative({ bytes: row.reserved, files: row.files })
+  /**
+   * Releases ended reservations of other payers. @returns the amount of those that the same payers hold. The caller releases it in one step
+   * with the new booking, so that storage which is reserved already always fits.
+   */
+  async #giveBack(tx: Queries, ended: readonly EndedReservation[], payers: Payers): Promise<Amount> {
+    let { bytes, files } = NOTHING
+    for (const one of ended) {
+      if (one.payers.context === payers.context && one.payers.user === payers.user) {
+        bytes += one.reserved.bytes
+        files += one.reserved.files
+      } else await this.usage.book(tx, one.payers, NOTHING, negative(one.reserved))
+    }
+    return { bytes, files }
   }
 
   #now(): Sql {
@@ -343,25 +360,11 @@ const unknownContext = (context: string): NotFound => new NotFound('not-found', 
 const reservationExpired = (): Conflict =>
   new Conflict('conflict', 'The upload took too long, so its reservation has expired. Upload the file again.')
 
-/** The quota of a context as the interface shows it. */
-export const quotaObject = ({ limit, used, hasDefaultQuota }: Usage): Quota => ({
+/** The quota object of I2.6. */
+export const quotaObject = ({ limit, used, hasDefaultQuota }: Usage) => ({
   quota: limit.bytes,
   fillLevel: used.bytes,
   hasDefaultQuota,
 })
 
 const negative = ({ bytes, files }: Amount): Amount => ({ bytes: -bytes, files: -files })
-
-/** Per cent of a quota at which its owner needs attention; below 100 more can be added. */
-export const THRESHOLDS = [80, 90, 100] as const
-
-/** The highest threshold that the last growth reached, in bytes or in files; `undefined` for none. */
-export function reachedThreshold({ limit, used }: Pick<Usage, 'limit' | 'used'>, growth: Amount): number | undefined {
-  return THRESHOLDS.findLast(percent =>
-    (['bytes', 'files'] as const).some(unit => {
-      if (limit[unit] === UNLIMITED || growth[unit] <= 0) return false
-      const isAt = (level: number): boolean => level * 100 >= limit[unit] * percent
-      return isAt(used[unit]) && !isAt(used[unit] - growth[unit])
-    }),
-  )
-}

@@ -1,6 +1,7 @@
 import { Conflict, NotFound } from '../base/errors.ts'
 import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
+import { endUploadsOf } from './lasting-uploads.ts'
 import { type Amount, type QuotaOwner, type QuotaUsage, type Usage } from './quota-usage.ts'
 import { sumContexts } from './recount.ts'
 
@@ -8,6 +9,8 @@ import { sumContexts } from './recount.ts'
 export interface Limits {
   readonly bytes: number | null
   readonly files: number | null
+  /** Ids of the contexts of a group; without it they stay as they are. */
+  readonly contexts?: readonly string[] | undefined
 }
 
 /** The next file of this user counts against the quota for users from identity providers. Part of the transaction that creates them. */
@@ -16,8 +19,9 @@ export async function markProvisioned(tx: Queries, user: string): Promise<void> 
     ON CONFLICT (kind, owner) DO UPDATE SET provisioned = 1`)
 }
 
-/** The files of a deleted user stay, and count for their contexts alone. */
+/** Before a user is deleted: ends their uploads. Their files stay, and count for their contexts alone. */
 export async function forgetUserQuota(tx: Queries, user: string): Promise<void> {
+  await endUploadsOf(tx, user)
   await tx.run(sql`DELETE FROM quota_usage WHERE kind = 'user' AND owner = ${user}`)
 }
 
@@ -64,11 +68,13 @@ export class QuotaOwners {
   }
 
   /**
-   * Makes exactly these contexts the group's. What they hold counts for it from now on, even above its quota, which then only
-   * prevents growth.
-   * @throws {NotFound} @throws {Conflict} when a context belongs to another one
+   * Makes exactly these contexts the members of the group. Their usage counts for the group from now on.
+   * @throws {NotFound} @throws {Conflict} when a context belongs to another group
+   * @throws {TooLarge} `quota-exceeded` when the usage of a context does not fit
    */
   async setContexts(tx: Queries, group: string, contexts: readonly string[]): Promise<void> {
+    const owner = { kind: 'group', id: group } as const
+    const before = await this.read(tx, owner)
     for (const id of contexts) {
       if (!(await tx.get(sql`SELECT 1 AS found FROM contexts WHERE id = ${id}`)))
         throw new NotFound('not-found', `There is no context "${id}".`)
@@ -83,12 +89,13 @@ export class QuotaOwners {
     }
     await tx.run(sql`DELETE FROM quota_groups WHERE name = ${group}`)
     for (const id of contexts) await tx.run(sql`INSERT INTO quota_groups (context, name) VALUES (${id}, ${group})`)
-    await sumContexts(tx, { kind: 'group', id: group })
+    await sumContexts(tx, owner)
+    this.#usage.requireFit(before, await this.read(tx, owner))
   }
 
   /**
-   * Owners of a kind that have a quota or hold files, those that use most bytes first.
-   * @param portion `reached`: only those at this percentage of a limit; 0, the default, is all
+   * Owners of a kind that have a quota or hold files, in descending order of the bytes.
+   * @param portion `reached`: only owners at this percentage of a limit; 0, the default, means all
    */
   async list(
     queries: Queries,

@@ -15,7 +15,7 @@ export interface QuotaOwner {
 /** The one owner of its kind. */
 export const STORE: QuotaOwner = { kind: 'store', id: '' }
 
-/** What counts against quotas. */
+/** Bytes and number of files, as quotas count them. */
 export interface Amount {
   readonly bytes: Bytes
   /** Number of files. */
@@ -37,12 +37,14 @@ export interface Usage {
   readonly used: Amount
   /** With what uploads in progress have reserved. */
   readonly held: Amount
-  /** True if the limit of bytes is that of the settings. */
+  /** True if the limit of bytes comes from the settings. */
   readonly hasDefaultQuota: boolean
+  /** Ids of the contexts of a group, where they were asked for. */
+  readonly contexts?: readonly string[]
 }
 
 export interface QuotaOptions {
-  /** If false, usage is counted but nothing is rejected (`service.data.quota`). */
+  /** If false, usage is counted but nothing is rejected. */
   readonly enforced: boolean
   /** Limits of bytes for owners without their own; -1 is unlimited. */
   readonly defaults: {
@@ -67,20 +69,13 @@ interface UsageRow {
 
 const columns = sql`kind, owner, quota, max_files, used, reserved, files, reserved_files, provisioned`
 
-/** A change of the usage and of the reservations of every payer. */
-export interface Booking {
-  readonly used?: Amount
-  readonly reserved?: Amount
-}
-
 const ORDER: readonly OwnerKind[] = ['context', 'user', 'group', 'store']
 
 export const NOTHING: Amount = { bytes: 0, files: 0 }
 
 /**
- * The rows of the table `quota_usage`: what each owner may use, uses, and has reserved. Users get their row with their first
- * upload; a group and the store have one only while they have a quota, so that uploads without one do not all wait for
- * the same row.
+ * The rows of the table `quota_usage`: limits, usage and reservations of each owner. Users get their row with their first upload. A group
+ * and the store have a row only while they have a quota, so that uploads without such a quota do not all wait for the same row.
  */
 export class QuotaUsage {
   readonly enforced: boolean
@@ -92,25 +87,32 @@ export class QuotaUsage {
   }
 
   /**
-   * Changes the rows of all payers in one statement. Equal or lower usage always fits, even above the quota (D7.3).
+   * Changes usage and reservations in the rows of all payers, in one statement. Equal or lower usage always fits, even above the quota (D7.3).
    * @returns the usage afterwards of each payer that has a row, the context first
-   * @throws {TooLarge} `quota-exceeded` if one of them would hold more than it may; the transaction must not be committed then
+   * @throws {TooLarge} `quota-exceeded` if a payer would exceed its quota; the transaction must not be committed then
    */
-  async book(tx: Queries, payers: Payers, booking: Booking): Promise<readonly Usage[]> {
-    const rows = await this.#change(tx, rowsOf(payers), booking)
+  async book(tx: Queries, payers: Payers, used: Amount, reserved = NOTHING): Promise<readonly Usage[]> {
+    const rows = await this.#change(tx, rowsOf(payers), used, reserved)
     if (payers.user !== null && !rows.some(({ kind }) => kind === 'user'))
-      rows.push(...(await this.#firstOfUser(tx, payers.user, booking)))
-    return this.#checked(rows, booking)
+      rows.push(...(await this.#firstOfUser(tx, payers.user, used, reserved)))
+    return this.#checked(rows, used, reserved)
   }
 
   /** Like {@link book} for these owners alone. */
-  async bookFor(tx: Queries, owners: readonly QuotaOwner[], booking: Booking): Promise<readonly Usage[]> {
+  async bookFor(
+    tx: Queries,
+    owners: readonly QuotaOwner[],
+    used: Amount,
+    reserved = NOTHING,
+  ): Promise<readonly Usage[]> {
     const rows: UsageRow[] = []
     for (const { kind, id } of owners) {
-      const changed = await this.#change(tx, sql`kind = ${kind} AND owner = ${id}`, booking)
-      rows.push(...(changed.length === 0 && kind === 'user' ? await this.#firstOfUser(tx, id, booking) : changed))
+      const changed = await this.#change(tx, sql`kind = ${kind} AND owner = ${id}`, used, reserved)
+      rows.push(
+        ...(changed.length === 0 && kind === 'user' ? await this.#firstOfUser(tx, id, used, reserved) : changed),
+      )
     }
-    return this.#checked(rows, booking)
+    return this.#checked(rows, used, reserved)
   }
 
   /** Limits and usage of an owner that has a row. */
@@ -153,7 +155,7 @@ export class QuotaUsage {
       OR (max_files >= 0 AND files >= max_files * (${percent} / 100.0)))`
   }
 
-  async #change(tx: Queries, where: Sql, { used = NOTHING, reserved = NOTHING }: Booking): Promise<UsageRow[]> {
+  async #change(tx: Queries, where: Sql, used: Amount, reserved: Amount): Promise<UsageRow[]> {
     return await tx.all<UsageRow>(sql`UPDATE quota_usage
       SET used = used + ${used.bytes}, files = files + ${used.files},
         reserved = reserved + ${reserved.bytes}, reserved_files = reserved_files + ${reserved.files}
@@ -161,30 +163,41 @@ export class QuotaUsage {
   }
 
   /** Makes the row of a user, unless the user is gone. */
-  async #firstOfUser(tx: Queries, user: string, booking: Booking): Promise<UsageRow[]> {
+  async #firstOfUser(tx: Queries, user: string, used: Amount, reserved: Amount): Promise<UsageRow[]> {
     const isThere = await tx.run(sql`INSERT INTO quota_usage (kind, owner)
       SELECT 'user', id FROM principals WHERE id = ${user} AND kind = 'user' ON CONFLICT DO NOTHING`)
-    return isThere === 0 ? [] : await this.#change(tx, sql`kind = 'user' AND owner = ${user}`, booking)
+    return isThere === 0 ? [] : await this.#change(tx, sql`kind = 'user' AND owner = ${user}`, used, reserved)
   }
 
-  #checked(rows: readonly UsageRow[], { used = NOTHING, reserved = NOTHING }: Booking): readonly Usage[] {
+  #checked(rows: readonly UsageRow[], used: Amount, reserved: Amount): readonly Usage[] {
     const asked = {
       bytes: used.bytes + Math.max(0, reserved.bytes),
       files: used.files + Math.max(0, reserved.files),
     }
     const usages = rows.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind)).map(row => this.#usageOf(row))
-    for (const usage of this.enforced ? usages : [])
-      for (const unit of ['bytes', 'files'] as const) {
-        const limit = usage.limit[unit]
-        if (asked[unit] <= 0 || limit === UNLIMITED || usage.held[unit] <= limit) continue
-        throw quotaExceeded(usage.owner, unit, {
-          limit,
-          used: usage.used[unit] - used[unit],
-          needed: asked[unit],
-          missing: usage.held[unit] - limit,
-        })
-      }
+    for (const usage of usages) this.#requireWithin(usage, asked, used)
     return usages
+  }
+
+  /** @throws {TooLarge} `quota-exceeded` if an owner holds more than before, and more than it may */
+  requireFit(before: Usage, after: Usage): void {
+    const asked = { bytes: after.held.bytes - before.held.bytes, files: after.held.files - before.held.files }
+    const used = { bytes: after.used.bytes - before.used.bytes, files: after.used.files - before.used.files }
+    this.#requireWithin(after, asked, used)
+  }
+
+  /** @param asked how much more is held now, of which `used` is not only reserved */
+  #requireWithin(usage: Usage, asked: Amount, used: Amount): void {
+    for (const unit of this.enforced ? (['bytes', 'files'] as const) : []) {
+      const limit = usage.limit[unit]
+      if (asked[unit] <= 0 || limit === UNLIMITED || usage.held[unit] <= limit) continue
+      throw new QuotaExceeded(usage.owner, unit, {
+        limit,
+        used: usage.used[unit] - used[unit],
+        needed: asked[unit],
+        missing: usage.held[unit] - limit,
+      })
+    }
   }
 
   #usageOf({ kind, owner, quota, max_files, used, files, reserved, reserved_files, provisioned }: UsageRow): Usage {
@@ -219,15 +232,31 @@ interface Excess {
   readonly missing: number
 }
 
-function quotaExceeded(owner: QuotaOwner, unit: keyof Amount, { limit, used, needed, missing }: Excess): TooLarge {
-  const detail = `${NAMES[owner.kind](owner.id)} has a quota of ${limit} ${unit} and holds ${used}; ${needed} more do not fit.`
-  const extra = { quota: limit, fillLevel: used, needed, missing, unit, owner: owner.kind, ownerId: owner.id }
-  return new TooLarge('quota-exceeded', detail, { extra })
+/** Something does not fit into a quota. The caller may not be allowed to know the numbers: {@link withoutNumbers}. */
+export class QuotaExceeded extends TooLarge {
+  readonly owner: QuotaOwner
+  readonly #unit: keyof Amount
+
+  constructor(owner: QuotaOwner, unit: keyof Amount, { limit, used, needed, missing }: Excess) {
+    const { kind, id } = owner
+    const detail = `${kind === 'group' ? `The group of contexts "${id}"` : KINDS[kind]} has a quota of ${limit} ${unit} and holds ${used}; ${needed} more do not fit.`
+    const extra = { quota: limit, fillLevel: used, needed, missing, unit, owner: kind, ownerId: id }
+    super('quota-exceeded', detail, { extra })
+    this.owner = owner
+    this.#unit = unit
+  }
+
+  /** The same refusal with nothing but whose quota is full. */
+  withoutNumbers(): TooLarge {
+    const { kind } = this.owner
+    const extra = { unit: this.#unit, owner: kind }
+    return new TooLarge('quota-exceeded', `${KINDS[kind]} has too little of its quota left.`, { extra })
+  }
 }
 
-const NAMES: Readonly<Record<OwnerKind, (id: string) => string>> = {
-  context: () => 'The context',
-  user: () => 'The user who created the entry',
-  group: name => `The group of contexts "${name}"`,
-  store: () => 'The store',
+const KINDS: Readonly<Record<OwnerKind, string>> = {
+  context: 'The context',
+  user: 'The user who created the entry',
+  group: 'The group of the context',
+  store: 'The store',
 }

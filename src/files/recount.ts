@@ -17,7 +17,7 @@ interface ComparedUsage {
   readonly reservedFilesSum: number
 }
 
-/** The sums by owner of files, and of uploads in progress. A user who is gone has none. */
+/** The sums of files and of uploads in progress, by owner. Users who no longer exist have none. */
 const sums = sql`items AS (
     SELECT context, user_id, size AS used, 1 AS files, 0 AS reserved, 0 AS reserved_files FROM files
     UNION ALL SELECT context, user_id, 0, 0, reserved, reserved_files FROM uploads
@@ -51,7 +51,7 @@ export async function missingUsage(
     WHERE q.kind IS NULL AND s.kind IN ('context', 'user') AND s.files > 0 ORDER BY s.kind, s.owner`)
 }
 
-/** Sets all rows to their sums, and makes those that are missing. */
+/** Sets all rows to their sums, and creates missing rows. */
 export async function recountUsage(tx: Queries): Promise<void> {
   await tx.run(sql`INSERT INTO quota_usage (kind, owner)
     SELECT 'context', f.context FROM files f GROUP BY f.context

@@ -2,7 +2,8 @@ import type { System } from '../base/system.ts'
 import { type Bytes, type Milliseconds, UNLIMITED } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
-import { type Ledger, THRESHOLDS } from './quota-ledger.ts'
+import type { Ledger } from './quota-ledger.ts'
+import { THRESHOLDS } from './quota-thresholds.ts'
 
 interface Measurement {
   /** Total size of all files. */

@@ -14,7 +14,7 @@ export interface RandomAccess {
 }
 
 /** One file of a zip as listed in the directory at its end; `open` checks the listed size. */
-export interface ZipPart {
+export interface ZipEntry {
   readonly name: string
   readonly size: Bytes
   readonly isDeflated: boolean
@@ -27,7 +27,7 @@ export interface ZipPart {
  * never used as paths; encrypted members are rejected.
  * @throws {InvalidInput} `invalid-archive` for anything that is not a zip, also from `open` and the streams it returns
  */
-export async function* readZip(source: RandomAccess): AsyncGenerator<ZipPart> {
+export async function* readZip(source: RandomAccess): AsyncGenerator<ZipEntry> {
   try {
     const reader = new BlobReader(source)
     const zip = await yauzl.fromRandomAccessReaderPromise(reader, source.size, {

@@ -32,28 +32,38 @@ export function requireCharacters(count: number): void {
   })
 }
 
+interface BuilderOptions {
+  /** `lower` when the parser writes every language tag in lower case: they are given their usual case back. */
+  readonly tags?: 'as-written' | 'lower'
+  /** Counted as they are written down, doubles too. */
+  readonly maxStatements?: number | undefined
+  /** The graph of this name counts as the default graph, because the service writes it with its name in some syntaxes. */
+  readonly name?: string
+}
+
 /** Gathers what a parser finds into one graph, held to the same rules as RDF/JSON. Blank nodes get labels of our own. */
 export class GraphBuilder {
   readonly #subjects: Record<string, Record<string, unknown[]>> = Object.create(null) as Record<string, never>
   readonly #labels = new BlankLabels()
   readonly #tag: (language: string) => string
   readonly #maxStatements: number
+  readonly #name: string | undefined
   #characters = 0
   #statements = 0
 
-  /**
-   * @param tags `lower` when the parser writes every language tag in lower case: they are given their usual case back.
-   * @param maxStatements counted as they are written down, doubles too
-   */
-  constructor(tags: 'as-written' | 'lower' = 'as-written', maxStatements = Number.POSITIVE_INFINITY) {
+  constructor({ tags = 'as-written', maxStatements = Number.POSITIVE_INFINITY, name }: BuilderOptions = {}) {
     this.#tag = tags === 'lower' ? usualCase : language => language
     this.#maxStatements = maxStatements
+    this.#name = name
   }
 
   /** @throws {InvalidInput} `invalid-graph` for anything but a plain statement @throws {TooLarge} */
   add({ subject, predicate, object, graph }: ParsedQuad): void {
-    if (graph.termType !== 'DefaultGraph') {
-      throw invalid('Named graphs and formulas are not supported: send the statements in the default graph.')
+    const isOwn = graph.termType === 'NamedNode' && graph.value === this.#name
+    if (graph.termType !== 'DefaultGraph' && !isOwn) {
+      throw invalid(
+        'Other graphs and formulas are not supported: send the statements in the default graph, or in one that is named by the address of this graph.',
+      )
     }
     if (++this.#statements > this.#maxStatements) throw tooManyStatements(this.#maxStatements)
     this.#characters += subject.value.length + predicate.value.length + object.value.length
@@ -115,7 +125,7 @@ const invalid = (detail: string): InvalidInput => new InvalidInput('invalid-grap
 
 const MAX_MESSAGE = 300
 
-/** What a parser found wrong, as a refusal; refusals of our own pass. */
+/** Turns an error of a parser into a refusal; refusals of this service are returned unchanged. */
 export function refusalOf(error: unknown, syntax: string): Error {
   if (error instanceof InvalidInput || error instanceof TooLarge) return error
   const message = error instanceof Error ? error.message : String(error)

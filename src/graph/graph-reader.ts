@@ -19,9 +19,9 @@ const TIMEOUT: Milliseconds = 10_000
 const MAX_MEGABYTES = 512
 const THREADS = 2
 const MAX_WAITING = 500
-/** A client that writes many documents at once waits for its own, and for no one else's refusals. */
+/** A client that writes many documents at once waits for its own documents, and does not make others wait. */
 const MAX_WAITING_OF_ONE = 100
-/** What is shorter is read at once: even the worst of it takes less than the way to a thread. */
+/** A shorter document is parsed at once: in the worst case this takes less time than the transfer to a thread. */
 const SHORT = 4096
 const SHORT_JSON = 65_536
 
@@ -54,7 +54,7 @@ interface ReadingOptions extends Reading {
   readonly relativeTo?: string
 }
 
-/** Reads graphs in any syntax; what is long, or could be made to take long, on a worker thread with hard limits. */
+/** Reads graphs in any syntax. Documents that are long, or could be made to take long, are read on a worker thread with hard limits. */
 export class GraphReader {
   readonly #limits: GraphLimits
   readonly #pool: GraphPool

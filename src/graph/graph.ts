@@ -72,7 +72,7 @@ const keyOf = ({ type, value, lang = '', datatype = '' }: Term): string => `${ty
 const sameTerm = (a: Term, b: Term): boolean =>
   a.type === b.type && a.value === b.value && a.lang === b.lang && a.datatype === b.datatype
 
-/** What the stored form of an IRI under the base address begins with. No absolute IRI begins like this. */
+/** The prefix of the stored form of an IRI under the base address. No absolute IRI begins like this. */
 export const RELATIVE = './'
 
 /** The stored form of an IRI: relative when it lies under `base` (which ends in a slash), else unchanged. */
@@ -131,7 +131,7 @@ export function absoluteText(base: string, text: GraphText): string {
     .replaceAll('"uri","value":"./', () => `"uri","value":"${base}`)
 }
 
-/** The statements of a graph, with a mark in the labels of its blank nodes, so that they stay apart from those of other graphs. */
+/** The statements of a graph, with a mark in the labels of its blank nodes, so that they differ from blank nodes of other graphs. */
 export function* statementsApart(graph: Graph, mark: string): Generator<Statement> {
   const apart = (value: string): string => (value.startsWith('_:') ? `_:${mark}-${value.slice(2)}` : value)
   for (const { subject, predicate, object } of statementsOf(graph)) {
@@ -153,10 +153,7 @@ function* statementsIn(value: unknown): Generator<Statement> {
     for (const [predicate, objects] of membersOf(predicates, `The subject "${subject}"`)) {
       if (!isAbsoluteIri(predicate)) throw invalid(`The predicate "${predicate}" is not an absolute IRI.`)
       if (!Array.isArray(objects)) throw invalid(`The objects of "${predicate}" are not an array.`)
-      for (const given of objects) {
-        const object = readTerm(given, predicate)
-        if (object) yield { subject, predicate, object }
-      }
+      for (const given of objects) yield { subject, predicate, object: readTerm(given, predicate) }
     }
   }
 }
@@ -166,23 +163,22 @@ function membersOf(given: unknown, what: string): ReadonlyArray<[string, unknown
   return Object.entries(given)
 }
 
-function readTerm(given: unknown, predicate: string): Term | undefined {
-  if (given === null) return undefined
+function readTerm(given: unknown, predicate: string): Term {
   if (!isObject(given)) throw invalid(`An object of "${predicate}" is not a JSON object with type and value.`)
-  for (const member of ['type', 'value', 'lang', 'datatype']) {
-    if (typeof (given[member] ?? '') === 'string') continue
-    throw invalid(`The ${member} of an object of "${predicate}" is not a string.`)
+  const text = (member: string, otherwise?: string): string => {
+    const value = given[member] ?? otherwise
+    if (typeof value === 'string') return value
+    const problem = value === undefined ? 'missing' : 'not a string'
+    throw invalid(`The ${member} of an object of "${predicate}" is ${problem}.`)
   }
-  const { type, value, lang, datatype } = given as Readonly<Record<string, string | null | undefined>>
-  if (typeof type !== 'string' || typeof value !== 'string') return undefined
-  return termOf({ type, value, lang, datatype })
+  return termOf({ type: text('type'), value: text('value'), lang: text('lang', ''), datatype: text('datatype', '') })
 }
 
 interface GivenTerm {
   readonly type: string
   readonly value: string
-  readonly lang: string | null | undefined
-  readonly datatype: string | null | undefined
+  readonly lang: string
+  readonly datatype: string
 }
 
 function termOf({ type, value: text, lang, datatype }: GivenTerm): Term {
@@ -194,11 +190,11 @@ function termOf({ type, value: text, lang, datatype }: GivenTerm): Term {
       return { type, value: isBlank(text) ? text : `_:${text}` }
     case 'literal':
       if (!text.isWellFormed()) throw invalid('A literal is not well-formed Unicode.')
-      if (lang) {
+      if (lang !== '') {
         if (!/^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/.test(lang)) throw invalid(`"${lang}" is not a language tag.`)
         return { type, value: text, lang }
       }
-      if (datatype && datatype !== xsd.string && datatype !== xsd.langString) {
+      if (datatype !== '' && datatype !== xsd.string && datatype !== xsd.langString) {
         if (!isAbsoluteIri(datatype)) throw invalid(`The datatype "${datatype}" is not an absolute IRI.`)
         return { type, value: text, datatype }
       }
@@ -212,13 +208,14 @@ const isBlank = (text: string): boolean => /^_:[^\s]+$/.test(text)
 
 const invalid = (detail: string): InvalidInput => new InvalidInput('invalid-graph', detail)
 
-/** Limits of one graph in any syntax: 2 MB of Turtle can contain 300,000 statements, 8 MB of JSON cannot. */
+/** Limits of one graph in any syntax. */
 export interface GraphLimits {
   readonly maxStatements: number
   /** As RDF/JSON. */
   readonly maxSize: Bytes
 }
 
+/** A change reads and indexes the whole graph. Its size alone is no limit for that: 2 MB of Turtle can contain 300,000 statements. */
 export const defaultGraphLimits: GraphLimits = { maxStatements: 25_000, maxSize: 8 * 2 ** 20 }
 
 /** Returns the graph. @throws {TooLarge} `graph-too-large` */

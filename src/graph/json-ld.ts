@@ -3,17 +3,17 @@ import { InvalidInput } from '../base/errors.ts'
 import { isObject, parseJson } from '../base/json.ts'
 import { GraphBuilder, type ParsedQuad, type ParsedTerm, refusalOf } from './graph-builder.ts'
 import { type Graph, statementsOf, type Term } from './graph.ts'
-import { BlankLabels, isBlankLabel } from './text.ts'
-import { rdf, xsd } from './vocabulary.ts'
+import { BlankLabels, type GraphPlace, isBlankLabel } from './text.ts'
+import { prefixes, rdf, xsd } from './vocabulary.ts'
 
 /**
- * Contexts of elsewhere are refused, never fetched. The library leaves out what it cannot say in RDF: that is refused, too.
+ * Remote contexts are refused and never fetched. The library leaves out statements that RDF cannot express: these are refused, too.
  * @throws {InvalidInput} `invalid-graph`
  */
 export async function readJsonLd(text: string, base: string, maxStatements?: number): Promise<Graph> {
   const document = parseDocument(text)
   const { default: jsonld } = await import('jsonld')
-  const builder = new GraphBuilder('lower', maxStatements)
+  const builder = new GraphBuilder({ tags: 'lower', maxStatements, name: base })
   let refused: string | undefined
   const documentLoader = (url: string): Promise<never> => {
     refused = url
@@ -48,32 +48,80 @@ function parseDocument(text: string): JsonLdDocument {
   return value
 }
 
-/** The graph as JSON-LD without a context: every name written out. The empty graph is `{}`, as clients know it. */
-export function describeJsonLd(graph: Graph): { readonly '@graph'?: readonly unknown[] } {
+/**
+ * The graph as compact JSON-LD, with its name and with the prefixes that occur in it; `store` is the base address, as clients know
+ * it. The empty graph is `{}`, as clients know it too.
+ */
+export function describeJsonLd(graph: Graph, place?: GraphPlace): Readonly<Record<string, unknown>> {
+  if (Object.keys(graph).length === 0) return {}
+  const context = contextFor(graph, place)
+  const compact = (iri: string): string => compactIri(iri, context)
   const labels = new BlankLabels()
-  const resource = (value: string): string => (isBlankLabel(value) ? `_:${labels.of(value)}` : value)
-  const nodes = new Map<string, Record<string, unknown[]>>()
-  for (const { subject, predicate, object } of statementsOf(graph)) {
-    const node = nodes.get(subject) ?? (Object.create(null) as Record<string, unknown[]>)
-    nodes.set(subject, node)
-    if (predicate === rdf.type && object.type !== 'literal') (node['@type'] ??= []).push(resource(object.value))
-    else (node[predicate] ??= []).push(describeTerm(object, resource))
-  }
-  if (nodes.size === 0) return {}
-  return { '@graph': [...nodes].map(([subject, node]) => ({ '@id': resource(subject), ...node })) }
+  const resource = (value: string): string => (isBlankLabel(value) ? `_:${labels.of(value)}` : compact(value))
+  const nodes = Object.entries(graph).map(([subject, predicates]) => {
+    const node: Record<string, unknown> = { '@id': resource(subject) }
+    for (const [predicate, objects] of Object.entries(predicates)) {
+      const types = predicate === rdf.type ? objects.filter(({ type }) => type !== 'literal') : []
+      const others = objects.filter(object => !types.includes(object))
+      if (types.length > 0) node['@type'] = single(types.map(({ value }) => resource(value)))
+      if (others.length > 0) node[compact(predicate)] = single(others.map(term => describeTerm(term, resource)))
+    }
+    return node
+  })
+  const name = place ? { '@id': compact(place.iri) } : {}
+  return { '@context': Object.fromEntries(context), ...name, '@graph': nodes }
 }
 
-export function* writeJsonLd(graph: Graph): Generator<string> {
-  yield JSON.stringify(describeJsonLd(graph))
+function single<T>(values: readonly T[]): T | readonly T[] {
+  const [first, ...others] = values
+  return first === undefined || others.length > 0 ? values : first
+}
+
+type Context = ReadonlyArray<readonly [prefix: string, namespace: string]>
+
+/** The prefixes whose namespaces occur in the graph, except prefixes that are also the scheme of an IRI in it. */
+function contextFor(graph: Graph, place: GraphPlace | undefined): Context {
+  const known = Object.entries(place ? { ...prefixes, store: place.base } : prefixes)
+  const used = new Set<string>()
+  const misleading = new Set<string>()
+  for (const iri of irisIn(graph, place)) {
+    const found = known.find(([, namespace]) => isCompactable(iri, namespace))
+    if (found) used.add(found[0])
+    else misleading.add(iri.slice(0, iri.indexOf(':')))
+  }
+  return known.filter(([prefix]) => used.has(prefix) && !misleading.has(prefix))
+}
+
+function* irisIn(graph: Graph, place: GraphPlace | undefined): Generator<string> {
+  if (place) yield place.iri
+  for (const { subject, predicate, object } of statementsOf(graph)) {
+    yield subject
+    yield predicate
+    if (object.type === 'uri') yield object.value
+    else if (object.type === 'literal' && object.lang === undefined) yield object.datatype ?? xsd.string
+  }
+}
+
+/** The text after the colon of a compact IRI must not begin with `//`, as the host of a whole IRI does. */
+const isCompactable = (iri: string, namespace: string): boolean =>
+  iri.startsWith(namespace) && !iri.startsWith('//', namespace.length)
+
+function compactIri(iri: string, context: Context): string {
+  const found = context.find(([, namespace]) => isCompactable(iri, namespace))
+  return found ? `${found[0]}:${iri.slice(found[1].length)}` : iri
+}
+
+export function* writeJsonLd(graph: Graph, place?: GraphPlace): Generator<string> {
+  yield JSON.stringify(describeJsonLd(graph, place))
 }
 
 function describeTerm({ type, value, lang, datatype }: Term, resource: (value: string) => string): unknown {
   if (type !== 'literal') return { '@id': resource(value) }
   if (lang !== undefined) return { '@value': value, '@language': lang }
-  return datatype === undefined ? { '@value': value } : { '@value': value, '@type': datatype }
+  return datatype === undefined ? value : { '@value': value, '@type': resource(datatype) }
 }
 
-/** What the library reports when it leaves something out. Its other events lose no statement. */
+/** The events with which the library reports that it leaves out a statement. Its other events lose no statement. */
 const losses: Readonly<Record<string, string>> = {
   'blank node predicate': 'is a blank node and cannot be a property',
   'free-floating scalar': 'is a value without a subject',
@@ -117,8 +165,8 @@ const keywords = new Set(['@id', '@type', '@list', '@set', '@graph', '@included'
 const WRITTEN_DOUBLE = 'double as written'
 
 /**
- * Refuses what the library leaves out without an event, and changes values that it would write in another way.
- * @param property has these values
+ * Refuses statements that the library leaves out without an event, and changes values that the library would write differently.
+ * @param property the property of these values
  * @throws {InvalidInput}
  */
 function prepareExpanded(given: unknown, property = '@graph'): void {
@@ -154,8 +202,8 @@ function asWritten(quad: ParsedQuad): ParsedQuad {
 }
 
 /**
- * One plain name after a colon: that is how a name with a prefix looks, and no scheme in use but `urn` has such IRIs for properties, types of
- * things or datatypes.
+ * One plain name after a colon: a prefixed name looks like this, and no scheme in use except `urn` has such IRIs for properties, types or
+ * datatypes.
  */
 const prefixed = /^(?!urn:)([A-Za-z][\w+.-]*):[\w.-]+$/i
 

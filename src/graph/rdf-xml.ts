@@ -2,7 +2,7 @@ import type { IActiveTag } from 'rdfxml-streaming-parser'
 import { GraphBuilder, type ParsedQuad, refusalOf } from './graph-builder.ts'
 import type { Graph, Term } from './graph.ts'
 import { BlankLabels, escaped, isBlankLabel, subjectsOf, unwritable } from './text.ts'
-import { prefixes } from './vocabulary.ts'
+import { prefixes, rdf } from './vocabulary.ts'
 
 const DEEPEST = 500
 
@@ -20,8 +20,8 @@ interface Tag {
 /** @throws {InvalidInput} `invalid-graph`, naming the line */
 export async function readRdfXml(text: string, base: string, maxStatements?: number): Promise<Graph> {
   const { RdfXmlParser } = await import('rdfxml-streaming-parser')
-  const builder = new GraphBuilder('lower', maxStatements)
-  /** Keeps or refuses what the library would change or leave out. */
+  const builder = new GraphBuilder({ tags: 'lower', maxStatements })
+  /** Keeps or refuses constructs that the library would change or leave out. */
   class ExactParser extends RdfXmlParser {
     #depth = 0
     /** The depth of the element whose content is an XML literal; 0 outside of one. */
@@ -38,7 +38,7 @@ export async function readRdfXml(text: string, base: string, maxStatements?: num
     }
 
     protected override onTag(tag: never): void {
-      // Every level costs the library as much as all those above it.
+      // For each level, the library does as much work as for all levels above it.
       if (++this.#depth > DEEPEST) throw this.newParseError(`The document is nested deeper than ${DEEPEST} levels.`)
       this.#endText(true)
       this.#isTextLost = false
@@ -107,10 +107,10 @@ export async function readRdfXml(text: string, base: string, maxStatements?: num
 
 const XML = 'http://www.w3.org/XML/1998/namespace'
 
-/** A relative reference that begins with a name such as `.well-known`, whose dot the library would remove. */
+/** Protects a relative reference that begins with a name such as `.well-known`: the library would remove the dot. */
 const keptDot = (reference: string): string => reference.replace(/^\.(?![./?#]|$)/, './.')
 
-/** The tokeniser would go on and find one error for each character that follows. */
+/** Otherwise the tokeniser would go on and find an error for each character that follows. */
 function stopAtFirstError(parser: object): void {
   const { saxParser } = parser as { readonly saxParser: { on(event: 'error', handler: (error: Error) => never): void } }
   saxParser.on('error', error => {
@@ -118,7 +118,7 @@ function stopAtFirstError(parser: object): void {
   })
 }
 
-/** The parser takes a document that breaks off for a whole one; the tokeniser inside it knows better. */
+/** The parser accepts a document that breaks off; the tokeniser inside it reports the error. */
 function requireEnded(parser: object): void {
   const { saxParser } = parser as { readonly saxParser: { close(): void } }
   saxParser.close()
@@ -126,31 +126,74 @@ function requireEnded(parser: object): void {
 
 /** @throws {NotAcceptable} when XML cannot represent the graph */
 export function* writeRdfXml(graph: Graph): Generator<string> {
-  const labels = new BlankLabels()
   const namespaces = new Namespaces()
-  const names = new Map<string, string>()
-  for (const [, predicates] of subjectsOf(graph)) {
-    for (const [predicate] of predicates) if (!names.has(predicate)) names.set(predicate, namespaces.nameOf(predicate))
-  }
+  const subjects = namedSubjects(graph, namespaces)
+  yield rdfXmlBegin(namespaces.all)
+  yield* elementsOf(subjects, new BlankLabels(), '')
+  yield RDF_XML_END
+}
+
+export const rdfXmlBegin = (namespaces: Iterable<readonly [namespace: string, prefix: string]>): string =>
+  `<?xml version="1.0" encoding="UTF-8"?>\n<rdf:RDF${declarations(namespaces, '\n    ')}>\n`
+export const RDF_XML_END = '</rdf:RDF>\n'
+
+const declarations = (namespaces: Iterable<readonly [string, string]>, separator: string): string =>
+  [...namespaces].map(([namespace, prefix]) => `${separator}xmlns:${prefix}="${escaped(namespace)}"`).join('')
+
+/** The elements of a graph, in a document that declares these namespaces; each element declares its others. @throws {NotAcceptable} */
+export function* rdfXmlElements(
+  graph: Graph,
+  declared: ReadonlyMap<string, string>,
+  labels: BlankLabels,
+): Generator<string> {
+  const namespaces = new Namespaces(declared)
+  const subjects = namedSubjects(graph, namespaces)
+  const others = [...namespaces.all].filter(([namespace]) => !declared.has(namespace))
+  yield* elementsOf(subjects, labels, declarations(others, ' '))
+}
+
+interface NamedSubject {
+  readonly subject: string
+  readonly predicates: ReadonlyArray<{ readonly name: string; readonly objects: readonly Term[] }>
+  readonly type: { readonly name: string; readonly term: Term } | undefined
+}
+
+const namedSubjects = (graph: Graph, namespaces: Namespaces): NamedSubject[] =>
+  subjectsOf(graph).map(([subject, predicates]) => ({
+    subject,
+    predicates: predicates.map(([predicate, objects]) => ({ name: namespaces.nameOf(predicate), objects })),
+    type: typeOf(predicates, namespaces),
+  }))
+
+function* elementsOf(subjects: readonly NamedSubject[], labels: BlankLabels, declared: string): Generator<string> {
   const node = (value: string, attribute: string): string =>
     isBlankLabel(value) ? ` rdf:nodeID="${labels.of(value)}"` : ` ${attribute}="${escaped(value)}"`
-
-  yield '<?xml version="1.0" encoding="UTF-8"?>\n<rdf:RDF'
-  for (const [namespace, prefix] of namespaces.all) yield `\n    xmlns:${prefix}="${escaped(namespace)}"`
-  yield '>\n'
-  for (const [subject, predicates] of subjectsOf(graph)) {
-    yield `  <rdf:Description${node(subject, 'rdf:about')}>\n`
-    for (const [predicate, objects] of predicates) {
-      const name = names.get(predicate) ?? ''
+  for (const { subject, predicates, type } of subjects) {
+    const element = type?.name ?? 'rdf:Description'
+    yield `  <${element}${declared}${node(subject, 'rdf:about')}>\n`
+    for (const { name, objects } of predicates) {
       for (const object of objects) {
+        if (object === type?.term) continue
         yield object.type === 'literal'
           ? `    <${name}${literalAttributes(object)}>${escaped(object.value)}</${name}>\n`
           : `    <${name}${node(object.value, 'rdf:resource')}/>\n`
       }
     }
-    yield '  </rdf:Description>\n'
+    yield `  </${element}>\n`
   }
-  yield '</rdf:RDF>\n'
+}
+
+/** The first type of a subject that can be the name of its element. */
+function typeOf(
+  predicates: ReadonlyArray<readonly [string, readonly Term[]]>,
+  namespaces: Namespaces,
+): { readonly name: string; readonly term: Term } | undefined {
+  const types = predicates.find(([predicate]) => predicate === rdf.type)?.[1] ?? []
+  for (const term of types) {
+    const name = term.type === 'uri' ? namespaces.findName(term.value) : undefined
+    if (name !== undefined) return { name, term }
+  }
+  return undefined
 }
 
 const literalAttributes = ({ lang, datatype }: Term): string => {
@@ -160,8 +203,8 @@ const literalAttributes = ({ lang, datatype }: Term): string => {
 
 const RDF = prefixes['rdf'] ?? ''
 
-/** Names with another meaning than a property in the place of a property (RDF/XML 5.1, 7.2.14). */
-const notProperties = new Set(
+/** Names with another meaning in the place of a property or a type (RDF/XML 5.1, 7.2.11, 7.2.14). */
+const reserved = new Set(
   ['Description', 'RDF', 'ID', 'about', 'parseType', 'resource', 'nodeID', 'datatype', 'li']
     .concat('aboutEach', 'aboutEachPrefix', 'bagID')
     .map(name => RDF + name),
@@ -170,21 +213,30 @@ const notProperties = new Set(
 const unboundable = new Set([XML, 'http://www.w3.org/2000/xmlns/'])
 
 class Namespaces {
-  readonly all = new Map<string, string>([[RDF, 'rdf']])
+  readonly all: Map<string, string>
+
+  constructor(declared: ReadonlyMap<string, string> = new Map([[RDF, 'rdf']])) {
+    this.all = new Map(declared)
+  }
 
   /** The qualified name of a predicate: XML has no other way to write one. @throws {NotAcceptable} */
   nameOf(predicate: string): string {
-    const start = localStart(predicate)
-    const namespace = predicate.slice(0, start)
-    if (start === predicate.length || namespace === '' || unboundable.has(namespace) || notProperties.has(predicate)) {
-      throw unwritable(`the predicate ${predicate} cannot be an XML name`)
-    }
+    const name = this.findName(predicate)
+    if (name === undefined) throw unwritable(`the predicate ${predicate} cannot be an XML name`)
+    return name
+  }
+
+  /** The qualified name of a predicate or type; `undefined` where it has none. */
+  findName(iri: string): string | undefined {
+    const start = localStart(iri)
+    const namespace = iri.slice(0, start)
+    if (start === iri.length || namespace === '' || unboundable.has(namespace) || reserved.has(iri)) return undefined
     let prefix = this.all.get(namespace)
     if (prefix === undefined) {
       prefix = Object.entries(prefixes).find(([, known]) => known === namespace)?.[0] ?? `ns${this.all.size}`
       this.all.set(namespace, prefix)
     }
-    return `${prefix}:${predicate.slice(start)}`
+    return `${prefix}:${iri.slice(start)}`
   }
 }
 

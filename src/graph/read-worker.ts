@@ -41,9 +41,9 @@ async function read({ mediaType, text, base, relativeTo, limits, members }: Read
   return graphText(relativeTo === undefined ? graph : relativeGraph(relativeTo, graph))
 }
 
-/** The members of a JSON object that are graphs, and those that are kept as they are. */
+/** The members of a JSON object that are graphs, and the members that are kept unchanged. */
 export interface GraphMembers {
-  /** For each graph, what resolves its relative references. */
+  /** For each graph, the base of its relative references. */
   readonly bases: Readonly<Record<string, string>>
   readonly others: readonly string[]
 }

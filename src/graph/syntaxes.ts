@@ -2,7 +2,7 @@ import { parseJson } from '../base/json.ts'
 import { type Graph, parseRdfJson } from './graph.ts'
 import { readJsonLd, writeJsonLd } from './json-ld.ts'
 import { readRdfXml, writeRdfXml } from './rdf-xml.ts'
-import { writeNTriples } from './text.ts'
+import { type GraphPlace, writeNTriples } from './text.ts'
 import { readTrix, writeTrix } from './trix.ts'
 import { readTurtle, writeTurtle } from './turtle.ts'
 
@@ -10,18 +10,22 @@ import { readTurtle, writeTurtle } from './turtle.ts'
 export interface Syntax {
   /** Stable: part of entity tags. */
   readonly name: string
-  /** The first is the one for it; the others are older names. */
+  /** The first is the media type of the syntax; the others are older names. */
   readonly mediaTypes: readonly string[]
   /** Of files. */
   readonly extension: string
   /**
-   * @param base resolves relative references
+   * @param base resolves relative references; a graph of this name counts as the default graph
    * @param maxStatements after which reading stops; `requireGraphSize` checks the graph
    * @throws {InvalidInput} `invalid-graph` @throws {TooLarge} `graph-too-large`
    */
   readonly read: (text: string, base: string, maxStatements?: number) => Graph | Promise<Graph>
-  /** Piece by piece, so that other requests run. @throws {NotAcceptable} when the syntax cannot say it */
-  readonly write: (graph: Graph) => Iterable<string>
+  /**
+   * Piece by piece, so that other requests run.
+   * @param place JSON-LD and TriX write the graph with this name
+   * @throws {NotAcceptable} when the syntax cannot say it
+   */
+  readonly write: (graph: Graph, place?: GraphPlace) => Iterable<string>
 }
 
 /** All syntaxes, in the order in which they are preferred. Parsers are loaded when first needed. */

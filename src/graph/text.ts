@@ -17,12 +17,23 @@ export const bracketed = (iri: string): string =>
 /** Numbers blank nodes, because stored labels may contain characters that a syntax does not allow. */
 export class BlankLabels {
   readonly #known = new Map<string, string>()
+  readonly #start: number
+
+  /** @param start the first number to use, if earlier graphs of the same document have used the numbers before it */
+  constructor(start = 0) {
+    this.#start = start
+  }
+
+  /** The first number that is free after these. */
+  get next(): number {
+    return this.#start + this.#known.size
+  }
 
   /** The label without its `_:`. */
   of(label: string): string {
     const known = this.#known.get(label)
     if (known !== undefined) return known
-    const given = `b${this.#known.size}`
+    const given = `b${this.next}`
     this.#known.set(label, given)
     return given
   }
@@ -30,13 +41,19 @@ export class BlankLabels {
 
 export const isBlankLabel = (subject: string): boolean => subject.startsWith('_:')
 
+/** The address of a graph. */
+export interface GraphPlace {
+  readonly iri: string
+  /** Of the service; ends in a slash. */
+  readonly base: string
+}
+
 /** Subjects with their statements, in the order of the graph. */
 export const subjectsOf = (graph: Graph): Array<[string, Array<[string, readonly Term[]]>]> =>
   Object.entries(graph).map(([subject, predicates]) => [subject, Object.entries(predicates)])
 
 /** Statement by statement, one to a line. */
-export function* writeNTriples(graph: Graph): Generator<string> {
-  const labels = new BlankLabels()
+export function* writeNTriples(graph: Graph, _place?: GraphPlace, labels = new BlankLabels()): Generator<string> {
   const resource = (value: string): string => (isBlankLabel(value) ? `_:${labels.of(value)}` : bracketed(value))
   for (const { subject, predicate, object } of statementsOf(graph)) {
     const written = object.type === 'literal' ? literal(object, bracketed) : resource(object.value)

@@ -1,18 +1,18 @@
 import { InvalidInput } from '../base/errors.ts'
 import { GraphBuilder, type ParsedTerm, refusalOf } from './graph-builder.ts'
 import { type Graph, statementsOf, type Term } from './graph.ts'
-import { BlankLabels, escaped, isBlankLabel } from './text.ts'
+import { BlankLabels, escaped, type GraphPlace, isBlankLabel } from './text.ts'
 
 const TRIX = 'http://www.w3.org/2004/03/trix/trix-1/'
 const XML = 'http://www.w3.org/XML/1998/namespace'
 const ELEMENT_NODE = 1
 
-/** One graph without a name. @throws {InvalidInput} `invalid-graph` */
-export async function readTrix(text: string, _base?: string, maxStatements?: number): Promise<Graph> {
+/** One graph, with its own name or none. @throws {InvalidInput} `invalid-graph` */
+export async function readTrix(text: string, base: string, maxStatements?: number): Promise<Graph> {
   const { DOMParser } = await import('@xmldom/xmldom')
-  const builder = new GraphBuilder('as-written', maxStatements)
+  const builder = new GraphBuilder({ maxStatements, name: base })
   try {
-    // Nothing in this syntax needs one, and what entities come to is not known beforehand.
+    // TriX needs no DOCTYPE, and the size of expanded entities is unknown beforehand.
     if (/<!DOCTYPE/i.test(text)) throw invalid('it contains a DOCTYPE')
     const stop = (message: string): never => {
       throw invalid(message.replace(/\s+/g, ' '))
@@ -34,11 +34,11 @@ export async function readTrix(text: string, _base?: string, maxStatements?: num
 function readGraph(graph: Element, builder: GraphBuilder): void {
   const [first] = elementsIn(graph)
   const isNamed = first !== undefined && first.localName !== 'triple'
+  const name = isNamed ? termOf(first) : { termType: 'DefaultGraph', value: '' }
   for (const triple of isNamed ? elementsIn(graph).slice(1) : childrenOf(graph, 'triple')) {
     const [subject, predicate, object, ...more] = elementsIn(triple).map(termOf)
     if (!subject || !predicate || !object || more.length > 0)
       throw invalid('a triple does not have exactly three parts')
-    const name = { termType: isNamed ? 'NamedNode' : 'DefaultGraph', value: '' }
     builder.add({ subject, predicate, object, graph: name })
   }
 }
@@ -78,17 +78,27 @@ function childrenOf(parent: Element, name: string): Element[] {
 
 const invalid = (reason: string): InvalidInput => new InvalidInput('invalid-graph', `The body is not TriX: ${reason}.`)
 
-/** Writes statement by statement. @throws {NotAcceptable} for characters that XML does not allow */
-export function* writeTrix(graph: Graph): Generator<string> {
-  const labels = new BlankLabels()
+export const TRIX_BEGIN = `<?xml version="1.0" encoding="UTF-8"?>\n<TriX xmlns="${TRIX}">\n`
+export const TRIX_END = '</TriX>\n'
+
+/** Writes a graph with its name. @throws {NotAcceptable} for characters that XML does not allow */
+export function* writeTrix(graph: Graph, place?: GraphPlace): Generator<string> {
+  yield TRIX_BEGIN
+  yield* trixGraph(graph, place, new BlankLabels())
+  yield TRIX_END
+}
+
+/** One graph of a document, statement by statement. @throws {NotAcceptable} */
+export function* trixGraph(graph: Graph, place: GraphPlace | undefined, labels: BlankLabels): Generator<string> {
   const resource = (value: string): string =>
     isBlankLabel(value) ? `<id>${labels.of(value)}</id>` : `<uri>${escaped(value)}</uri>`
-  yield `<?xml version="1.0" encoding="UTF-8"?>\n<TriX xmlns="${TRIX}">\n  <graph>\n`
+  yield '  <graph>\n'
+  if (place) yield `    ${resource(place.iri)}\n`
   for (const { subject, predicate, object } of statementsOf(graph)) {
     const written = object.type === 'literal' ? literal(object) : resource(object.value)
     yield `    <triple>${resource(subject)}${resource(predicate)}${written}</triple>\n`
   }
-  yield '  </graph>\n</TriX>\n'
+  yield '  </graph>\n'
 }
 
 function literal({ value, lang, datatype }: Term): string {

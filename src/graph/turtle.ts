@@ -1,7 +1,7 @@
 import type { ParserOptions } from 'n3'
 import { GraphBuilder, type ParsedTerm, refusalOf, requireCharacters } from './graph-builder.ts'
 import { type Graph, tooManyStatements } from './graph.ts'
-import { BlankLabels, bracketed, isBlankLabel, literal, subjectsOf } from './text.ts'
+import { BlankLabels, bracketed, type GraphPlace, isBlankLabel, literal, subjectsOf } from './text.ts'
 import { prefixes, rdf } from './vocabulary.ts'
 
 /** The syntaxes of the Turtle family, by the names their parser knows. */
@@ -15,7 +15,7 @@ export async function readTurtle(
   maxStatements?: number,
 ): Promise<Graph> {
   const { Parser } = await import('n3')
-  const builder = new GraphBuilder('as-written', maxStatements)
+  const builder = new GraphBuilder({ maxStatements, name: base })
   try {
     // N-Triples has no relative references, and its parser wants no base.
     const baseIRI = syntax === 'N-Triples' ? {} : { baseIRI: base }
@@ -37,8 +37,8 @@ interface IdentifiedTerm extends ParsedTerm {
 }
 
 /**
- * Plain terms that are counted, because the library returns all statements at once. The characters of names count here too: the
- * library joins a prefix and a name into one text for each use, in N3 as soon as it has read it.
+ * Plain terms that are counted, because the library returns all statements at once. The characters of names are counted too, because the
+ * library joins prefix and name into one text for each use, in N3 as soon as it has read the name.
  * @throws {TooLarge} while it parses
  */
 function limitedTerms(maxStatements = Number.POSITIVE_INFINITY): unknown {
@@ -58,14 +58,14 @@ function limitedTerms(maxStatements = Number.POSITIVE_INFINITY): unknown {
   }
 }
 
-/** Makes plain terms for the parser: those of the library write language tags in lower case. */
+/** Makes plain terms for the parser: the library's own terms write language tags in lower case. */
 export function plainTerms() {
   let fresh = 0
   const named = (value: string): IdentifiedTerm => ({ termType: 'NamedNode', value, id: value })
   const defaultGraph: ParsedTerm = { termType: 'DefaultGraph', value: '' }
   return {
     namedNode: named,
-    // Labels that the document gives have a prefix of the parser's, so these are never one of them.
+    // The parser adds a prefix to labels of the document, so these labels never collide with them.
     blankNode: (label = `fresh ${fresh++}`): IdentifiedTerm => ({
       termType: 'BlankNode',
       value: label,
@@ -90,34 +90,57 @@ export function plainTerms() {
   }
 }
 
-/** Subjects in blocks, well-known namespaces with their prefixes. Good as TriG and N3 too. */
-export function* writeTurtle(graph: Graph): Generator<string> {
-  const labels = new BlankLabels()
-  const used = usedPrefixes(graph)
-  const iri = (value: string): string => shortened(value, used) ?? bracketed(value)
-  const resource = (value: string): string => (isBlankLabel(value) ? `_:${labels.of(value)}` : iri(value))
+type Prefixes = ReadonlyArray<readonly [prefix: string, namespace: string]>
 
-  for (const [prefix, namespace] of used) yield `@prefix ${prefix}: <${namespace}> .\n`
+/** The prefixes that graphs under this base address may use; clients know the prefix `store` for the base. */
+export const knownPrefixes = (base: string | undefined): Prefixes =>
+  Object.entries(base === undefined ? prefixes : { ...prefixes, store: base })
+
+export const prefixLines = (declared: Prefixes): string =>
+  declared.map(([prefix, namespace]) => `@prefix ${prefix}: <${namespace}> .\n`).join('')
+
+/** Subjects in blocks, well-known namespaces with their prefixes. Good as TriG and N3 too. */
+export function* writeTurtle(graph: Graph, place?: GraphPlace): Generator<string> {
+  const used = usedPrefixes(graph, knownPrefixes(place?.base))
+  yield prefixLines(used)
+  yield* turtleBlocks(graph, used, new BlankLabels())
+}
+
+/** The blocks of a graph, in a document that declares these prefixes. */
+export function* turtleBlocks(graph: Graph, declared: Prefixes, labels: BlankLabels): Generator<string> {
+  const iri = (value: string): string => {
+    const name = splitKnown(value, declared)
+    return name ? `${name.prefix}:${name.local}` : bracketed(value)
+  }
+  const resource = (value: string): string => (isBlankLabel(value) ? `_:${labels.of(value)}` : iri(value))
   for (const [subject, predicates] of subjectsOf(graph)) {
     yield `\n${resource(subject)}`
-    let separator = '\n'
-    for (const [predicate, objects] of predicates) {
+    let separator = ' '
+    for (const [predicate, objects] of typeFirst(predicates)) {
       if (objects.length === 0) continue
-      yield `${separator}  ${predicate === rdf.type ? 'a' : iri(predicate)} `
+      yield `${separator}${predicate === rdf.type ? 'a' : iri(predicate)} `
       for (const [index, object] of objects.entries()) {
         const written = object.type === 'literal' ? literal(object, iri) : resource(object.value)
         yield index === 0 ? written : `, ${written}`
       }
-      separator = ' ;\n'
+      separator = ';\n  '
     }
     yield ' .\n'
   }
 }
 
-function usedPrefixes(graph: Graph): Array<[prefix: string, namespace: string]> {
+/** The type of a thing is the first that a reader wants to know. */
+const typeFirst = (predicates: Described): Described => [
+  ...predicates.filter(([predicate]) => predicate === rdf.type),
+  ...predicates.filter(([predicate]) => predicate !== rdf.type),
+]
+
+type Described = ReturnType<typeof subjectsOf>[number][1]
+
+function usedPrefixes(graph: Graph, known: Prefixes): Prefixes {
   const found = new Set<string>()
   const note = (iri: string | undefined): void => {
-    const name = iri === undefined ? undefined : splitKnown(iri)
+    const name = iri === undefined ? undefined : splitKnown(iri, known)
     if (name) found.add(name.prefix)
   }
   for (const [subject, predicates] of subjectsOf(graph)) {
@@ -127,20 +150,15 @@ function usedPrefixes(graph: Graph): Array<[prefix: string, namespace: string]> 
       for (const object of objects) note(object.type === 'uri' ? object.value : object.datatype)
     }
   }
-  return Object.entries(prefixes).filter(([prefix]) => found.has(prefix))
+  return known.filter(([prefix]) => found.has(prefix))
 }
 
-const shortened = (iri: string, used: ReadonlyArray<readonly [string, string]>): string | undefined => {
-  const name = splitKnown(iri)
-  return name && used.some(([prefix]) => prefix === name.prefix) ? `${name.prefix}:${name.local}` : undefined
-}
-
-function splitKnown(iri: string): { readonly prefix: string; readonly local: string } | undefined {
-  for (const [prefix, namespace] of Object.entries(prefixes)) {
+function splitKnown(iri: string, known: Prefixes): { readonly prefix: string; readonly local: string } | undefined {
+  for (const [prefix, namespace] of known) {
     if (!iri.startsWith(namespace)) continue
     const local = iri.slice(namespace.length)
     // Narrower than Turtle allows, so that nothing needs an escape.
-    if (/^[A-Za-z_][A-Za-z0-9_-]*$/.test(local)) return { prefix, local }
+    if (/^[A-Za-z0-9_][A-Za-z0-9_-]*$/.test(local)) return { prefix, local }
   }
   return undefined
 }

@@ -5,6 +5,7 @@ const PROV = 'http://www.w3.org/ns/prov#'
 const FOAF = 'http://xmlns.com/foaf/0.1/'
 const OWL = 'http://www.w3.org/2002/07/owl#'
 const DCT = 'http://purl.org/dc/terms/'
+const DCAT = 'http://www.w3.org/ns/dcat#'
 
 /** Terms of the store's own vocabulary; existing clients have them built in, to the letter. */
 export const store = {
@@ -72,6 +73,8 @@ export const prov = {
 
 export const foaf = { name: `${FOAF}name`, mbox: `${FOAF}mbox` } as const
 
+export const dcat = { keyword: `${DCAT}keyword` } as const
+
 export const owl = { sameAs: `${OWL}sameAs` } as const
 
 /** Prefixes in the graphs that we write, where they are used. No namespace here begins another. */
@@ -85,7 +88,13 @@ export const prefixes: Readonly<Record<string, string>> = {
   skos: 'http://www.w3.org/2004/02/skos/core#',
   owl: OWL,
   prov: PROV,
-  dcat: 'http://www.w3.org/ns/dcat#',
+  dcat: DCAT,
   vcard: 'http://www.w3.org/2006/vcard/ns#',
-  store: STORE,
+  adms: 'http://www.w3.org/ns/adms#',
+  schema: 'http://schema.org/',
+  spdx: 'http://spdx.org/rdf/terms#',
+  odrl: 'http://www.w3.org/ns/odrl/2/',
+  locn: 'http://www.w3.org/ns/locn#',
+  org: 'http://www.w3.org/ns/org#',
+  es: STORE,
 }

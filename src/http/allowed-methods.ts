@@ -7,7 +7,7 @@ export function allowedMethods(routes: ReadonlyArray<Pick<Route, 'method'>>): st
 }
 
 interface KnownAddress {
-  readonly parts: readonly string[]
+  readonly segments: readonly string[]
   readonly isOnContentOrigin: boolean
   readonly allowed: readonly string[]
 }
@@ -17,7 +17,7 @@ interface KnownAddress {
  * at each address would take a tenth of a second at every start, and two megabytes.
  */
 export class KnownAddresses {
-  /** The most specific one first: at each part of the path a name comes before a parameter. */
+  /** The most specific address first: at each part of the path, a name comes before a parameter. */
   readonly #known: readonly KnownAddress[]
 
   constructor(routes: ReadonlyArray<Pick<Route, 'method' | 'url' | 'onContentOrigin'>>) {
@@ -25,7 +25,7 @@ export class KnownAddresses {
     this.#known = urls.map(url => {
       const some = routes.filter(route => route.url === url)
       return {
-        parts: url.split('/'),
+        segments: url.split('/'),
         isOnContentOrigin: some[0]?.onContentOrigin === true,
         allowed: allowedMethods(some),
       }
@@ -36,19 +36,20 @@ export class KnownAddresses {
   find(path: string, isOnContentOrigin: boolean): readonly string[] | undefined {
     const given = path.split('/').map(decoded)
     const isHere = (known: KnownAddress): boolean =>
-      known.isOnContentOrigin === isOnContentOrigin && matches(known.parts, given)
+      known.isOnContentOrigin === isOnContentOrigin && matches(known.segments, given)
     return this.#known.find(isHere)?.allowed
   }
 }
 
-const rank = (url: string): string => url.split('/').map(rankOfPart).join('/')
+const rank = (url: string): string => url.split('/').map(rankOfSegment).join('/')
 
-const rankOfPart = (part: string): string => (part === '*' ? '2' : part.startsWith(':') ? '1' : `0${part}`)
+const rankOfSegment = (segment: string): string =>
+  segment === '*' ? '2' : segment.startsWith(':') ? '1' : `0${segment}`
 
-function matches(parts: readonly string[], given: readonly string[]): boolean {
-  const isOpen = parts.at(-1) === '*'
-  if (isOpen ? given.length < parts.length : given.length !== parts.length) return false
-  return parts.every((part, index) => part === '*' || part.startsWith(':') || part === given[index])
+function matches(segments: readonly string[], given: readonly string[]): boolean {
+  const isOpen = segments.at(-1) === '*'
+  if (isOpen ? given.length < segments.length : given.length !== segments.length) return false
+  return segments.every((segment, index) => segment === '*' || segment.startsWith(':') || segment === given[index])
 }
 
 function decoded(part: string): string {

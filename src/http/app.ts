@@ -1,74 +1,70 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { guestFrom, isGuest } from '../accounts/caller.ts'
+import { guestFrom, isGuest, rateLimitKey } from '../accounts/caller.ts'
 import type { Client } from '../accounts/sessions.ts'
 import { InvalidInput, NotFound, WrongMethod } from '../base/errors.ts'
-import { beginPart, currentRequest, inRequest, RequestParts, timed } from '../base/request-parts.ts'
+import { beginPhase, currentRequest, inRequest, RequestTimings, timed } from '../base/request-timings.ts'
 import type { Milliseconds } from '../base/units.ts'
-import {
-  announcesBody,
-  Bodies,
-  dropUnreadBody,
-  holdForLateListener,
-  isLateListener,
-  onResponseEnd,
-  Parameters,
-} from './protocol/body.ts'
+import { announcesBody, Bodies, dropUnreadBody } from './protocol/body.ts'
+import { holdForLateListener, isLateListener } from './protocol/late-listener.ts'
+import { Parameters } from './protocol/parameters.ts'
 import { allowedMethods, KnownAddresses } from './allowed-methods.ts'
 import { noteAccess, recogniseCaller, requireTokenScope } from './caller.ts'
 import { originConstraint, onlyAt } from './content-origin.ts'
-import {
-  ClientAddresses,
-  asScript,
-  callbackOf,
-  Cors,
-  refuseCrossSite,
-  AuthCookie,
-  RequestCookies,
-} from './protocol/sender.ts'
-import { compress, isCompressible, prefersHtml, removeCodingFromTags } from './protocol/negotiate.ts'
+import { ClientAddresses } from './protocol/client-address.ts'
+import { AuthCookie, RequestCookies } from './protocol/cookies.ts'
+import { Cors } from './protocol/cors.ts'
+import { refuseCrossSite } from './protocol/cross-site.ts'
+import { asScript, callbackOf } from './protocol/jsonp.ts'
+import { Compression, isCompressible } from './protocol/compression.ts'
+import { addVary, isNavigation, removeCodingFromTags } from './protocol/negotiate.ts'
 import { answerMalformed, sendProblem } from './problem.ts'
 import { Outages } from './outages.ts'
 import { noSchemas } from './protocol/no-schemas.ts'
+import { answerInOrder, inOrder, isAnswering } from './protocol/request-order.ts'
 import { withReaders } from './readers/readers.ts'
+import { methodHeaderPatterns, routeOf } from './method-override.ts'
 import type { Route } from './route.ts'
+import { parameterConstraint, selectedBy } from './selecting-parameter.ts'
 import { bindRoutes } from './routes/routes.ts'
-import type { AppServices, HttpOptions, Services } from './services.ts'
-import { beginTrace, endTrace } from './tracing.ts'
+import type { HttpOptions, HttpServices } from './http-services.ts'
+import type { Offer } from './interface/route.ts'
+import type { AppServices } from './app-services.ts'
+import { beginTrace, endTrace } from './request-records.ts'
 
 const MAX_HEADER_BYTES = 16_384
 const HEADERS_TIMEOUT = 60_000
 /** Longer than the idle time of the usual reverse proxies, so that they and not we close idle connections. */
 const KEEP_ALIVE = 75_000
-/** A proxy limits the connections of one address; this is what the process can hold. */
+/** The maximum that the process can handle. Limits for one client address are the task of a proxy. */
 const MAX_CONNECTIONS = 10_000
-/** Then the connection ends with its response, and the client opens another one. */
+/** After this number the connection ends with its response, and the client opens a new connection. */
 const MAX_REQUESTS_PER_CONNECTION = 10_000
 const MAX_PATH_PART = 1024
-/** Browsers send some twenty. Node makes an object of each, which takes longer than many requests: a header has room for 2,000. */
+/** Maximum number of header fields. Browsers send about twenty. The limit on size alone would allow 2,000, which cost more than most requests. */
 const MAX_FIELDS = 200
 const MAX_USER_AGENT = 512
 
-/** The application: the steps below in their order, then the route. Does not listen yet. */
-export function createApp(services: AppServices, options: HttpOptions): FastifyInstance {
+type Services = AppServices & HttpServices
+
+/** The application: the steps below in their order, then the route. Does not listen yet. @param offers the routes of features */
+export function createApp(services: AppServices, options: HttpOptions, offers: readonly Offer[] = []): FastifyInstance {
   const deps: Services = {
     ...services,
     options,
     get base() {
       return options.address.base
     },
-    get sso() {
-      return services.sso
-    },
     startedAt: services.system.now(),
     bodies: new Bodies(services.system, options.body),
     cookie: new AuthCookie(options.cookie),
     outages: new Outages(services.log),
   }
-  const addresses = new ClientAddresses(options.trustedProxies, options.clientAddressHeader)
-  const app = createFastify(deps, addresses)
-  const cors = new Cors(options.cors)
+  const addresses = new ClientAddresses(options.trustedProxies)
+  const routes = bindRoutes(deps, offers)
+  const app = createFastify(deps, addresses, methodHeaderPatterns(routes))
+  const cors = new Cors(options.cors, [...new Set(routes.flatMap(({ crossOrigin }) => crossOrigin ?? []))])
+  const compression = new Compression()
 
   app.decorateRequest('route', undefined as never)
   app.decorateRequest('caller', undefined as never)
@@ -79,10 +75,9 @@ export function createApp(services: AppServices, options: HttpOptions): FastifyI
   app.decorateRequest('span', undefined)
   app.decorateRequest('refusal', undefined)
 
-  app.addHook('onRequest', (request, reply, done) => beginInOrder(request.raw, reply.raw, done))
   app.addHook('onRequest', (request, _reply, done) => {
     beginTrace(deps, request)
-    inRequest(new RequestParts(request.span?.observer, request.trace), () => deps.cache.during(done))
+    inRequest(new RequestTimings(request.span?.observer, request.trace), () => deps.cache.during(done))
   })
   app.addHook('onRequest', async (request, reply) => {
     const isContent = isForContent(deps, request)
@@ -95,7 +90,7 @@ export function createApp(services: AppServices, options: HttpOptions): FastifyI
     removeCodingFromTags(request.raw)
     requireHost(request)
     if (cors.isPreflight(request.method, request.headers)) {
-      return void (await reply.status(204).headers(cors.preflightHeaders()).send())
+      return void (await reply.status(204).headers(cors.preflightHeaders(request.headers.origin)).send())
     }
     request.parameters = parametersOf(request)
     // `ignoreAuth` (I4): from here on the request has no `auth_token`, on any route.
@@ -104,19 +99,19 @@ export function createApp(services: AppServices, options: HttpOptions): FastifyI
     const isKnown = request.route.skipAuth !== true && request.callback === undefined
     const caller = isKnown ? await recogniseCaller(deps, request, reply) : request.caller
     request.caller = deps.acquaintances ? await deps.acquaintances.introduce(caller) : caller
-    await admit(deps, cors, request)
+    await authorize(deps, cors, request)
   })
   app.addHook('onSend', async (request, reply, payload) => {
-    // An idle kept-alive connection would delay the end of the service, or be cut off by it.
-    if (deps.readiness.isDraining) reply.header('connection', 'close')
+    closeWhileDraining(deps, reply)
     setCacheHeaders(request, reply)
     if (options.cspReportUrl !== undefined) addReports(reply, options.cspReportUrl)
     await noteAccess(deps, request, reply)
     if (isLateListener(request.raw)) await holdForLateListener(request.raw, reply.raw)
     else if (announcesBody(request.raw)) void dropUnreadBody(request.raw, reply.raw)
     const text = asScript(reply, payload, request.callback)
-    const sent = isCompressible(request) ? await compress(request, reply, text) : text
-    beginPart('client', 'response')
+    const share = rateLimitKey(request.caller)
+    const sent = isCompressible(request) ? await compression.apply(request, reply, text, share) : text
+    beginPhase('client', 'response')
     return sent
   })
   app.setReplySerializer(payload => timed('serialising', 'JSON', () => JSON.stringify(payload)))
@@ -125,7 +120,6 @@ export function createApp(services: AppServices, options: HttpOptions): FastifyI
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setErrorHandler((error, request, reply) => sendProblem(deps, error, request, reply))
-  const routes = bindRoutes(deps)
   const known = new KnownAddresses(routes)
   app.setNotFoundHandler(async request => {
     const allowed = known.find(request.url.split('?')[0] ?? '', isForContent(deps, request))
@@ -136,32 +130,31 @@ export function createApp(services: AppServices, options: HttpOptions): FastifyI
   return app
 }
 
-function createFastify(deps: Services, addresses: ClientAddresses): FastifyInstance {
+function createFastify(deps: Services, addresses: ClientAddresses, methodHeaders: readonly RegExp[]): FastifyInstance {
   const { contentOrigin } = deps
   const prefix = Buffer.from(deps.system.randomBytes(4)).toString('hex')
   let count = 0
   const app = Fastify({
     logger: false,
     genReqId: () => `${prefix}-${++count}`,
-    rewriteUrl: ({ url = '/', headers }) =>
-      (contentOrigin?.isAt(headers.host) === true ? contentOrigin.base : deps.base).route(url),
+    rewriteUrl: request =>
+      routeOf(
+        request,
+        contentOrigin?.isAt(request.headers.host) === true ? contentOrigin.base : deps.base,
+        methodHeaders,
+      ),
     // The query is parsed in a later step, strictly; here Fastify keeps only the text.
     routerOptions: {
       querystringParser: text => ({ text }),
       maxParamLength: MAX_PATH_PART,
       caseSensitive: true,
-      ...(contentOrigin ? { constraints: originConstraint(contentOrigin) } : {}),
+      constraints: { ...parameterConstraint(), ...(contentOrigin ? originConstraint(contentOrigin) : {}) },
     },
     exposeHeadRoutes: false,
     schemaController: noSchemas,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    // Bodies have time limits of their own (`body.ts`); a total limit would cut long uploads off.
-    requestTimeout: 0,
-    connectionTimeout: deps.options.body.idleTimeout,
-    keepAliveTimeout: KEEP_ALIVE,
-    // A missing `Host` is refused by a step of our own, so that the refusal looks like all others.
-    http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT, requireHostHeader: false },
+    serverFactory: handle => createHttpServer(handle, deps.options.body.idleTimeout),
     clientErrorHandler: (error, socket) => {
       answerInOrder(socket, hasAnswer => answerMalformed(error, socket, { headers: commonHeaders(deps), hasAnswer }))
     },
@@ -170,54 +163,90 @@ function createFastify(deps: Services, addresses: ClientAddresses): FastifyInsta
       beginTrace(deps, request)
       beginExchange(deps, request, reply, { cookies: RequestCookies.none, addresses })
       reply.header('cache-control', 'no-store')
+      closeWhileDraining(deps, reply)
+      if (announcesBody(request.raw)) void dropUnreadBody(request.raw, reply.raw)
       void sendProblem(deps, error, request, reply)
     },
   })
-  app.server.maxHeadersCount = MAX_FIELDS
-  // A client that takes nothing of a response loses its connection, a slow handler does not.
-  app.server.on('timeout', socket => {
-    if (socket.writableLength > 0 || !isAnswering(socket)) socket.destroy()
-  })
-  app.server.maxConnections = MAX_CONNECTIONS
-  app.server.maxRequestsPerSocket = MAX_REQUESTS_PER_CONNECTION
-  // A client that sent `Expect: 100-continue` gets the permission when a handler reads the body, or the error response (D7.4).
-  app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response))
-  // No other expectation is known; a server may pass over those (RFC 9110 10.1.1).
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   return app
 }
 
+/** A server that keeps the order of requests, also of those whose address the framework refuses. */
+function createHttpServer(handle: RequestListener, idleTimeout: Milliseconds): Server {
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT,
+      keepAliveTimeout: KEEP_ALIVE,
+      // Bodies have time limits of their own (`body.ts`); a total limit would cut long uploads off.
+      requestTimeout: 0,
+      // A missing `Host` is refused by a step of our own, so that the refusal looks like all others.
+      requireHostHeader: false,
+    },
+    inOrder(handle),
+  )
+  server.setTimeout(idleTimeout)
+  server.maxHeadersCount = MAX_FIELDS
+  // A client that takes nothing of a response loses its connection, a slow handler does not.
+  server.on('timeout', socket => {
+    if (socket.writableLength > 0 || !isAnswering(socket)) socket.destroy()
+  })
+  server.maxConnections = MAX_CONNECTIONS
+  server.maxRequestsPerSocket = MAX_REQUESTS_PER_CONNECTION
+  // A client that sent `Expect: 100-continue` gets the permission when a handler reads the body, or the error response (D7.4).
+  server.on('checkContinue', (request, response) => server.emit('request', request, response))
+  // There is no other expectation, and a server may ignore unknown ones (RFC 9110 10.1.1).
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+  return server
+}
+
 /**
- * Registers each route, HEAD for every GET, and for the other usual methods of a known address a 405 that lists the
- * possible ones.
+ * Registers each route, HEAD for every GET, and a 405 for the other usual methods of a known address, which lists the allowed methods.
  */
 function register(app: FastifyInstance, deps: Services, all: readonly Route[]): void {
   for (const url of new Set(all.map(route => route.url))) {
     const some = all.filter(route => route.url === url)
     const allowed = allowedMethods(some)
     for (const route of some) {
-      const { method, handle: _handle, pageAt: _pageAt, ...marks } = route
-      const handle = withReaders(route, deps)
+      const { method, handle: _handle, pageAt: _pageAt, pageOf: _pageOf, heavy: _heavy, ...marks } = route
+      const handle = withPage(route, withReaders(route, deps), deps)
       // A reply that is returned at once has been sent. The framework would wait for its end.
       const handler: typeof handle = (request, reply) => {
         const result = handle(request, reply)
         return result === reply ? undefined : result
       }
-      app.route({ method: method === 'GET' ? ['GET', 'HEAD'] : method, url, handler, config: marks, ...onlyAt(route) })
+      app.route({
+        method: method === 'GET' ? ['GET', 'HEAD'] : method,
+        url,
+        handler,
+        config: marks,
+        constraints: { ...onlyAt(route), ...selectedBy(route) },
+      })
     }
     const pageAt = some.find(route => route.pageAt !== undefined)?.pageAt
     app.route({
       method: app.supportedMethods.filter(method => !allowed.includes(method)),
       url,
-      config: { skipAuth: true, htmlErrors: some.some(route => route.htmlErrors === true) },
-      ...onlyAt(some[0]),
+      config: { skipAuth: true, htmlErrors: some.some(route => route.htmlErrors), headers: some[0]?.headers ?? {} },
+      constraints: onlyAt(some[0]),
       onRequest: async (request, reply) => {
-        if (pageAt !== undefined && request.method === 'GET' && prefersHtml(request))
+        if (pageAt !== undefined && request.method === 'GET' && isNavigation(request))
           return await reply.redirect(deps.base.at(pageAt), 303)
         throw new WrongMethod(request.method, allowed)
       },
       handler: async () => undefined,
     })
+  }
+}
+
+/** Leads browsers to the page about an address. Programs, which have no page to show, get the address itself. */
+function withPage({ pageOf }: Route, handle: Route['handle'], deps: Services): Route['handle'] {
+  if (!pageOf) return handle
+  return (request, reply) => {
+    addVary(reply, 'Sec-Fetch-Mode')
+    const isOpened = request.method === 'GET' && request.headers['sec-fetch-mode'] === 'navigate'
+    const page = isOpened && !request.url.includes('?') ? pageOf(request.params as Record<string, string>) : undefined
+    return page === undefined ? handle(request, reply) : reply.redirect(deps.base.at(page), 303)
   }
 }
 
@@ -229,27 +258,27 @@ function beginExchange(
   { cookies, addresses }: { readonly cookies: RequestCookies; readonly addresses: ClientAddresses },
 ): void {
   const begun = deps.system.monotonic()
-  const parts = currentRequest()
+  const timings = currentRequest()
   // The response is closed when it has been handed on as a whole, or when the client has left.
   reply.raw.on('close', () => {
-    parts?.end()
-    endTrace(request, reply, { path: pathForRecords(deps, request), parts })
-    if (reply.raw.headersSent) noteAnswer(deps, request, reply, { ms: deps.system.monotonic() - begun, parts })
+    timings?.end()
+    endTrace(request, reply, { path: pathForRecords(deps, request), timings })
+    if (reply.raw.headersSent) noteAnswer(deps, request, reply, { ms: deps.system.monotonic() - begun, timings })
   })
   // Read once: the framework makes a new object of options each time.
   request.route = request.routeOptions.config
   request.cookies = cookies
   request.caller = guestFrom(clientOf(request, addresses))
   request.parameters = Parameters.none
-  setCommonHeaders(deps, request, reply)
+  setCommonHeaders(deps, request, reply).headers(request.route.headers ?? {})
 }
 
 /** The steps after the caller has been recognised. */
-async function admit(deps: Services, cors: Cors, request: FastifyRequest): Promise<void> {
+async function authorize(deps: Services, cors: Cors, request: FastifyRequest): Promise<void> {
   const { caller } = request
   requireTokenScope(request)
   const { skipAuth, csrfExempt, allowWithoutMfa } = request.route
-  if (allowWithoutMfa !== true) await deps.factorPolicy.requirePresent(caller)
+  if (allowWithoutMfa !== true) await deps.secondFactor.requirePresent(caller)
   // A browser adds cookies and Basic credentials to other sites' requests; and a sign-in sets a cookie.
   const matters = csrfExempt !== true && (skipAuth === true || !isGuest(caller))
   const isAllowed = (origin: string): boolean => origin === deps.base.origin || cors.trusts(origin)
@@ -306,6 +335,11 @@ function addReports(reply: FastifyReply, url: string): void {
   reply.header('content-security-policy', `${policy}; report-uri ${escaped}`)
 }
 
+/** An idle kept-alive connection would delay the end of the service, or be cut off by it. */
+function closeWhileDraining({ stopping }: Services, reply: FastifyReply): void {
+  if (stopping.isDraining) reply.header('connection', 'close')
+}
+
 function setCacheHeaders(request: FastifyRequest, reply: FastifyReply): void {
   // The address of the route, because the requested one may contain escapes.
   if ((request.route.url ?? request.url).startsWith('/auth/')) reply.header('cache-control', 'no-store')
@@ -326,17 +360,18 @@ function noteAnswer(
   deps: Services,
   request: FastifyRequest,
   reply: FastifyReply,
-  { ms, parts }: { readonly ms: Milliseconds; readonly parts: RequestParts | undefined },
+  { ms, timings }: { readonly ms: Milliseconds; readonly timings: RequestTimings | undefined },
 ): void {
-  const { log, metrics } = deps
+  const { log, metrics, records } = deps
   const { method, route } = request
   metrics.answered({ method, route: route.url, status: reply.statusCode, seconds: ms / 1000 })
-  if (parts) deps.slowRequests.note(request, reply, { ms, spent: parts.spent })
+  const { id } = request
+  if (timings) records.answered?.({ id, method, route: route.url, status: reply.statusCode, ms, spent: timings.spent })
   if (!log.isLevelEnabled('info')) return
   log.info(
     {
-      requestId: request.id,
-      method: request.method,
+      requestId: id,
+      method,
       path: pathForRecords(deps, request),
       status: reply.statusCode,
       ms: Math.round(ms),
@@ -346,48 +381,4 @@ function noteAnswer(
     },
     'request',
   )
-}
-
-/** Maximum number of waiting requests per connection. Few clients pipeline, and proxies do not. */
-const MAX_WAITING = 100
-
-/** The latest request of a connection, its response and the one before, and how many requests of the connection wait. */
-interface Exchange {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  readonly earlier: ServerResponse | undefined
-  readonly waiting: number
-}
-
-const latest = new WeakMap<Socket, Exchange>()
-const refused = new WeakSet<Socket>()
-
-/**
- * Begins a request when the response before it on its connection has ended (RFC 9112 9.3.2), unless the connection has ended with that.
- * Closes a connection on which too many requests wait.
- */
-function beginInOrder(request: IncomingMessage, response: ServerResponse, begin: () => void): void {
-  const { socket } = request
-  const before = latest.get(socket)
-  const waiting = before && !before.response.closed ? before.waiting + 1 : 0
-  latest.set(socket, { request, response, earlier: before?.response, waiting })
-  if (waiting > MAX_WAITING) socket.destroy()
-  else if (waiting === 0) begin()
-  else onResponseEnd(before?.response, () => socket.writable && begin())
-}
-
-/** Whether a request of the connection waits for its response. */
-const isAnswering = (socket: Socket): boolean => latest.get(socket)?.response.closed === false
-
-/**
- * Answers what is not a valid request once, after the requests before it.
- * @param answer is told whether the message has been answered already, if the rest of its body is what is not valid
- */
-function answerInOrder(socket: Socket, answer: (hasAnswer: boolean) => void): void {
-  if (refused.has(socket)) return
-  refused.add(socket)
-  const exchange = latest.get(socket)
-  const isBody = exchange?.request.complete === false
-  const before = isBody ? exchange.earlier : exchange?.response
-  onResponseEnd(socket.writable ? before : undefined, () => answer(isBody && exchange.response.headersSent))
 }

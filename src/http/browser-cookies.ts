@@ -1,27 +1,26 @@
-import type { Seconds } from '../base/units.ts'
-import { FLOW_TTL } from '../sso/login-flows.ts'
+import type { Milliseconds, Seconds } from '../base/units.ts'
 import type { BaseAddress } from './base-address.ts'
-import type { RequestCookies } from './protocol/sender.ts'
+import { ENDED, lifetime, type RequestCookies } from './protocol/cookies.ts'
 
 /** A cookie beside those of the session. */
-class BrowserCookie {
+export class BrowserCookie {
   protected readonly name: string
   readonly #attributes: string
-  readonly #maxAge: string
+  readonly #life: Seconds | undefined
 
   /** @param life absent for a cookie that ends with the browser */
   constructor(name: string, attributes: string, life?: Seconds) {
     this.name = name
     this.#attributes = attributes
-    this.#maxAge = life === undefined ? '' : `Max-Age=${life}; `
+    this.#life = life
   }
 
   set(value: string): string {
-    return `${this.name}=${value}; ${this.#maxAge}${this.#attributes}`
+    return `${this.name}=${value}; ${this.#life === undefined ? '' : lifetime(this.#life)}${this.#attributes}`
   }
 
   clear(): string {
-    return `${this.name}=; Max-Age=0; ${this.#attributes}`
+    return `${this.name}=; ${ENDED}${this.#attributes}`
   }
 
   /** Whether the browser sends such a cookie, one or several. */
@@ -29,7 +28,7 @@ class BrowserCookie {
     return cookies.tokens(this.name).length > 0
   }
 
-  /** `undefined` also when there are several: then another page has set one. */
+  /** `undefined` also when there are several values: then another page has set one of them. */
   read(cookies: RequestCookies): string | undefined {
     const values = cookies.tokens(this.name)
     return values.length === 1 ? values[0] : undefined
@@ -37,52 +36,22 @@ class BrowserCookie {
 }
 
 /** A cookie for all pages of this host. Lax, so that it arrives when another site sends the browser here. */
-class HostCookie extends BrowserCookie {
+export class HostCookie extends BrowserCookie {
   constructor(base: BaseAddress, secure: boolean, name: string, life: Seconds) {
-    // Under a name with this prefix browsers take it from this very host only, not from another one of the same domain.
+    // Browsers accept a cookie with this prefix only from the host itself, not from another host of the same domain.
     super(`${base.isHttps ? '__Host-' : ''}${name}`, `Path=/; SameSite=Lax; HttpOnly${secureWord(base, secure)}`, life)
   }
 }
 
-const secureWord = ({ isHttps }: BaseAddress, secure: boolean): string => (isHttps || secure ? '; Secure' : '')
+export const secureWord = ({ isHttps }: BaseAddress, secure: boolean): string => (isHttps || secure ? '; Secure' : '')
 
-/**
- * Ties a sign-in that is not complete to the browser that began it (D9.5, D28.2), for as long as it lives: by CAS or OpenID Connect, or one
- * that waits for a second factor.
- */
+/** Long enough for a second factor and a password change at an identity provider (D8.2). */
+export const FLOW_TTL: Milliseconds = 900_000
+
+/** Ties a sign-in that is not complete to the browser that began it (D9.5, D28.2), for as long as it lives. */
 export class FlowCookie extends HostCookie {
-  constructor(base: BaseAddress, secure: boolean, protocol: 'cas' | 'oidc' | '2fa' = 'cas') {
-    super(base, secure, `stowage_${protocol}`, FLOW_TTL / 1000)
-  }
-}
-
-const CHOICE_TTL: Seconds = 365 * 86_400
-/** The longest entity id (SAML Core 8.3.6). */
-const MAX_CHARACTERS = 1024
-
-/** Remembers the identity provider that a browser chose last in a federation. It identifies nobody and gives no access. */
-export class ChoiceCookie extends HostCookie {
-  constructor(base: BaseAddress, secure: boolean) {
-    super(base, secure, 'stowage_idp', CHOICE_TTL)
-  }
-
-  override set(entityId: string): string {
-    return super.set(Buffer.from(entityId).toString('base64url'))
-  }
-
-  override read(cookies: RequestCookies): string | undefined {
-    const entityId = Buffer.from(cookies.only(this.name) ?? '', 'base64url').toString('utf8')
-    return entityId === '' || entityId.length > MAX_CHARACTERS ? undefined : entityId
-  }
-}
-
-/**
- * The cookie of a visitor at one public link. It goes to the addresses of this link only, to no page of another site, and ends with
- * the browser.
- */
-export class LinkCookie extends BrowserCookie {
-  constructor(base: BaseAddress, secure: boolean, linkId: string) {
-    const path = `${base.path}auth/link/${linkId}`
-    super(`stowage_link_${linkId}`, `Path=${path}; SameSite=Strict; HttpOnly${secureWord(base, secure)}`)
+  /** @param kind what the sign-in waits for: an identity provider by one protocol, or a second factor */
+  constructor(base: BaseAddress, secure: boolean, kind: string) {
+    super(base, secure, `stowage_${kind}`, FLOW_TTL / 1000)
   }
 }

@@ -1,6 +1,13 @@
+import type { HttpServices } from './http-services.ts'
+import type { BasicCredentials } from '../accounts/basic-credentials.ts'
+import type { Database } from '../stores/database.ts'
+import type { UserCache } from '../accounts/user-cache.ts'
+import { isUtf8 } from 'node:buffer'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Caller, hasScope, isGuest, type TokenScope, denied, isAdmin } from '../accounts/caller.ts'
-import { type AccessTokens, looksLikeToken, TOKEN_PREFIX } from '../accounts/access-tokens.ts'
+import { denied, isAdmin } from '../accounts/caller-guards.ts'
+import { type Caller, isGuest } from '../accounts/caller.ts'
+import { hasScope, type TokenScope } from '../accounts/token-scopes.ts'
+import type { CredentialKind, PresentedCredentials } from '../accounts/credential-kinds.ts'
 import type { Credentials } from '../accounts/basic-credentials.ts'
 import { type Client, isCurrent, type Session, type Sessions } from '../accounts/sessions.ts'
 import { normaliseName, type User, findUserByName } from '../accounts/users.ts'
@@ -8,9 +15,8 @@ import { Forbidden, Unauthenticated, NotFound } from '../base/errors.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { entryUri, PRINCIPALS } from '../model/addresses.ts'
 import type { BaseAddress } from './base-address.ts'
-import { setCookie, setsAuthCookie } from './protocol/sender.ts'
+import { setCookie, setsAuthCookie } from './protocol/cookies.ts'
 import { acceptLanguage } from './protocol/negotiate.ts'
-import type { Uses } from './services.ts'
 
 /** Maximum number of tokens tried per request, so that one request cannot cause many look-ups. */
 const MAX_TOKENS = 5
@@ -18,7 +24,11 @@ const MAX_TOKENS = 5
 /** The challenge with which a browser asks for name and password (D4.1). */
 const CHALLENGE = 'Basic realm="Stowage", charset="UTF-8"'
 
-type CallerServices = Uses<'basic' | 'sessions' | 'users'>
+interface CallerServices {
+  readonly basic: BasicCredentials | undefined
+  readonly sessions: Sessions
+  readonly users: UserCache
+}
 
 /**
  * Recognises the caller by what the request carries. A token that no live session has makes the caller the guest and is
@@ -26,15 +36,15 @@ type CallerServices = Uses<'basic' | 'sessions' | 'users'>
  * @throws {Unauthenticated} `invalid-token` where the settings ask for it
  */
 export async function recogniseCaller(
-  deps: CallerServices & Uses<'accessTokens' | 'cookie' | 'options'>,
+  deps: CallerServices & Pick<HttpServices, 'cookie' | 'options'> & { readonly credentials: readonly CredentialKind[] },
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Caller> {
   // Until it is recognised, a request is the guest's.
   const guest = request.caller
-  const { accessTokens } = deps
-  const token = accessTokens && accessTokenIn(request.headers.authorization)
-  if (token) return await callerByAccessToken(accessTokens, token, request, reply)
+  const presented = presentedIn(request.headers.authorization)
+  const kind = presented && deps.credentials.find(kind => kind.isOf(presented))
+  if (kind) return await callerByKind(kind, presented, request, reply)
   if (deps.basic && request.headers.authorization !== undefined) return await callerByBasic(deps, request, reply)
   if (!request.cookies.hasAuthToken) return guest
   const caller = await callerByCookie(deps, request)
@@ -48,7 +58,7 @@ export async function recogniseCaller(
 
 /** The caller by the first token of the request that a live session has. */
 export async function callerByCookie(
-  deps: Uses<'sessions' | 'users'>,
+  deps: { readonly sessions: Sessions; readonly users: UserCache },
   { cookies, caller: { client } }: FastifyRequest,
 ): Promise<Caller | undefined> {
   for (const token of cookies.authTokens.slice(0, MAX_TOKENS)) {
@@ -59,7 +69,7 @@ export async function callerByCookie(
 }
 
 async function callerOf(
-  { sessions, users }: Uses<'sessions' | 'users'>,
+  { sessions, users }: { readonly sessions: Sessions; readonly users: UserCache },
   token: string,
   client: Client,
 ): Promise<Caller | undefined> {
@@ -79,45 +89,41 @@ async function callerOf(
   return undefined
 }
 
-interface PresentedToken {
-  readonly scheme: 'bearer' | 'basic'
-  readonly text: string
-  /** The user name of HTTP Basic. */
-  readonly name: string
-}
-
 /**
- * The access token of an `Authorization` header, as a bearer token (RFC 6750) or as the password of HTTP Basic; `undefined` for
- * credentials of another kind. Never read from a query, which logs and histories keep (D24.3).
+ * The credentials of an `Authorization` header; `undefined` for other schemes. Credentials are never read from a query, because logs and
+ * histories keep queries (D24.3).
  */
-function accessTokenIn(header: string | undefined): PresentedToken | undefined {
+function presentedIn(header: string | undefined): PresentedCredentials | undefined {
   if (header === undefined) return undefined
   const bearer = /^Bearer +(\S+)$/i.exec(header)?.[1]
-  if (bearer?.startsWith(TOKEN_PREFIX)) return { scheme: 'bearer', text: bearer, name: '' }
+  if (bearer !== undefined) return { scheme: 'bearer', text: bearer, name: '' }
   const basic = basicCredentials(header)
-  if (!basic || !looksLikeToken(basic.password)) return undefined
-  return { scheme: 'basic', text: basic.password, name: normaliseName(basic.name) }
+  return basic && { scheme: 'basic', text: basic.password, name: normaliseName(basic.name) }
 }
 
-/** @throws {Unauthenticated} `invalid-access-token`; the session cookie of the request, if any, does not count */
-async function callerByAccessToken(
-  accessTokens: AccessTokens,
-  { scheme, text, name }: PresentedToken,
+/** @throws {Unauthenticated} with the challenge for the scheme; the session cookie of the request, if any, does not count */
+async function callerByKind(
+  kind: CredentialKind,
+  presented: PresentedCredentials,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Caller> {
   try {
-    return await accessTokens.caller(text, request.caller.client, name)
+    return await kind.caller(presented, request.caller.client)
   } catch (error) {
     if (!(error instanceof Unauthenticated)) throw error
-    if (scheme === 'basic') challenge(request, reply)
+    if (presented.scheme === 'basic') challenge(request, reply)
     else reply.header('www-authenticate', 'Bearer realm="Stowage", error="invalid_token"')
     throw error
   }
 }
 
 /** @throws {Unauthenticated} for credentials that are wrong, malformed or of another scheme (D4.2) */
-async function callerByBasic({ basic }: Uses<'basic'>, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
+async function callerByBasic(
+  { basic }: { readonly basic: BasicCredentials | undefined },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Caller> {
   const { client } = request.caller
   const credentials = basicCredentials(request.headers.authorization)
   try {
@@ -129,26 +135,39 @@ async function callerByBasic({ basic }: Uses<'basic'>, request: FastifyRequest, 
   }
 }
 
-/** Name and password of an `Authorization` header; `undefined` unless it is well-formed Basic in UTF-8 (RFC 7617). */
+/** Name and password of an `Authorization` header; `undefined` unless it is well-formed Basic (RFC 7617). In UTF-8, or else in Latin-1. */
 export function basicCredentials(header: string | undefined): Credentials | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header ?? '')?.[1]
   if (encoded === undefined) return undefined
   const bytes = Buffer.from(encoded, 'base64')
-  const text = bytes.toString('utf8')
+  const text = bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1')
   const colon = text.indexOf(':')
-  const isUtf8 = Buffer.from(text, 'utf8').equals(bytes)
-  return colon < 0 || !isUtf8 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) }
+  return colon < 0 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) }
 }
 
 /** `auth_challenge=false` keeps a browser from opening its own window (D4.1). */
 export function challenge(request: FastifyRequest, reply: FastifyReply): void {
-  const isWanted = !(request.parameters.has('auth_challenge') && request.parameters.get('auth_challenge') === 'false')
-  if (isWanted) reply.header('www-authenticate', CHALLENGE)
+  if (!request.parameters.includes('auth_challenge', 'false')) reply.header('www-authenticate', CHALLENGE)
+}
+
+/**
+ * Asks a program that is not signed in for HTTP Basic: most send credentials only when asked (RFC 9110 11.6.1). Scripts of pages are not
+ * asked, because the browser would open a window, and nobody is where no credentials are read.
+ */
+export function challengeProgram(
+  { basic }: { readonly basic: BasicCredentials | undefined },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const { 'sec-fetch-mode': mode = 'navigate', 'x-requested-with': script } = request.headers
+  const isOfPage = mode !== 'navigate' || script !== undefined || request.callback !== undefined
+  const readsCredentials = request.route.skipAuth !== true && !request.cookies.hasAuthToken
+  if (basic && readsCredentials && !isOfPage && !reply.hasHeader('www-authenticate')) challenge(request, reply)
 }
 
 /** Once the response is known: a successful request prolongs the session, and the cookie with it (D2.5, D2.6). */
 export async function noteAccess(
-  deps: Uses<'sessions' | 'users' | 'cookie' | 'log'>,
+  deps: Pick<HttpServices, 'cookie' | 'log'> & { readonly sessions: Sessions; readonly users: UserCache },
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
@@ -162,17 +181,17 @@ export async function noteAccess(
     if (!request.caller.session && reply.getHeader('cache-control') !== 'no-store')
       reply.header('cache-control', 'private, no-cache')
   } catch (error) {
-    // The request has succeeded; the next one prolongs the session.
+    // The request itself has succeeded. Its session is prolonged by the next request.
     log.error({ err: error }, 'recording an access failed')
   }
 }
 
 /**
- * The session of a successful request for what is the same for everybody, so that its route recognises no caller. Not for files that any
- * cache may answer, because a cookie does not belong there.
+ * The session of a successful request for a resource that is the same for everybody, so that its route identifies no caller. Not used for
+ * files that any cache may store, because their responses must not contain a cookie.
  */
 async function unrecognisedSession(
-  deps: Uses<'sessions' | 'users'>,
+  deps: { readonly sessions: Sessions; readonly users: UserCache },
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Session | undefined> {
@@ -214,12 +233,11 @@ export function describeCaller(
   base: BaseAddress,
 ): Record<string, unknown> {
   const clientAcceptLanguage = acceptLanguage(language)
-  if (isGuest({ user })) return { id: user.id, user: user.name, clientAcceptLanguage }
+  const uri = base.toAbsolute(entryUri({ context: PRINCIPALS, id: user.id }))
+  const known = { id: user.id, user: user.name, clientAcceptLanguage, uri }
+  if (isGuest({ user })) return known
   return {
-    id: user.id,
-    user: user.name,
-    clientAcceptLanguage,
-    uri: base.toAbsolute(entryUri({ context: PRINCIPALS, id: user.id })),
+    ...known,
     language: user.language,
     homecontext: user.homeContext,
     authTokenExpires: expires === undefined ? undefined : localeTime(expires),
@@ -238,18 +256,18 @@ function localeTime(time: Milliseconds): string {
 }
 
 /** The user with this name. @throws {NotFound} */
-export async function userNamed({ database }: Uses<'database'>, name: string): Promise<User> {
+export async function userNamed({ database }: { readonly database: Database }, name: string): Promise<User> {
   const user = await findUserByName(database, normaliseName(name))
   if (!user) throw new NotFound('not-found', `There is no user "${name}".`)
   return user
 }
 
 /**
- * The user whom a request is about: the caller, unless it names someone else, which only admins may.
- * @param action what others may not do, for the refusal @throws {Forbidden} @throws {NotFound}
+ * The user whom a request is about: the caller, or another user that the request names, which only admins may do.
+ * @param action completes the refusal for others @throws {Forbidden} @throws {NotFound}
  */
 export async function targetUser(
-  deps: Uses<'database'>,
+  deps: { readonly database: Database },
   caller: Caller,
   name: string | undefined,
   action: string,

@@ -1,19 +1,21 @@
+import type { HttpServices } from './http-services.ts'
+import type { GraphReader } from '../graph/graph-reader.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { shareOf } from '../accounts/caller.ts'
+import { rateLimitKey } from '../accounts/caller.ts'
 import { InvalidInput, TooLarge, UnsupportedType } from '../base/errors.ts'
 import { isObject, jsonTypeOf, parseJson } from '../base/json.ts'
 import { findSyntax, type Syntax } from '../graph/syntaxes.ts'
 import { mediaTypeParameter } from './representations.ts'
-import type { Uses } from './services.ts'
 import type { Bytes } from '../base/units.ts'
 import { cachedMetadataUri, entryUri, metadataUri, resourceUri } from '../model/addresses.ts'
 import { type CreationBody, type CreationRequest, NEW_ID } from '../content/resource-kind.ts'
-import { type EntryType, entryTypes, type GraphType, graphTypes, holdsGraph } from '../model/entry.ts'
+import { entryTypes, type GraphType, graphTypes, holdsGraph } from '../model/entry.ts'
 import { type Graph, parseRdfJson, RELATIVE } from '../graph/graph.ts'
 import type { BaseAddress } from './base-address.ts'
 import { custom, flagParameter, invalid, textParameter, type ValuesOf } from './interface/route.ts'
-import { clientGoneSignal, type Parameters } from './protocol/body.ts'
-import { pathPart } from './route.ts'
+import type { Parameters } from './protocol/parameters.ts'
+import { clientGoneSignal } from './protocol/response-end.ts'
+import { pathParameter } from './route.ts'
 
 /**
  * Converts the graphs of a JSON body from the syntax that `rdfFormat` names (W3.0.4) to RDF/JSON. JSON-LD can
@@ -22,7 +24,7 @@ import { pathPart } from './route.ts'
  * @throws {UnsupportedType} @throws {InvalidInput} `invalid-json`, `invalid-graph`
  */
 async function graphsToRdfJson(
-  { graphs }: Uses<'graphs'>,
+  { graphs }: { readonly graphs: GraphReader },
   request: FastifyRequest,
   text: string,
   bases: Readonly<Record<string, string>>,
@@ -36,7 +38,7 @@ async function graphsToRdfJson(
     const value = body[member]
     if (value === undefined) continue
     body[member] = await graphs.read(syntax, typeof value === 'string' ? value : written(value), base, {
-      caller: shareOf(request.caller),
+      caller: rateLimitKey(request.caller),
     })
   }
   return written(body)
@@ -61,39 +63,58 @@ function written(value: unknown): string {
 
 const uriKeywords = { keywords: { format: 'uri' } }
 
+/** Reads one of these words in any case (W1.4). */
+const typeIn =
+  <T extends string>(types: readonly T[], otherwise: T) =>
+  (parameters: Parameters, name: string): T => {
+    const text = parameters.get(name)?.toLowerCase() ?? ''
+    const type = text === '' ? otherwise : types.find(known => known.toLowerCase() === text)
+    if (type !== undefined) return type
+    throw invalid(`\`${name}\` must be one of ${types.join(', ')}, but is "${text.slice(0, 40)}".`)
+  }
+
 /** What a new entry is (W3.2.1). */
 export const creationQuery = {
   id: textParameter('The requested id: A-Z, a-z, 0-9, `_` and `-`. Without it the entry gets the next number.', {
     keywords: { pattern: '^[A-Za-z0-9_-]+$', maxLength: 256 },
   }),
-  entrytype: custom('Where the resource and its metadata are. Default: Local.', readEntryType, {
-    keywords: { enum: entryTypes.map(type => type.toLowerCase()) },
-  }),
-  graphtype: custom('The kind of the resource. Unknown words mean `none`.', readGraphType, {
+  entrytype: custom(
+    'Entry type: where the resource and its metadata are. Default: Local.',
+    typeIn(entryTypes, 'Local'),
+    {
+      keywords: { enum: entryTypes.map(type => type.toLowerCase()) },
+    },
+  ),
+  graphtype: custom('The kind of the resource. Default: None.', typeIn(graphTypes, 'None'), {
     keywords: { enum: graphTypes.map(type => type.toLowerCase()) },
   }),
-  resource: textParameter('URI of the resource, for all but Local.', uriKeywords),
+  resource: textParameter('URI of the resource, for each entry type except Local.', uriKeywords),
   'cached-external-metadata': textParameter(
-    'URI of the metadata elsewhere, for a Reference or LinkReference.',
+    'URI of the external metadata, for a Reference or LinkReference.',
     uriKeywords,
   ),
   informationresource: textParameter('`false`: the resource is a thing, not a document.', {
     keywords: { enum: ['true', 'false'] },
   }),
-  groupURI: textParameter('Group that a new user joins. Takes the right to write to the group.', uriKeywords),
+  groupURI: textParameter(
+    'Group that a new user joins. The caller needs the right to write to the group.',
+    uriKeywords,
+  ),
   list: textParameter('Resource URI of a list of this context. The entry becomes its last member.', uriKeywords),
   template: textParameter(
     'URI of an entry of this context whose metadata, without titles and descriptions, is added.',
     uriKeywords,
   ),
-  rdfFormat: textParameter('Syntax of the graphs in the body: JSON-LD as it is, any other as a text.'),
+  rdfFormat: textParameter(
+    'Syntax of the graphs in the body. A graph in JSON-LD is JSON, a graph in any other syntax is a text.',
+  ),
   file: flagParameter('The body is the file of the new entry, described by `Content-Type` and `Content-Disposition`.'),
-  mimeType: textParameter('With `file`: its media type, instead of `Content-Type`.'),
+  mimeType: textParameter('With `file`: the media type of the file, instead of `Content-Type`.'),
 }
 
 /** Reads what a creation asks for. The body is only fetched when the service asks for it. */
 export function readCreation(
-  deps: Uses<'base' | 'bodies' | 'graphs' | 'options'>,
+  deps: Pick<HttpServices, 'base' | 'bodies' | 'options'> & { readonly graphs: GraphReader },
   request: FastifyRequest,
   reply: FastifyReply,
   query: ValuesOf<typeof creationQuery>,
@@ -103,7 +124,11 @@ export function readCreation(
   const uriParameter = (name: 'cached-external-metadata' | 'groupURI' | 'list' | 'resource' | 'template') => {
     const value = query[name]
     // It would pass for an address of the service that has been made relative already.
-    if (value?.startsWith(RELATIVE)) throw new InvalidInput('invalid-uri', `The parameter ${name} is not absolute.`)
+    if (value?.startsWith(RELATIVE))
+      throw new InvalidInput(
+        'invalid-uri',
+        `The parameter \`${name}\` must be an absolute URI, but is "${value.slice(0, 140)}".`,
+      )
     return value === undefined ? undefined : base.toRelative(value)
   }
   const readGraph = (value: unknown): Graph => base.relativeGraph(deps.graphs.requireSize(parseRdfJson(value)))
@@ -119,9 +144,9 @@ export function readCreation(
     templateUri: uriParameter('template'),
     body: async () => {
       const sent = await bodies.jsonText(request.raw, reply.raw)
-      // What will be too large is refused before copies of it are made.
+      // A request that will be too large is refused before it is copied.
       requireRoom(sent, query.id?.length ?? 1, deps.options.body.maxJson)
-      const bases = graphBases(base, pathPart(request, 'context'), graphType)
+      const bases = graphBases(base, pathParameter(request, 'context'), graphType)
       const isLong = sent.length > MAX_READ_HERE
       const text = isLong
         ? await readElsewhere(deps, request, reply, sent, bases)
@@ -139,12 +164,12 @@ export function readCreation(
   }
 }
 
-/** What is longer is read on a worker thread: the client chooses how long that takes. */
+/** A longer request is read on a worker thread, because the client determines how long this takes. */
 const MAX_READ_HERE = 65_536
 
 /** The body with its graphs read, as a text, because it is quicker to parse than to receive from another thread. */
 async function readElsewhere(
-  { base, graphs }: Uses<'base' | 'graphs'>,
+  { base, graphs }: Pick<HttpServices, 'base'> & { readonly graphs: GraphReader },
   request: FastifyRequest,
   reply: FastifyReply,
   text: string,
@@ -157,7 +182,7 @@ async function readElsewhere(
     text,
     { bases, others },
     {
-      caller: shareOf(request.caller),
+      caller: rateLimitKey(request.caller),
       clientGone: () => clientGoneSignal(reply),
       relativeTo: base.href,
     },
@@ -197,7 +222,7 @@ function graphBases(base: BaseAddress, context: string, graphType: GraphType): R
 }
 
 interface BodyReading {
-  /** Whether `resource` is one. */
+  /** Whether `resource` is a graph. */
   readonly isGraph: boolean
   readonly readGraph: (value: unknown) => Graph
 }
@@ -214,18 +239,4 @@ function readBody(text: string, { isGraph, readGraph }: BodyReading): CreationBo
     ...(info === undefined ? {} : { info: readGraph(info) }),
     ...(resource === undefined ? {} : { resource: isGraph ? readGraph(resource) : resource }),
   }
-}
-
-function readEntryType(parameters: Parameters, name: string): EntryType {
-  const text = parameters.get(name)
-  if (text === undefined || text === '') return 'Local'
-  const type = entryTypes.find(type => type.toLowerCase() === text.toLowerCase())
-  if (type) return type
-  throw invalid(`\`${name}\` must be one of ${entryTypes.join(', ')}, not "${text}".`)
-}
-
-/** Unknown values mean None, as existing clients expect (W1.4). */
-function readGraphType(parameters: Parameters, name: string): GraphType {
-  const text = parameters.get(name)?.toLowerCase()
-  return graphTypes.find(type => type.toLowerCase() === text) ?? 'None'
 }

@@ -1,17 +1,20 @@
+import type { HttpServices } from './http-services.ts'
+import type { Files } from '../files/files.ts'
 import { create } from 'content-disposition'
 import { RangeNotSatisfiable } from '../base/errors.ts'
 import type { Bytes } from '../base/units.ts'
 import type { ByteRange } from '../stores/blob-store.ts'
+import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { fileNameOf, mediaTypeOf as storedMediaType } from '../content/file-description.ts'
 import type { FileRecord } from '../files/file-records.ts'
 import type { Entry } from '../model/entry.ts'
 import { fileValidators, isRangeCurrent, isUnchanged, validatorHeaders } from './representations.ts'
-import type { Uses } from './services.ts'
 import { isGuest } from '../accounts/caller.ts'
 import { handleOf } from '../accounts/tokens.ts'
-import { TICKET_PATH } from './content-origin.ts'
-import { addVary, prefersHtml } from './protocol/negotiate.ts'
+import type { RightCheck } from './running-transfers.ts'
+import { onResponseEnd } from './protocol/response-end.ts'
+import { addVary, isNavigation } from './protocol/negotiate.ts'
 
 /**
  * A `Content-Disposition` header for a name that a user chose (RFC 6266). Control characters are removed,
@@ -23,12 +26,13 @@ export const contentDisposition = (name: string, type: 'inline' | 'attachment' =
   create(name.replace(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '') || 'file', { type })
 
 /**
- * The part that a `Range` header requests. `undefined` means the whole: without a header, with a malformed
- * one, with another unit, and with several ranges, for which RFC 9110 14.2 allows it.
+ * The part that a `Range` header requests. `undefined` stands for the whole file: without a header, for a malformed header, for another
+ * unit, and for several ranges (RFC 9110 14.2 allows this).
  * @throws {RangeNotSatisfiable}
  */
 export function parseRange(header: string | undefined, size: Bytes): ByteRange | undefined {
-  // Divided without one pattern for all: blanks around optional digits would let it try every division of a long run of blanks.
+  // Not a single pattern for the whole header: with blanks around optional digits, the pattern would try every division of a long run of
+  // blanks.
   const [, range] = /^\s*bytes\s*=(.*)$/i.exec(header ?? '') ?? []
   const [first, last, ...rest] = (range ?? '').split('-').map(end => end.trim())
   if (first === undefined || last === undefined || rest.length > 0 || ![first, last].every(isDigits)) return undefined
@@ -49,6 +53,8 @@ const isDigits = (text: string): boolean => /^\d*$/.test(text)
 
 /** How a file is sent, other than to the request for it at its own address. */
 interface Sending {
+  /** Looks the right to read the file up again, while it is being sent. */
+  readonly check: RightCheck
   /** Sends the whole file in any case. */
   readonly isWhole?: boolean
   /** On the content origin active files are shown as well. Only pages of this origin may show them in a frame. */
@@ -59,11 +65,11 @@ interface Sending {
 
 /** Sends the file of an entry, or the requested part of it; 204 while there is none (D7.7). */
 export async function sendFile(
-  { files, options }: Uses<'files' | 'options'>,
+  { files, options, transfers }: Pick<HttpServices, 'options' | 'transfers'> & { readonly files: Files },
   request: FastifyRequest,
   reply: FastifyReply,
   entry: Entry,
-  { isWhole = false, framedBy, file: known }: Sending = {},
+  { check, isWhole = false, framedBy, file: known }: Sending,
 ): Promise<unknown> {
   const { method } = request
   const headers = isWhole ? {} : request.headers
@@ -85,6 +91,7 @@ export async function sendFile(
     else outcome = (isRangeCurrent(ifRange, state) && parseRange(headers.range, file.size)) || 'all'
     return outcome === 'unchanged' ? undefined : outcome
   }
+  if (method !== 'HEAD') transfers.watch(request, reply, check)
   const found = await files.read(entry, choose, known)
   if (!found) return await reply.status(204).send()
   return await sendPart(reply, outcome, found)
@@ -102,7 +109,7 @@ function sendPart(
   return reply.header('content-length', length).send(bytes)
 }
 
-/** What a browser could run is sent as an attachment, and what it shows cannot reach the service. */
+/** Files that a browser could run are sent as attachments. Files that it shows cannot reach the service. */
 function fileHeaders(entry: Entry, file: FileRecord, isInline: boolean): Record<string, string> {
   const type = storedMediaType(entry)
   return {
@@ -138,8 +145,8 @@ const isActive = (type: string): boolean =>
   isExecutable(type) || type === PDF || type === 'text/html' || /^(?:text|application)\/xml$|\+xml$/.test(type)
 
 /**
- * Scripts and style sheets take effect in pages of the origin that they come from, and pages of this service allow those of
- * their own origin. As plain text that must not be sniffed, no browser runs them.
+ * Scripts and style sheets take effect in pages of their own origin, and pages of this service allow scripts and styles from their origin.
+ * As plain text that must not be sniffed, no browser runs them.
  */
 const isExecutable = (type: string): boolean =>
   /^(?:text|application)\/(?:x-)?(?:javascript|ecmascript|jscript|livescript)[\d.]*$|^text\/css$/.test(type)
@@ -155,9 +162,9 @@ const passiveTypes =
 const isShownInline = (type: string, configured: readonly string[]): boolean =>
   passiveTypes.test(type) || configured.includes(type)
 
-interface ByLink {
-  /** Id of the public link through which the file is read. */
-  readonly link?: string
+interface Reading {
+  /** Id of the share through which the file is read. */
+  readonly share?: string
   /** The record of the file, where it has been read for this request. */
   readonly file?: FileRecord
 }
@@ -167,35 +174,51 @@ interface ByLink {
  * request is answered here, because it comes from a program or an embedding page, or is a download. The caller may read the file.
  */
 export async function contentAddress(
-  { contentOrigin, files }: Uses<'contentOrigin' | 'files'>,
+  { contentOrigin, files }: Pick<HttpServices, 'contentOrigin'> & { readonly files: Files },
   request: FastifyRequest,
   reply: FastifyReply,
   entry: Entry,
-  { link, file: known }: ByLink = {},
+  { share, file: known }: Reading = {},
 ): Promise<string | undefined> {
   if (!contentOrigin || !isActive(storedMediaType(entry))) return undefined
   addVary(reply, 'Sec-Fetch-Mode')
   addVary(reply, 'Accept')
   const { caller } = request
-  if (!isNavigation(request) || (!isGuest(caller) && !caller.session)) return undefined
+  if (!isOpenedByPerson(request) || (!isGuest(caller) && !caller.session)) return undefined
   const file = known ?? (await files.read(entry, () => undefined))?.file
   if (!file) return undefined
-  const ticket = contentOrigin.tickets.issue({
+  return contentOrigin.addressOf({
     context: entry.context,
     id: entry.id,
     sha256: file.sha256,
     session: caller.session && handleOf(caller.session),
-    link,
+    share,
   })
-  return contentOrigin.base.at(TICKET_PATH + ticket)
 }
 
 /** True when a person opens the address in a browser tab or frame, without credentials that only this request carries. */
-function isNavigation(request: FastifyRequest): boolean {
+function isOpenedByPerson(request: FastifyRequest): boolean {
   const { method, headers, parameters, callback } = request
   if (method !== 'GET' || parameters.has('download') || callback !== undefined) return false
   if (headers.authorization !== undefined || headers.range !== undefined) return false
-  const { 'sec-fetch-mode': mode, 'sec-fetch-dest': destination = 'document' } = headers
-  if (mode === undefined) return prefersHtml(request)
-  return mode === 'navigate' && ['document', 'iframe', 'frame'].includes(destination)
+  const { 'sec-fetch-dest': destination = 'document' } = headers
+  return isNavigation(request) && ['document', 'iframe', 'frame'].includes(destination)
+}
+
+/** Calls the given function when the response has ended. */
+export const untilSent =
+  ({ raw }: FastifyReply) =>
+  (done: () => void): void =>
+    onResponseEnd(raw, done)
+
+/** When the client leaves, the stream is closed, and so is the file that is being read. @param check as for a file */
+export async function sendZip(
+  { transfers }: Pick<HttpServices, 'transfers'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { name, open, check }: { readonly name: string; readonly open: () => Readable; readonly check: RightCheck },
+): Promise<FastifyReply> {
+  if (request.method !== 'HEAD') transfers.watch(request, reply, check)
+  reply.type('application/zip').header('content-disposition', contentDisposition(`${name}.zip`))
+  return await reply.send(request.method === 'HEAD' ? undefined : open())
 }

@@ -1,7 +1,7 @@
 import { graphTypes } from '../model/entry.ts'
 import { type Order, type Paging, sortKeys } from '../model/list-order.ts'
 import { choice, custom, invalid, textParameter, type ValuesOf } from './interface/route.ts'
-import type { Parameters } from './protocol/body.ts'
+import type { Parameters } from './protocol/parameters.ts'
 
 const MAX_ON_A_PAGE = 100
 
@@ -14,13 +14,16 @@ export const orderQuery = {
   ),
   order: textParameter('`desc`: in descending order.', { keywords: { enum: ['asc', 'desc'] } }),
   prio: textParameter('A graph type whose entries come first, such as `List`.', { keywords: { enum: graphTypes } }),
-  lang: custom('Language of the titles that are sorted by, and of their order: a language tag.', readLanguage),
+  lang: custom(
+    'With `sort=title`: a language tag. Titles in this language are compared, in the order of this language.',
+    readLanguage,
+  ),
 }
 
 /** Selects the members of a list in a response. */
 export const pagingQuery = {
   limit: custom(
-    `How many members of a list to return, at most ${MAX_ON_A_PAGE}; 0 or -1: all.`,
+    `How many members of a list to return, at most ${MAX_ON_A_PAGE}; 0 and -1 return all members.`,
     (parameters, name) => readNumber(parameters, name),
     { keywords: { type: 'integer', default: 0 } },
   ),
@@ -53,7 +56,7 @@ function readNumber(parameters: Parameters, name: string): number {
   const text = textOf(parameters, name) ?? '0'
   const number = Number(text)
   if (/^-?\d+$/.test(text) && Number.isSafeInteger(number)) return number
-  throw invalid(`\`${name}\` must be a whole number, not "${text}".`)
+  throw invalid(`\`${name}\` must be a whole number, but is "${text}".`)
 }
 
 function readLanguage(parameters: Parameters, name: string): string | undefined {
@@ -61,6 +64,6 @@ function readLanguage(parameters: Parameters, name: string): string | undefined 
   try {
     return text === undefined ? undefined : Intl.getCanonicalLocales(text)[0]
   } catch (error) {
-    throw invalid(`\`${name}\` must be a language tag, not "${text}".`, error)
+    throw invalid(`\`${name}\` must be a language tag, but is "${text}".`, error)
   }
 }

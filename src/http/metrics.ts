@@ -1,27 +1,22 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Audit, AuditEvent } from '../accounts/audit.ts'
+import { type Audit, type AuditEvent, auditEvents } from '../accounts/audit.ts'
 import type { Passwords } from '../accounts/passwords.ts'
 import type { Sessions } from '../accounts/sessions.ts'
-import type { ErrorCode } from '../base/error-codes.ts'
+import { type ErrorCode, errorCodes } from '../base/error-codes.ts'
 import type { System } from '../base/system.ts'
-import type { Bytes, Milliseconds } from '../base/units.ts'
-import type { Scrubber } from '../files/scrubber.ts'
+import type { Milliseconds } from '../base/units.ts'
 import type { CatchUp } from '../search/catch-up.ts'
-import type { DiskSpace } from '../stores/disk.ts'
+import { type DiskSpace, diskStates } from '../stores/disk.ts'
 import type { Files } from '../files/files.ts'
-import type { VirusScan } from '../files/virus-scan.ts'
-import { MAX_CONTEXTS, type StorageUsage } from '../files/storage-usage.ts'
 
-/** The backups that the service makes itself. */
-export interface ScheduledBackups {
-  report(): Promise<{
-    /** The last attempt that has ended. */
-    readonly ended: { readonly problem: string | null } | undefined
-    /** The last one that made a backup. */
-    readonly made:
-      | { readonly started: Milliseconds; readonly finished: Milliseconds | null; readonly bytes: Bytes | null }
-      | undefined
-  }>
+/** A value that a feature keeps, read when metrics are requested. */
+export interface Metric {
+  readonly kind: 'counter' | 'gauge'
+  /** Without `stowage_`. The name of a counter ends in `_total`. */
+  readonly name: string
+  readonly help: string
+  /** One value, or a label and the values by it. */
+  readonly read: Reader<number> | ByLabel
 }
 
 /** Values that are read when metrics are requested, not counted as they happen. */
@@ -31,12 +26,6 @@ export interface Measured {
   readonly catchUp: Pick<CatchUp, 'isComplete'>
   /** Absent where the service stores nothing in the data folder. */
   readonly disk: Pick<DiskSpace, 'free' | 'size' | 'state'> | undefined
-  readonly scrubber: Pick<Scrubber, 'report'>
-  readonly storageUsage: Pick<StorageUsage, 'measure'>
-  /** Absent where files are not scanned. */
-  readonly virusScan: Pick<VirusScan, 'counts'> | undefined
-  /** Absent without scheduled backups. */
-  readonly backups?: ScheduledBackups | undefined
   readonly passwords: Pick<Passwords, 'load'>
   readonly sessions: Pick<Sessions, 'count'>
   readonly system: System
@@ -60,7 +49,7 @@ export interface Totals {
 }
 
 /** A metric as the library hands it out. */
-interface Counted {
+interface MetricValues {
   readonly name: string
   readonly help: string
   readonly type: string
@@ -110,13 +99,14 @@ export class Metrics {
       labelNames: ['code'],
       registers,
     })
+    // A counter that appears with its first value has not increased for an alarm.
+    for (const code of Object.keys(errorCodes)) this.#refusals.inc({ code }, 0)
     this.#measureEvents(deps)
     this.#measureUploads(deps)
     this.#measurePasswordChecks(deps)
     this.#measureSessions(deps)
-    this.#measureStorage(deps)
+    this.#measureIndex(deps)
     this.#measureDisk(deps)
-    this.#measureBackups(deps)
   }
 
   answered({ method, route = 'none', status, seconds }: AnsweredRequest): void {
@@ -138,17 +128,17 @@ export class Metrics {
     return await this.#registry.metrics()
   }
 
-  /** Everything, as values. */
-  async read(): Promise<readonly Counted[]> {
+  /** The values of all metrics. */
+  async read(): Promise<readonly MetricValues[]> {
     this.#measureProcess()
     // By its types the library numbers the kinds of metrics; it returns their names.
-    return (await this.#registry.getMetricsAsJSON()) as unknown as readonly Counted[]
+    return (await this.#registry.getMetricsAsJSON()) as unknown as readonly MetricValues[]
   }
 
   /** How often something has happened since the process started. */
   async totals(): Promise<Totals> {
     const all = await this.read()
-    const sum = (name: string, counts: (labels: Counted['values'][number]['labels']) => boolean): number =>
+    const sum = (name: string, counts: (labels: MetricValues['values'][number]['labels']) => boolean): number =>
       all
         .filter(metric => metric.name === PREFIX + name)
         .flatMap(({ values }) => values.filter(({ labels }) => counts(labels)))
@@ -162,7 +152,7 @@ export class Metrics {
     }
   }
 
-  /** Metrics of the process itself, measured from the first reading on: at the latest by `history.ts`, after a minute. */
+  /** Metrics of the process itself, measured from the first reading on: at the latest for the history of figures, after a minute. */
   #measureProcess(): void {
     if (this.#measuresProcess) return
     this.#measuresProcess = true
@@ -174,7 +164,10 @@ export class Metrics {
 
   #measureEvents({ audit }: Measured): void {
     const help = 'Events of the audit log, such as logins by result and lockouts.'
-    this.#observe(Counter, 'audit_events_total', help, ['event', () => Object.fromEntries(audit.counts)])
+    this.#observe(Counter, 'audit_events_total', help, [
+      'event',
+      () => Object.fromEntries([...auditEvents.map(event => [event, 0] as const), ...audit.counts]),
+    ])
   }
 
   #measurePasswordChecks({ passwords }: Measured): void {
@@ -191,62 +184,30 @@ export class Metrics {
     })
   }
 
-  #measureUploads({ files, virusScan }: Measured): void {
+  #measureUploads({ files }: Measured): void {
     this.#observe(Counter, 'uploads_total', 'Files taken in.', () => files.taken.count)
     this.#observe(Counter, 'uploaded_bytes_total', 'Bytes of files taken in.', () => files.taken.bytes)
-    if (!virusScan) return
-    const help = 'Files scanned for viruses, by result.'
-    this.#observe(Counter, 'virus_scans_total', help, ['result', () => virusScan.counts])
   }
 
-  #measureStorage({ storageUsage, catchUp }: Measured): void {
+  #measureIndex({ catchUp }: Measured): void {
     this.#observe(Gauge, 'search_index_complete', '1 when every entry is in the search index.', () =>
       Number(catchUp.isComplete),
     )
-    const measure = async () => await storageUsage.measure()
-    this.#observe(Gauge, 'stored_bytes', 'Bytes of all files.', async () => (await measure()).total)
-    this.#observe(Gauge, 'context_bytes', `Bytes of the ${MAX_CONTEXTS} fullest contexts.`, [
-      'context',
-      async () => Object.fromEntries((await measure()).contexts.map(({ context, used }) => [context, used])),
-    ])
-    this.#observe(Gauge, 'contexts_filled', 'Contexts that have reached this percentage of their quota.', [
-      'percent',
-      async () => Object.fromEntries((await measure()).filled.map(({ percent, count }) => [percent, count])),
+  }
+
+  #measureDisk({ disk }: Measured): void {
+    if (!disk) return
+    this.#observe(Gauge, 'disk_free_bytes', 'Free space on the disk of the data folder.', () => disk.free)
+    this.#observe(Gauge, 'disk_size_bytes', 'Size of the disk of the data folder.', () => disk.size)
+    this.#observe(Gauge, 'disk_state', '1 for the present state of the disk: ok, low, full, read-only or missing.', [
+      'state',
+      () => Object.fromEntries(diskStates.map(state => [state, Number(state === disk.state)])),
     ])
   }
 
-  #measureDisk({ disk, scrubber }: Measured): void {
-    if (disk) {
-      this.#observe(Gauge, 'disk_free_bytes', 'Free space on the disk of the data folder.', () => disk.free)
-      this.#observe(Gauge, 'disk_size_bytes', 'Size of the disk of the data folder.', () => disk.size)
-      this.#observe(Gauge, 'disk_state', '1 for the present state of the disk: ok, low, full or read-only.', [
-        'state',
-        () =>
-          Object.fromEntries(['ok', 'low', 'full', 'read-only'].map(state => [state, Number(state === disk.state)])),
-      ])
-    }
-    const help = 'Files whose stored bytes are missing, damaged, or not verified yet.'
-    this.#observe(Gauge, 'files_by_verification', help, ['state', async () => ({ ...(await scrubber.report()) })])
-  }
-
-  #measureBackups({ backups, system }: Measured): void {
-    if (!backups) return
-    const age = 'Seconds since the snapshot of the last scheduled backup; +Inf when there is none.'
-    this.#observe(Gauge, 'backup_age_seconds', age, async () => {
-      const { made } = await backups.report()
-      return made ? Math.max(0, system.now() - made.started) / 1000 : Number.POSITIVE_INFINITY
-    })
-    this.#observe(Gauge, 'backup_size_bytes', 'Bytes of all files in that backup.', async () => {
-      return (await backups.report()).made?.bytes ?? 0
-    })
-    this.#observe(Gauge, 'backup_duration_seconds', 'How long that backup took.', async () => {
-      const { made } = await backups.report()
-      return made ? ((made.finished ?? made.started) - made.started) / 1000 : 0
-    })
-    const failed = '1 when the last scheduled backup failed, or lacks files that the store has lost.'
-    this.#observe(Gauge, 'backup_failed', failed, async () => {
-      return Number(((await backups.report()).ended?.problem ?? null) !== null)
-    })
+  /** A metric of a feature. */
+  add({ kind, name, help, read }: Metric): void {
+    this.#observe(kind === 'counter' ? Counter : Gauge, name, help, read)
   }
 
   /** A value kept elsewhere. @param read one value, or a label and the values by it */
@@ -268,4 +229,5 @@ export class Metrics {
 }
 
 type Reader<T> = () => T | Promise<T>
+/** A label, and the values by it. */
 type ByLabel = readonly [label: string, read: Reader<Readonly<Record<string, number>>>]

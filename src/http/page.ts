@@ -72,7 +72,7 @@ interface PreloadedPage {
 
 /** The built user interface. Names contain a hash of the content, so the content of a name never changes. */
 export interface UiAssets {
-  /** File names of what pages ask for. */
+  /** Names of the files that pages request. */
   readonly names: {
     /** The script of the application. */
     readonly app: string
@@ -84,7 +84,7 @@ export interface UiAssets {
     readonly icon: string
     /** The texts of the application, by language. */
     readonly languages: Readonly<Record<string, string>>
-    /** What pages that people open directly need at once. */
+    /** Files that pages need at once when people open them directly. */
     readonly pages: readonly PreloadedPage[]
   }
   readonly files: ReadonlyMap<string, Asset>

@@ -1,19 +1,21 @@
+import type { HttpServices } from './http-services.ts'
+import type { BasicCredentials } from '../accounts/basic-credentials.ts'
+import type { Metrics } from './metrics.ts'
+import type { QuotaRefusals } from '../content/quota-refusals.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, errorCodes } from '../base/error-codes.ts'
 import * as errors from '../base/errors.ts'
 import { InvalidInput } from '../base/errors.ts'
+import { QuotaExceeded } from '../files/quota-usage.ts'
+import { challengeProgram } from './caller.ts'
 import { pageContext, sendPage } from './page.ts'
-import { prefersHtml } from './protocol/negotiate.ts'
+import { isNavigation, preferenceAmong } from './protocol/negotiate.ts'
 import { errorPage } from './pages/error-page.ts'
 import { wordsForProblem } from './pages/messages.ts'
-import type { Uses } from './services.ts'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** The statuses of error responses that a route can declare. */
-export type ProblemStatus = (typeof errorCodes)[ErrorCode]['status']
-
-/** What the operator has to do, for the log; clients get none of it. */
+/** The advice for the operator in the log; clients do not get it. */
 const adviceFor = (error: unknown): string =>
   error instanceof errors.StoreDamaged
     ? 'a request failed because the database is damaged: stop the service and run `stowage fsck`'
@@ -31,7 +33,7 @@ interface Problem {
   readonly body: Readonly<Record<string, unknown>> & { readonly code: ErrorCode }
 }
 
-/** Any throw as a problem; what is not a refusal becomes a 500 that names the request and nothing else. */
+/** Turns any error into a problem. An error that is no refusal becomes a 500 that contains only the id of the request. */
 export function problemOf(error: unknown, requestId: string): Problem {
   const refusal = asRefusal(error, requestId)
   const { status, title } = errorCodes[refusal.code]
@@ -57,7 +59,7 @@ function asRefusal(error: unknown, requestId: string): errors.ServiceError {
   )
 }
 
-/** Fastify's own refusals: only those that a request can provoke. */
+/** Refusals of Fastify, as far as a request can cause them. */
 function fromFramework(error: unknown): errors.ServiceError | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   switch (code) {
@@ -86,18 +88,31 @@ function headersOf(error: errors.ServiceError): Record<string, string> {
 const mayContinueHere = ({ method, route }: FastifyRequest): boolean =>
   method === 'GET' && route.url?.startsWith('/:context/') === true
 
-async function signInFirst({ base }: Uses<'base'>, request: FastifyRequest, reply: FastifyReply) {
+async function signInFirst({ base }: Pick<HttpServices, 'base'>, request: FastifyRequest, reply: FastifyReply) {
   const query = new URLSearchParams({ successurl: base.at(request.url.slice(1)) })
   await reply.removeHeader('www-authenticate').redirect(`${base.at('auth/login')}?${query.toString()}`, 303)
 }
 
-/** Responds with the problem: JSON, or a page where a person visits and would rather have one (D1.4). */
+const PROBLEM_TYPE = 'application/problem+json'
+const acceptsProblem = preferenceAmong([PROBLEM_TYPE])
+const acceptsJson = preferenceAmong(['application/json'])
+
+/** Many clients parse JSON only of the type that they accept. */
+const bodyTypeFor = (request: FastifyRequest): string => acceptsProblem(request) ?? acceptsJson(request) ?? PROBLEM_TYPE
+
+/** Responds with the problem: JSON, or a page for a browser where a person visits (D1.4). */
 export async function sendProblem(
-  deps: Uses<'checkDisk' | 'log' | 'base' | 'metrics' | 'outages' | 'ui'>,
-  error: unknown,
+  deps: Pick<HttpServices, 'log' | 'base' | 'outages' | 'ui'> & {
+    readonly basic: BasicCredentials | undefined
+    readonly checkDisk: () => void
+    readonly metrics: Metrics
+    readonly quotaRefusals: QuotaRefusals
+  },
+  thrown: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
+  const error = thrown instanceof QuotaExceeded ? await deps.quotaRefusals.for(request.caller, thrown) : thrown
   const { status, headers, body } = problemOf(error, request.id)
   deps.metrics.refused(body.code)
   request.refusal = body.code
@@ -113,8 +128,9 @@ export async function sendProblem(
     deps.log.error({ code: body.code, err: error, requestId: request.id }, adviceFor(error))
   }
   reply.status(status).headers(headers)
+  if (status === 401) challengeProgram(deps, request, reply)
   const hasHtmlErrors = request.route.htmlErrors === true || request.is404
-  if (hasHtmlErrors && prefersHtml(request)) {
+  if (hasHtmlErrors && isNavigation(request)) {
     if (status === 401 && mayContinueHere(request)) return await signInFirst(deps, request, reply)
     const context = pageContext(deps, request)
     const detail = wordsForProblem(context.words, body.code, body) ?? String(body['detail'])
@@ -122,7 +138,7 @@ export async function sendProblem(
     const isSignIn = request.route.skipAuth === true
     await sendPage(reply, errorPage(context, { title, detail, isSignIn }))
   } else {
-    await reply.type('application/problem+json').send(body)
+    await reply.type(bodyTypeFor(request)).send(body)
   }
 }
 

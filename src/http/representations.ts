@@ -1,19 +1,30 @@
+import type { HttpServices } from './http-services.ts'
+import type { GraphReader } from '../graph/graph-reader.ts'
+import { quotaObject } from '../files/quota-ledger.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { shareOf } from '../accounts/caller.ts'
+import { rateLimitKey } from '../accounts/caller.ts'
 import { InvalidInput, NotAcceptable, UnsupportedType, PreconditionFailed } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
-import { timed } from '../base/request-parts.ts'
+import { timed } from '../base/request-timings.ts'
 import { decodeUtf8, isBlankUtf8 } from '../base/text.ts'
 import { type Graph, parseRdfJson } from '../graph/graph.ts'
 import { describeJsonLd } from '../graph/json-ld.ts'
 import { findSyntax, type Syntax, syntaxes } from '../graph/syntaxes.ts'
-import { type EntryAddress, entryUri } from '../model/addresses.ts'
+import type { GraphPlace } from '../graph/text.ts'
+import {
+  cachedMetadataUri,
+  type EntryAddress,
+  entryUri,
+  metadataUri,
+  relationsUri,
+  resourceUri,
+} from '../model/addresses.ts'
 import type { ShownGraph, EntryView, ResourceView } from '../content/resource-kind.ts'
-import { announcesBody, clientGoneSignal, mediaTypeOf } from './protocol/body.ts'
+import { hasBody, mediaTypeOf } from './protocol/body.ts'
+import { clientGoneSignal } from './protocol/response-end.ts'
 import type { BaseAddress } from './base-address.ts'
 import { addVary, preferenceAmong } from './protocol/negotiate.ts'
 import { custom } from './interface/route.ts'
-import type { Uses } from './services.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Milliseconds } from '../base/units.ts'
 import type { Entry } from '../model/entry.ts'
@@ -21,14 +32,17 @@ import type { FileRecord } from '../files/file-records.ts'
 
 const JSON_TYPE = 'application/json'
 const JSON_LD = 'application/ld+json'
+const RDF_XML = 'application/rdf+xml'
 
-/** JSON first: the response to a client without a preference (W3.3.1). */
+/** All types in which a graph is read and written. */
 export const mediaTypes = [
   JSON_TYPE,
   ...syntaxes.flatMap(({ mediaTypes }) => mediaTypes).filter(type => type !== JSON_TYPE),
 ]
 
-const preferredType = preferenceAmong(mediaTypes)
+const others = mediaTypes.filter(type => type !== RDF_XML)
+/** The first type applies to `*\/*`, to a missing `Accept` and to that of a browser. */
+const preferred = { json: preferenceAmong([...others, RDF_XML]), xml: preferenceAmong([RDF_XML, ...others]) }
 
 /** How a graph is answered. */
 export interface Representation {
@@ -36,6 +50,8 @@ export interface Representation {
   /** The media type with its parameter, as the header of the response has it. */
   readonly contentType: string
   readonly syntax: Syntax
+  /** The representation to use for a graph that this one cannot express: the client would accept any. */
+  readonly otherwise?: Representation | undefined
 }
 
 const representations: ReadonlyMap<string, Representation> = new Map(
@@ -45,19 +61,29 @@ const representations: ReadonlyMap<string, Representation> = new Map(
 )
 
 /**
- * What the caller wants: `format`, else `Accept` (W3.0.4). Notes that the response depends on it.
+ * The representation that the caller wants: `format`, else `Accept` (W3.0.4). Marks the response as depending on it.
+ * @param byDefault for a client without a preference: harvesters hold addresses of graphs and expect RDF/XML (W3.3.1)
  * @throws {NotAcceptable}
  */
-export function representationFor(request: FastifyRequest, reply: FastifyReply): Representation {
+export function representationFor(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  byDefault: 'json' | 'xml' = 'xml',
+): Representation {
   addVary(reply, 'Accept')
   const format = mediaTypeParameter(request, 'format')
-  const mediaType = format ?? preferredType(request)
+  // A page that loads a graph as a script can run only JSON.
+  const prefer = preferred[request.callback === undefined ? byDefault : 'json']
+  const mediaType = format ?? prefer(request)
   const representation = mediaType === undefined ? undefined : representations.get(mediaType)
-  if (representation) return representation
-  const asked = format ?? request.headers.accept ?? ''
+  const { accept = '' } = request.headers
+  if (representation) {
+    const isNamed = format !== undefined || mediaType !== RDF_XML || accept.toLowerCase().includes(RDF_XML)
+    return isNamed ? representation : { ...representation, otherwise: representations.get(JSON_TYPE) }
+  }
   throw new NotAcceptable(
     'not-acceptable',
-    `This is available as ${mediaTypes.join(', ')}, not ${asked.slice(0, 200)}.`,
+    `This is available as ${mediaTypes.join(', ')}, not ${(format ?? accept).slice(0, 200)}.`,
   )
 }
 
@@ -93,31 +119,42 @@ export const embeddedFormat = custom(
   { keywords: { enum: ['application/rdf+json', JSON_LD] } },
 )
 
-/** Sends a graph with absolute IRIs. */
-export async function sendGraph(
-  reply: FastifyReply,
-  { mediaType, contentType, syntax }: Representation,
-  graph: Graph,
-): Promise<unknown> {
-  if (mediaType === JSON_TYPE) return graph
-  // The whole before the first byte: what cannot be written is a refusal, not half a response.
-  const text = timed('serialising', syntax.name, () => [...syntax.write(graph)].join(''))
-  reply.type(contentType)
-  return text
+interface SentGraph {
+  /** Its IRIs are relative. */
+  readonly graph: ShownGraph
+  /** Relative; absent for statements from several graphs. */
+  readonly name?: string | undefined
+  /** The `Content-Disposition` of the graph as a file. */
+  readonly disposition?: (syntax: Syntax) => string
 }
 
-/** Sends a graph with relative IRIs; a stored text as RDF/JSON without parsing it. */
-export async function sendStoredGraph(
+/** Sends a graph; a stored text as RDF/JSON without parsing it. @throws {NotAcceptable} for what the syntax cannot say */
+export async function sendGraph(
   base: BaseAddress,
   reply: FastifyReply,
   representation: Representation,
-  graph: ShownGraph,
+  sent: SentGraph,
 ): Promise<unknown> {
-  const { contentType, syntax } = representation
-  if (syntax.name !== 'json') return await sendGraph(reply, representation, absoluteGraphOf(base, graph))
+  const { contentType, syntax, otherwise } = representation
+  const { graph, name, disposition } = sent
+  let text: string
+  try {
+    // The whole graph is written before the first byte is sent, so that a graph that cannot be written is refused instead of cut off.
+    text =
+      syntax.name === 'json'
+        ? graphJson(base, graph)
+        : timed('serialising', syntax.name, () => writeGraph(base, syntax, graph, name))
+  } catch (error) {
+    if (!otherwise || !(error instanceof NotAcceptable)) throw error
+    return await sendGraph(base, reply, otherwise, sent)
+  }
   reply.type(contentType)
-  return graphJson(base, graph)
+  if (disposition) reply.header('content-disposition', disposition(syntax))
+  return text
 }
+
+const writeGraph = (base: BaseAddress, syntax: Syntax, graph: ShownGraph, name: string | undefined): string =>
+  [...syntax.write(absoluteGraphOf(base, graph), name === undefined ? undefined : placeOf(base, name))].join('')
 
 /** The syntax that the type of the body names. @throws {UnsupportedType} */
 export function syntaxOfBody(request: FastifyRequest): Syntax {
@@ -125,34 +162,43 @@ export function syntaxOfBody(request: FastifyRequest): Syntax {
   const syntax = findSyntax(type ?? '')
   if (syntax) return syntax
   const accepted = mediaTypes.join(', ')
-  throw new UnsupportedType('unsupported-type', `The body must be one of ${accepted}; it is ${type ?? 'untyped'}.`)
+  throw new UnsupportedType(
+    'unsupported-type',
+    `The media type of the body must be one of ${accepted}, but ${type === undefined ? 'is missing' : `is ${type}`}.`,
+  )
 }
 
 /**
  * Reads the RDF body of a request into its stored form, for an entry that the service has loaded.
- * @param iriOf the IRI of the graph of that entry, in its stored form: what relative references in the body stand for
+ * @param iriOf the IRI of the graph of that entry, in its stored form: relative references in the body are resolved against it
  */
 export const graphReader =
   (
-    deps: Uses<'base' | 'bodies' | 'graphs'>,
+    deps: Pick<HttpServices, 'base' | 'bodies'> & { readonly graphs: GraphReader },
     request: FastifyRequest,
     reply: FastifyReply,
     iriOf: (entry: EntryAddress) => string,
   ) =>
   async (entry: EntryAddress): Promise<Graph> => {
-    const isEmpty = !announcesBody(request.raw) || request.headers['content-length'] === '0'
+    const isEmpty = !hasBody(request.raw)
     const syntax = isEmpty ? findSyntax(mediaTypeOf(request.raw) ?? '') : syntaxOfBody(request)
     const text = await deps.bodies.bytes(request.raw, reply.raw)
     // An empty body is invalid JSON in any case, and an empty graph is too easily sent by mistake to replace data.
     if (!syntax) return deps.base.relativeGraph(deps.graphs.requireSize(parseRdfJson(parseJson(decodeUtf8(text)))))
     if (syntax.name !== 'json' && isBlankUtf8(text)) throw new InvalidInput('invalid-graph', 'The body is empty.')
     const clientGone = (): AbortSignal => clientGoneSignal(reply)
-    const reading = { caller: shareOf(request.caller), clientGone, relativeTo: deps.base.href }
+    const reading = { caller: rateLimitKey(request.caller), clientGone, relativeTo: deps.base.href }
     return await deps.graphs.read(syntax, text, deps.base.toAbsolute(iriOf(entry)), reading)
   }
 
+/** The place of a graph with this relative name. */
+export const placeOf = (base: BaseAddress, name: string): GraphPlace => ({
+  iri: base.toAbsolute(name),
+  base: base.href,
+})
+
 /** The form of a graph inside JSON. */
-export type GraphForm = (graph: Graph) => unknown
+export type GraphForm = (graph: Graph, place: GraphPlace) => unknown
 
 const asRdfJson: GraphForm = graph => graph
 
@@ -166,31 +212,38 @@ const graphJson = (base: BaseAddress, given: ShownGraph): string =>
 
 /** The entry's JSON (W2.2); members that the caller may not see are absent. */
 export function describeEntry(view: EntryView, base: BaseAddress, form = asRdfJson): Record<string, unknown> {
-  const graph = (given: ShownGraph | undefined): unknown => given && form(absoluteGraphOf(base, given))
+  const address = { context: view.contextId, id: view.entryId }
+  const graph = (given: ShownGraph | undefined, name: (address: EntryAddress) => string): unknown =>
+    given && form(absoluteGraphOf(base, given), placeOf(base, name(address)))
   return {
     entryId: view.entryId,
     name: view.name,
     alias: view.name,
-    quota: view.quota,
+    quota: view.quota && quotaObject(view.quota),
     disabled: view.disabled,
-    info: graph(view.info),
-    metadata: graph(view.metadata),
-    'cached-external-metadata': graph(view.cachedExternalMetadata),
-    relations: graph(view.relations),
+    info: graph(view.info, entryUri),
+    metadata: graph(view.metadata, metadataUri),
+    'cached-external-metadata': graph(view.cachedExternalMetadata, cachedMetadataUri),
+    relations: graph(view.relations, relationsUri),
     rights: view.rights,
     size: view.size,
     truncated: view.truncated,
-    resource: view.resource && describeResource(view.resource, base, form),
+    resource: view.resource && describeResource(view.resource, address, base, form),
   }
 }
 
 /** The resource on its own, in the same form as inside the entry's JSON. */
-export function describeResource(view: ResourceView, base: BaseAddress, form = asRdfJson): unknown {
+export function describeResource(
+  view: ResourceView,
+  entry: EntryAddress,
+  base: BaseAddress,
+  form = asRdfJson,
+): unknown {
   switch (view.form) {
     case 'value':
       return view.value
     case 'graph':
-      return form(base.absoluteGraph(view.graph))
+      return form(base.absoluteGraph(view.graph), placeOf(base, resourceUri(entry)))
     case 'list':
       return { ...view.page, children: view.page.children.map(child => describeMember(child, base, form)) }
     case 'group':
@@ -211,7 +264,7 @@ export interface Validators {
   readonly modified: Milliseconds
 }
 
-/** A state that may have no date: what is built into the program has only a tag. */
+/** A state that may have no date: data that are built into the program have only a tag. */
 type Dateless = Pick<Validators, 'etag'> & Partial<Validators>
 
 /**
@@ -328,8 +381,9 @@ export const sendChanged = (reply: FastifyReply, entry: Entry): FastifyReply =>
     .headers(validatorHeaders(entryValidators(entry)))
     .send()
 
-export const sendCreated = ({ base }: Uses<'base'>, reply: FastifyReply, entry: Entry): FastifyReply =>
-  reply
-    .status(201)
-    .headers({ ...validatorHeaders(entryValidators(entry)), location: base.toAbsolute(entryUri(entry)) })
-    .send({ entryId: entry.id })
+/** The status and headers of the answer to a creation. */
+export const withLocation = ({ base }: Pick<HttpServices, 'base'>, reply: FastifyReply, entry: Entry): FastifyReply =>
+  reply.status(201).headers({ ...validatorHeaders(entryValidators(entry)), location: base.toAbsolute(entryUri(entry)) })
+
+export const sendCreated = (deps: Pick<HttpServices, 'base'>, reply: FastifyReply, entry: Entry): FastifyReply =>
+  withLocation(deps, reply, entry).send({ entryId: entry.id })

@@ -1,10 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Caller, TokenScope } from '../accounts/caller.ts'
+import type { Caller } from '../accounts/caller.ts'
+import type { TokenScope } from '../accounts/token-scopes.ts'
 import type { ErrorCode } from '../base/error-codes.ts'
 import type { TraceContext } from '../base/trace-context.ts'
-import type { Parameters } from './protocol/body.ts'
-import type { RequestCookies } from './protocol/sender.ts'
-import type { RequestSpan } from './tracing.ts'
+import type { Entries } from '../content/entries.ts'
+import type { CrossOriginHeaders } from './protocol/cors.ts'
+import type { Parameters } from './protocol/parameters.ts'
+import type { RequestCookies } from './protocol/cookies.ts'
+import type { RequestSpan } from './request-records.ts'
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 export type Method = (typeof methods)[number]
@@ -22,18 +25,38 @@ export interface RouteMarks {
   readonly htmlErrors?: boolean
   /** The page whose form is sent here: a browser that asks for this address with GET is led there. Relative to the base. */
   readonly pageAt?: string
+  /** Answers only requests whose query has this parameter; other routes of the address answer the others (`selecting-parameter.ts`). */
+  readonly parameter?: string
+  /**
+   * The page that shows people the resource at the address, relative to the base: a browser that opens the address without a query is
+   * redirected to it. `undefined`: there is no page.
+   */
+  readonly pageOf?: (params: Readonly<Record<string, string>>) => string | undefined
   /** Answers on the content origin, and nowhere else (`content-origin.ts`). */
   readonly onContentOrigin?: boolean
   /** Responses contain no secrets, so text and RDF may be compressed (`negotiate.ts`). */
   readonly compressible?: boolean
-  /** The scopes of which an access token needs one; absent: those that `caller.ts` derives from method and address. Empty: tokens are refused. */
+  /** An access token needs one of these scopes; absent: `caller.ts` derives them from method and address. Empty: tokens are refused. */
   readonly tokenScopes?: readonly TokenScope[]
-  /** Also for users who must have a second factor and have none (D28.9). */
+  /** Headers of every response, also of a refusal. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Headers of the protocol of the route that pages of other origins send and read. */
+  readonly crossOrigin?: CrossOriginHeaders
+  /** A POST may name another method in `X-HTTP-Method-Override`, for clients whose proxies let only GET and POST pass. */
+  readonly methodInHeader?: boolean
+  /** Also answers users who must have a second factor and have none (D28.9). */
   readonly allowWithoutMfa?: boolean
 }
 
+/**
+ * Whether a GET may take long, so that another thread answers it (`readers/`). A function decides by the request; `entries` finds how large
+ * an entry is.
+ */
+export type Heavy = true | ((request: FastifyRequest, entries: Pick<Entries, 'summary'>) => boolean | Promise<boolean>)
+
 /** One address and method. A GET answers HEAD as well. */
 export interface Route extends RouteMarks {
+  readonly heavy?: Heavy | undefined
   readonly method: Method
   readonly url: string
   /** Returns the body of a JSON response, or `undefined` after it has sent the reply itself. */
@@ -51,7 +74,7 @@ declare module 'fastify' {
     /** Parsed once. */
     cookies: RequestCookies
     parameters: Parameters
-    /** The function that the response is handed to, as a script (`sender.ts`). */
+    /** The function that the response is handed to, as a script (`protocol/jsonp.ts`). */
     callback: string | undefined
     /** The trace to which the request belongs; absent if the caller names none and none are sent. */
     trace: TraceContext | undefined
@@ -62,7 +85,7 @@ declare module 'fastify' {
   }
 }
 
-/** A named part of the path; the router has matched it, so it is there. */
-export function pathPart(request: FastifyRequest, name: 'context' | 'entry' | 'type'): string {
+/** A named parameter of the path; the router has matched it, so it is there. */
+export function pathParameter(request: FastifyRequest, name: 'context' | 'entry' | 'type'): string {
   return (request.params as Readonly<Record<string, string>>)[name] ?? ''
 }

@@ -1,8 +1,8 @@
+import type { HttpServices } from './http-services.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AuthRedirect } from '../sso/identity-provider.ts'
+import type { AuthRedirect } from './identity-providers.ts'
 import { pageContext, sendPage } from './page.ts'
 import { onwardPage, providerFormHeaders, providerFormPage } from './pages/sso-pages.ts'
-import type { Uses } from './services.ts'
 
 interface Pair {
   readonly request: FastifyRequest
@@ -11,7 +11,7 @@ interface Pair {
 
 /** Takes a browser that is signing out on to its provider. */
 export async function sendToProvider(
-  deps: Uses<'base' | 'ui'>,
+  deps: Pick<HttpServices, 'base' | 'ui'>,
   { request, reply }: Pair,
   redirect: AuthRedirect,
 ): Promise<unknown> {
@@ -24,7 +24,7 @@ export async function sendToProvider(
 
 /** The same after a form of a page here: browsers apply the policy of that page to redirects, so the way goes by a page. */
 export async function sendToProviderByPage(
-  deps: Uses<'base' | 'ui'>,
+  deps: Pick<HttpServices, 'base' | 'ui'>,
   { request, reply }: Pair,
   redirect: AuthRedirect,
 ): Promise<unknown> {

@@ -1,26 +1,28 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isWaiting, type SignedIn, type WaitingSignIn } from '../accounts/factors/sign-in.ts'
-import { DEVICE_TTL } from '../accounts/trusted-devices.ts'
+import type { Sessions } from '../accounts/sessions.ts'
+import type { HttpServices } from './http-services.ts'
+import { isWaiting, type SignedIn, type SignIn, type WaitingSignIn } from '../accounts/sign-in.ts'
+import type { User } from '../accounts/users.ts'
+import { DEVICE_TTL, type TrustedDevices } from '../accounts/trusted-devices.ts'
 import { Unauthenticated } from '../base/errors.ts'
-import { SsoRefused } from '../sso/refusal.ts'
-import type { CompletedSignOn } from '../sso/sign-on.ts'
-import { withQuery } from '../sso/redirect-targets.ts'
 import { describeCaller } from './caller.ts'
 import { FlowCookie } from './browser-cookies.ts'
 import { pageContext, sendPage } from './page.ts'
 import { signedInPage } from './pages/sign-in-pages.ts'
-import { onwardPage } from './pages/sso-pages.ts'
-import { setCookie } from './protocol/sender.ts'
-import { prefersHtml } from './protocol/negotiate.ts'
-import type { Uses } from './services.ts'
+import { setCookie } from './protocol/cookies.ts'
 
 /** Where a sign-in asks for the second factor. */
 export const FACTOR_PATH = 'auth/factor'
 /** Where a sign-in asks for a new password in place of a temporary one. */
 export const NEW_PASSWORD_PATH = 'auth/new-password'
 
-/** What the end of a sign-in takes. */
-export type CompletionServices = Uses<'base' | 'cookie' | 'devices' | 'options' | 'sessions' | 'signIn'>
+/** The services that the end of a sign-in needs. */
+export interface CompletionServices extends HttpServices {
+  /** Absent when trusted devices are disabled. */
+  readonly devices: TrustedDevices | undefined
+  readonly sessions: Sessions
+  readonly signIn: SignIn
+}
 
 interface Pair {
   readonly request: FastifyRequest
@@ -44,7 +46,7 @@ export async function endSignIn(
 
 /** Gives the browser the token of the sign-in that waits, and leads it on to the page of the next step. */
 export async function redirectToNextStep(
-  deps: Uses<'base' | 'options'>,
+  deps: Pick<HttpServices, 'base' | 'options'>,
   reply: FastifyReply,
   { pendingToken, needs }: WaitingSignIn,
 ): Promise<FastifyReply> {
@@ -57,7 +59,7 @@ export async function redirectToNextStep(
  * is set
  */
 export function requireComplete(
-  deps: Uses<'base' | 'options'>,
+  deps: Pick<HttpServices, 'base' | 'options'>,
   reply: FastifyReply,
   result: SignedIn | WaitingSignIn,
 ): SignedIn {
@@ -72,45 +74,16 @@ export function requireComplete(
 }
 
 /** The cookie that ties an incomplete sign-in to the browser that began it. */
-export const pendingCookie = ({ base, options }: Uses<'base' | 'options'>): FlowCookie =>
+export const pendingCookie = ({ base, options }: Pick<HttpServices, 'base' | 'options'>): FlowCookie =>
   new FlowCookie(base, options.cookie.secure, '2fa')
 
-/** What the end of a sign-on through an identity provider takes. */
-export type SsoCompletionServices = CompletionServices & Uses<'sso' | 'ui'>
-
-/** Sets the cookie and leads on: to the success URL, to a page, or for programs to the user information. */
-export async function completeLogin(
-  deps: SsoCompletionServices,
-  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  result: CompletedSignOn,
-): Promise<unknown> {
-  if (isWaiting(result) && prefersHtml(request)) return await redirectToNextStep(deps, reply, result)
-  const signedIn = requireComplete(deps, reply, result)
-  const { user, successUrl } = signedIn
-  const described = await endSignIn(deps, { request, reply }, signedIn)
-  if (successUrl !== undefined && deps.sso.landsOnPage) {
-    const context = pageContext(deps, request)
-    return sendPage(
-      reply,
-      onwardPage(context, { title: context.words.signedIn, notice: context.words.signedInShort, url: successUrl }),
-    )
-  }
-  if (successUrl !== undefined) return await reply.redirect(successUrl, 303)
-  if (prefersHtml(request)) {
-    const ways = { account: deps.base.at('ui/'), logout: deps.base.at('auth/logout') }
-    return sendPage(reply, signedInPage(pageContext(deps, request), user.name ?? user.id, ways))
-  }
-  return described
-}
-
-/**
- * Leads a refused browser on to the failure URL, with `error` (the check), `correlation` and, for a lacking value, `missing` (the
- * attribute). @throws any other error
- */
-export async function failLogin(reply: FastifyReply, error: unknown): Promise<unknown> {
-  if (!(error instanceof SsoRefused) || error.failureUrl === undefined) throw error
-  const { check, correlation, missing } = error.extra
-  const query = { error: String(check), correlation: String(correlation) }
-  const lacking: Record<string, string> = missing === undefined ? {} : { missing: String(missing) }
-  return await reply.redirect(withQuery(error.failureUrl, { ...query, ...lacking }), 303)
+/** The page that says who is signed in. @param account where its button leads */
+export function sendSignedIn(
+  deps: Pick<HttpServices, 'base' | 'ui'>,
+  { request, reply }: Pair,
+  { name, id }: User,
+  account = deps.base.at('ui/'),
+): FastifyReply {
+  const links = { account, logout: deps.base.at('auth/logout') }
+  return sendPage(reply, signedInPage(pageContext(deps, request), name ?? id, links))
 }

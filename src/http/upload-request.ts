@@ -1,52 +1,88 @@
+import type { HttpServices } from './http-services.ts'
 import { parse as parseDisposition } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidInput, UnsupportedType } from '../base/errors.ts'
 import { parseMediaType } from '../base/text.ts'
-import { UNTYPED } from '../content/file-description.ts'
+import { readFileName, UNTYPED } from '../content/file-description.ts'
 import { isGuest } from '../accounts/caller.ts'
 import type { Upload } from '../content/resource-kind.ts'
-import type { Sender } from '../files/virus-scan.ts'
-import { announcesBody, clientGoneSignal, mediaTypeOf } from './protocol/body.ts'
+import type { Sender } from '../files/file-scanner.ts'
+import { announcesBody, mediaTypeOf } from './protocol/body.ts'
+import { clientGoneSignal } from './protocol/response-end.ts'
 import { firstFile } from './protocol/multipart.ts'
-import type { Uses } from './services.ts'
+import type { RightCheck } from './running-transfers.ts'
+import type { Refusals } from './interface/route.ts'
 
-/** The file in the body of a request: the body itself, or the first file of a form. Nothing is read yet. */
-export function readUpload(deps: Uses<'bodies'>, request: FastifyRequest, reply: FastifyReply): Upload {
-  requireWholeFile(request)
+/** How a file that is sent may be refused, whatever the address. */
+export const fileRefusals = {
+  400: ['virus-found'],
+  413: ['quota-exceeded', 'file-too-large', 'too-large-to-scan'],
+  503: ['scan-unavailable'],
+} as const satisfies Refusals
+
+/** The file in the body of a request: the body itself, or the first file of a form. Nothing is read yet. @param check looks the right to write it up again */
+export function readUpload(
+  deps: Pick<HttpServices, 'bodies' | 'transfers'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  check: RightCheck,
+): Upload {
+  requirePlainBody(request)
+  const refused = deps.transfers.watchBody(request, reply, check)
   return mediaTypeOf(request.raw) === 'multipart/form-data'
-    ? formUpload(deps, request, reply)
-    : rawUpload(deps, request, reply)
+    ? formUpload(deps, request, reply, refused)
+    : rawUpload(deps, request, reply, refused)
 }
 
 /**
- * The body is stored as the file, so it must be all of it and nothing else (RFC 9110 14.5, 8.4).
- * @throws {InvalidInput} for a part of a file @throws {UnsupportedType} for an encoded one
+ * The body is stored as it comes, so it must be the bytes of the file and nothing else (RFC 9110 14.5, 8.4).
+ * @throws {InvalidInput} for a range of the body @throws {UnsupportedType} for an encoded body
  */
-function requireWholeFile({ headers }: FastifyRequest): void {
-  if (headers['content-range'] !== undefined)
-    throw new InvalidInput('invalid-value', 'A file is uploaded as a whole, without `Content-Range`.')
+export function requirePlainBody({ headers }: FastifyRequest): void {
+  const range = headers['content-range']
+  if (range !== undefined)
+    throw new InvalidInput('invalid-value', `Send the bytes without \`Content-Range\`, which is ${shown(range)}.`)
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? ''
   if (coding !== '' && coding !== 'identity')
-    throw new UnsupportedType('unsupported-type', 'A file is uploaded as it is, without `Content-Encoding`.')
+    throw new UnsupportedType(
+      'unsupported-type',
+      `Send the bytes without \`Content-Encoding\`, which is ${shown(coding)}.`,
+    )
 }
 
-function rawUpload(deps: Uses<'bodies'>, request: FastifyRequest, reply: FastifyReply): Upload {
+const shown = (value: string): string => JSON.stringify(value.slice(0, 80))
+
+function rawUpload(
+  deps: Pick<HttpServices, 'bodies'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  refused: AbortSignal,
+): Upload {
   const declared = request.headers['content-length']
   const type = request.parameters.get('mimeType') ?? request.headers['content-type']
+  const description = {
+    mediaType: requireMediaType(type),
+    fileName: readFileName(nameIn(request.headers['content-disposition'])),
+  }
   return {
     declaredSize: declared === undefined ? undefined : Number(declared),
     signal: clientGoneSignal(reply),
     sender: senderOf(request),
-    describe: () => ({ mediaType: requireMediaType(type), fileName: nameIn(request.headers['content-disposition']) }),
+    describe: () => description,
     open: () => {
-      if (announcesBody(request.raw)) return deps.bodies.stream(request.raw, reply.raw)
+      if (announcesBody(request.raw)) return deps.bodies.stream(request.raw, reply.raw, refused)
       throw new InvalidInput('missing-body', 'The request has no body. `Content-Length: 0` stores an empty file.')
     },
   }
 }
 
 /** The first file of a form. Its size is not known before it has been read. */
-export function formUpload(deps: Uses<'bodies'>, request: FastifyRequest, reply: FastifyReply): Upload {
+export function formUpload(
+  deps: Pick<HttpServices, 'bodies'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  refused: AbortSignal,
+): Upload {
   let part: { readonly mediaType: string; readonly fileName: string | undefined } | undefined
   return {
     declaredSize: undefined,
@@ -54,10 +90,11 @@ export function formUpload(deps: Uses<'bodies'>, request: FastifyRequest, reply:
     sender: senderOf(request),
     describe: () => ({
       mediaType: requireMediaType(request.parameters.get('mimeType') ?? part?.mediaType),
-      fileName: part?.fileName,
+      fileName: readFileName(part?.fileName),
     }),
     open: async function* () {
-      const file = await firstFile(request.raw, deps.bodies.stream(request.raw, reply.raw))
+      requirePlainBody(request)
+      const file = await firstFile(request.raw, deps.bodies.stream(request.raw, reply.raw, refused))
       part = file
       yield* file.bytes
     },

@@ -23,9 +23,6 @@ export interface EntryKey {
 }
 
 export const entryUri = ({ context, id }: EntryAddress): string => `${RELATIVE}${context}/entry/${id}`
-/** @param upload id of a resumable upload of the entry's file */
-export const uploadUri = ({ context, id }: EntryAddress, upload: string): string =>
-  `${RELATIVE}${context}/uploads/${id}/${upload}`
 export const metadataUri = ({ context, id }: EntryAddress): string => `${RELATIVE}${context}/metadata/${id}`
 /** @param number counts from 1 */
 export const revisionUri = (address: EntryAddress, number: number): string => `${metadataUri(address)}?rev=${number}`

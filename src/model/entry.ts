@@ -1,7 +1,7 @@
 import type { Bytes, Milliseconds } from '../base/units.ts'
 import { type Graph, type GraphText, graphText } from '../graph/graph.ts'
-import { type EntryAddress, principalUri, resourceUri } from './addresses.ts'
-import { GUEST, OF_CONTEXT, USERS } from '../accounts/users.ts'
+import { CONTEXTS, type EntryAddress, PRINCIPALS, principalUri, resourceUri } from './addresses.ts'
+import { GUEST, OF_CONTEXT, OF_FOLDER, USERS } from '../accounts/users.ts'
 
 /** Where resource and metadata are stored (W1.3). */
 export const entryTypes = ['Local', 'Link', 'LinkReference', 'Reference'] as const
@@ -32,6 +32,12 @@ export const resourceTypes = [
 ] as const
 export type ResourceType = (typeof resourceTypes)[number]
 
+/** The access that a folder gives to everything in it. */
+export interface FolderAccess {
+  readonly id: string
+  readonly acl: Acl
+}
+
 /** An entry without its large parts: graphs and text. */
 export interface EntryHead extends EntryAddress {
   readonly entryType: EntryType
@@ -49,6 +55,11 @@ export interface EntryHead extends EntryAddress {
   /** Ids of users, the creator first. */
   readonly contributors: readonly string[]
   readonly acl: Acl
+  /**
+   * The folders whose access lists count for this entry too, the nearest first (adr: access-follows-folders). They are read with the entry
+   * by one statement, so that both are from the same moment. Empty for an entry that is in no such folder.
+   */
+  readonly folders: readonly FolderAccess[]
   readonly cached: Milliseconds | undefined
   /** Ids of the groups of a user. Only loaded where names are not for everybody. */
   readonly groups?: readonly string[]
@@ -135,6 +146,7 @@ export const newEntry = ({ by, now, metadata = {}, cachedExternalMetadata, ...gi
   creator: by,
   contributors: by === undefined ? [] : [by],
   acl: {},
+  folders: [],
   statements: {},
   metadata: graphText(metadata),
   cachedExternalMetadata: cachedExternalMetadata && graphText(cachedExternalMetadata),
@@ -168,14 +180,52 @@ const ofContext = principalUri(OF_CONTEXT)
  */
 export const addsToContext = (acl: Acl): boolean => aclSlots.every(slot => acl[slot]?.includes(ofContext))
 
+const ofFolder = principalUri(OF_FOLDER)
+
+/** The same for the folder above, which may add to its own folder or to the context. Without a folder it is the context. */
+export const addsToFolder = (acl: Acl): boolean => aclSlots.every(slot => acl[slot]?.includes(ofFolder))
+
+/** Whether the ACL of an entry adds to the access from above: from the folder, or from the context alone. */
+export const adds = (acl: Acl): boolean => addsToContext(acl) || addsToFolder(acl)
+
+/** Whether an entry with this ACL has the access that its folder gives. */
+export const followsFolder = (acl: Acl): boolean => !isOwnAcl(acl) || (addsToFolder(acl) && !addsToContext(acl))
+
+/**
+ * Whether the ACL of a list is for everything in the list too: one slot that names the folder is enough. So a client that does not know this
+ * name and replaces one slot restricts the content of the folder together with the folder.
+ */
+export const givesAccess = (list: Pick<EntryHead, 'context' | 'entryType' | 'graphType' | 'acl'>): boolean =>
+  isList(list) &&
+  list.context !== CONTEXTS &&
+  list.context !== PRINCIPALS &&
+  aclSlots.some(slot => list.acl[slot]?.includes(ofFolder))
+
+/** Whether a member of an access list is a user or group, and not a stand-in for the access from above. */
+export const isPrincipal = (iri: string): boolean => iri !== ofContext && iri !== ofFolder
+
+/** An ACL that adds nothing to the access from the context, and excludes access from the folder above. */
+export const ofContextOnly: Acl = Object.fromEntries(aclSlots.map(slot => [slot, [ofContext]]))
+
+/** An ACL that adds nothing to the access from the folder. */
+export const ofFolderOnly: Acl = Object.fromEntries(aclSlots.map(slot => [slot, [ofFolder]]))
+
+/** The ACL of a list, for everything in it as well. */
+export const givingAccess = (acl: Acl): Acl => ({ ...acl, rread: [...(acl.rread ?? []), ofFolder] })
+
+const fingerprint = (acl: Acl): string => JSON.stringify(aclSlots.map(slot => [...(acl[slot] ?? [])].sort()))
+
+/** Whether two access lists name the same principals in the same slots. */
+export const isSameAcl = (one: Acl, other: Acl): boolean => one === other || fingerprint(one) === fingerprint(other)
+
 /** The ACL with other principals in its slots. */
 export const mapAcl = (acl: Acl, map: (principals: readonly string[]) => readonly string[]): Acl =>
   Object.fromEntries(
     aclSlots.map(slot => [slot, map(acl[slot] ?? [])] as const).filter(([, principals]) => principals.length > 0),
   )
 
-/** The same ACL, applied instead of the rights that the context gives. */
-export const withoutContext = (acl: Acl): Acl => mapAcl(acl, list => list.filter(one => one !== ofContext))
+/** The same ACL, applied instead of the rights that come from above. */
+export const decidingAlone = (acl: Acl): Acl => mapAcl(acl, list => list.filter(isPrincipal))
 
 export const everybody: readonly string[] = [principalUri(GUEST)]
 const signedInUsers: readonly string[] = [principalUri(USERS)]

@@ -1,6 +1,17 @@
-import { type Caller, denied, hasScope, isAdmin, isGuest, opensContext } from '../accounts/caller.ts'
+import { denied, isAdmin } from '../accounts/caller-guards.ts'
+import { type Caller, isGuest } from '../accounts/caller.ts'
+import { hasScope, opensContext } from '../accounts/token-scopes.ts'
 import { ADMINS, GUEST, USERS } from '../accounts/users.ts'
-import { type AclSlot, addsToContext, type Entry, type EntryHead, isOwnAcl } from './entry.ts'
+import {
+  type Acl,
+  type AclSlot,
+  addsToContext,
+  addsToFolder,
+  type Entry,
+  type EntryHead,
+  followsFolder,
+  isOwnAcl,
+} from './entry.ts'
 import { CONTEXTS, type EntryAddress, PRINCIPALS, principalUri } from './addresses.ts'
 
 export type Right = 'administer' | 'writemetadata' | 'writeresource' | 'readmetadata' | 'readresource'
@@ -30,16 +41,19 @@ const names = (list: readonly string[] | undefined, id: string): boolean => list
 const namesCaller = (list: readonly string[] | undefined, caller: Caller): boolean =>
   names(list, caller.user.id) || [...caller.groups].some(group => names(list, group))
 
-/** Whether a list that names everybody lets the caller read about a user or group (D18.20). */
+/**
+ * Whether an access list that names everybody lets the caller read this entry. False only for a user or group that is hidden from the
+ * caller (D18.20).
+ */
 function isAcquainted(caller: Caller, { context, id, groups = [] }: EntryHead): boolean {
   const known = caller.acquaintances
   if (context !== PRINCIPALS || known === undefined || id.startsWith('_')) return true
   return known.has(id) || caller.groups.has(id) || groups.some(group => known.has(group))
 }
 
-/** W4.1: whether a slot of the entry names the caller. The slot `admin` comes before all others ({@link may}). */
-function has(caller: Caller, entry: EntryHead, slot: AclSlot): boolean {
-  const list = entry.acl[slot]
+/** W4.1: whether a slot names the caller. The slot `admin` comes before all others ({@link may}). */
+function has(caller: Caller, { acl }: { readonly acl: Acl }, slot: AclSlot): boolean {
+  const list = acl[slot]
   return names(list, GUEST) || (names(list, USERS) && !isGuest(caller)) || namesCaller(list, caller)
 }
 
@@ -53,8 +67,7 @@ const isOwnUserEntry = (caller: Caller, entry: EntryHead): boolean =>
 const readRights: readonly Right[] = ['readmetadata', 'readresource']
 
 /**
- * Whether the access list of the entry decides about users and groups: who may create, change and delete them, and so who can become an
- * administrator.
+ * Whether the access list of the entry decides who may create, change and delete users and groups, and so who can become an administrator.
  */
 export const decidesAboutAccounts = ({ context, id }: EntryAddress): boolean =>
   context === PRINCIPALS || (context === CONTEXTS && (id === PRINCIPALS || id === CONTEXTS))
@@ -62,9 +75,45 @@ export const decidesAboutAccounts = ({ context, id }: EntryAddress): boolean =>
 /** An access token narrows the user's rights to its scopes and contexts (D24.4). The entry of a context belongs to it. */
 function tokenAllows(caller: Caller, right: Right, { context, id }: EntryHead): boolean {
   const isRead = readRights.includes(right)
-  // CreateResourceInput someone an administrator would outlive the token (D24.5).
+  // A new administrator would keep the right after the token has ended, so a token never changes the admin group (D24.5).
   if (!isRead && context === PRINCIPALS && id === ADMINS) return false
   return hasScope(caller, isRead ? 'read' : 'write') && opensContext(caller, context === CONTEXTS ? id : context)
+}
+
+/**
+ * The decision of the folders above the entry about a right, from the nearest folder on (D11.7): one of them gives the right, or the last
+ * of them leaves the decision to the context, or the right is refused.
+ */
+function askFolders(caller: Caller, right: Right, { folders }: EntryHead): 'given' | 'of context' | 'refused' {
+  for (const folder of folders) {
+    if (has(caller, folder, 'admin')) return 'given'
+    if (right !== 'administer' && slotsFor[right].some(slot => has(caller, folder, slot))) return 'given'
+    if (addsToContext(folder.acl)) return 'of context'
+    if (!followsFolder(folder.acl)) return 'refused'
+  }
+  return 'of context'
+}
+
+/** Whether readers of the context may read the content of these folders. */
+export const letContextIn = (folders: EntryHead['folders']): boolean => {
+  const last = folders.find(({ acl }) => !followsFolder(acl))
+  return last === undefined || addsToContext(last.acl)
+}
+
+/**
+ * Whether an entry may leave its folder. If the folder excludes readers of the context, more people may read the entry elsewhere, so only
+ * users who administer the entry may move it (D11.8).
+ * @throws {Unauthenticated | Forbidden}
+ */
+export function requireMayLeave(caller: Caller, target: AccessTarget): void {
+  const { acl, folders, id } = target.entry
+  if (followsFolder(acl) && !letContextIn(folders))
+    requireRight(
+      caller,
+      'administer',
+      target,
+      `take the entry "${id}" out of the folder that says who has access to it`,
+    )
 }
 
 /** W4.2: decides one right; the first rule that matches wins. */
@@ -77,13 +126,20 @@ export function may(caller: Caller, right: Right, { entry, contextEntry }: Acces
     if (has(caller, entry, 'admin')) return true
     const gives = readRights.includes(right) ? letsRead : has
     if (right !== 'administer' && slotsFor[right].some(slot => gives(caller, entry, slot))) return true
-    if (!addsToContext(entry.acl)) return false
+    if (!addsToContext(entry.acl) && !addsToFolder(entry.acl)) return false
+  }
+  if (followsFolder(entry.acl)) {
+    const answer = askFolders(caller, right, entry)
+    if (answer !== 'of context') return answer === 'given'
   }
   const slots = readRights.includes(right) ? slotsFor.readresource : slotsFor.writeresource
   return slots.some(slot => has(caller, contextEntry, slot))
 }
 
-/** Whether the caller has any right on an entry: each includes a right to read. Without one they may not read its info either (D18.11). */
+/**
+ * Whether the caller has any right on an entry, which always includes a right to read. Without a right they may not read its info either
+ * (D18.11).
+ */
 export const hasAnyRight = (caller: Caller, target: AccessTarget): boolean =>
   may(caller, 'readmetadata', target) || may(caller, 'readresource', target)
 
@@ -112,7 +168,7 @@ export function rightsOf(caller: Caller, target: AccessTarget): Right[] {
   return [...strongest('writemetadata', 'readmetadata'), ...strongest('writeresource', 'readresource')]
 }
 
-/** What a caller may do with an entry: decided once, then used for everything that is shown of it. */
+/** The rights of a caller on an entry: decided once, then used for everything that is shown of the entry. */
 export interface Access {
   /** As clients see them. Empty for a caller who may not even read the info (D18.11). */
   readonly rights: readonly Right[]

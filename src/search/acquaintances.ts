@@ -1,11 +1,12 @@
-import { type Caller, isAdmin, isGuest } from '../accounts/caller.ts'
+import { isAdmin } from '../accounts/caller-guards.ts'
+import { type Caller, isGuest } from '../accounts/caller.ts'
 import { principalIn, principalUri } from '../model/addresses.ts'
 import type { Database } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { CONTEXT_READERS, everybody } from './index-fields.ts'
-import { dialects } from './search.ts'
+import { dialects } from './dialects.ts'
 
-/** Whose names and e-mail addresses users may read: all, those of users they share a group or context with, or nobody's. */
+/** Whose names and e-mail addresses users may read: those of all users, of users who share a group or context with them, or of nobody. */
 export type NameAudience = 'users' | 'shared' | 'nobody'
 
 /** Decides whose names each caller may read (D18.20). */

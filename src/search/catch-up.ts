@@ -3,38 +3,52 @@ import type { Log } from '../base/log.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
-import type { Database, Queries } from '../stores/database.ts'
-import { indexEntry, markComplete, missingInIndex } from './index-records.ts'
+import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
+import { addToIndex, emptyIndex, markComplete, missingInIndex } from './index-records.ts'
 
 /** Maximum number of missing entries indexed before the first response, so that a small store is complete from the start. */
 const MAX_AT_START = 500
-/** Maximum number of entries per transaction. It blocks requests and other writes for a few milliseconds. */
-const BATCH = 20
-const MAX_BYTES: Bytes = 262_144
+/** Maximum number of entries per transaction while a service answers: other writes wait for its end. */
+const BATCH: Batch = { entries: 30, bytes: 262_144, options: { durability: 'relaxed' } }
+/** The same while nothing else uses the store. */
+const LARGE_BATCH: Batch = {
+  entries: 500,
+  bytes: 2 * 2 ** 20,
+  options: { durability: 'relaxed', noTimeout: true },
+}
 /** Pause between two transactions, for everything else. */
-const PAUSE: Milliseconds = 10
+const PAUSE: Milliseconds = 2
+
+interface Batch {
+  readonly entries: number
+  readonly bytes: Bytes
+  readonly options: TransactionOptions
+}
 
 /** `content/` implements it. */
 type FindEntry = (queries: Queries, address: EntryAddress) => Promise<Entry | undefined>
 
+interface Source {
+  readonly database: Database
+  readonly findEntry: FindEntry
+}
+
 const first: EntryAddress = { context: '', id: '' }
 
 /**
- * Indexes the entries that are missing in the index, for instance after an upgrade that has emptied it. What is missing is found by
- * comparing the tables, so work that was interrupted goes on where it ended. Entries that are written meanwhile are indexed with their
- * change, unless only their info has changed; these and the others are found as soon as they are indexed.
+ * Indexes entries that are missing in the index, for instance after an upgrade that has emptied it. Missing entries are found by comparing
+ * the tables, so interrupted work goes on where it ended. Entries that are written meanwhile are indexed with their change, unless only
+ * their info has changed; searches find each entry as soon as it is indexed.
  */
 export class CatchUp {
-  readonly #database: Database
-  readonly #findEntry: FindEntry
+  readonly #source: Source
   readonly #log: Log
   readonly #stopping = new AbortController()
   #running: Promise<void> | undefined
   #isComplete = false
 
   constructor(database: Database, findEntry: FindEntry, log: Log) {
-    this.#database = database
-    this.#findEntry = findEntry
+    this.#source = { database, findEntry }
     this.#log = log
   }
 
@@ -44,14 +58,16 @@ export class CatchUp {
   }
 
   /**
-   * Indexes what is needed before the first response: all contexts, because a user's contexts are looked up in the index, and some other
-   * entries.
+   * Indexes the entries that are needed before the first response: all contexts, because the contexts of a user are looked up in the index,
+   * and some other entries.
    */
   async begin(): Promise<void> {
     let place: EntryAddress | undefined = { context: CONTEXTS, id: '' }
-    while (place?.context === CONTEXTS) place = await this.#index(place, ({ context }) => context === CONTEXTS)
+    const isContext = ({ context }: EntryAddress): boolean => context === CONTEXTS
+    while (place && isContext(place)) place = (await indexNext(this.#source, place, BATCH, isContext))?.place
     place = first
-    for (let count = 0; place && count < MAX_AT_START; count += BATCH) place = await this.#index(place)
+    for (let count = 0; place && count < MAX_AT_START; count += BATCH.entries)
+      place = (await indexNext(this.#source, place, BATCH))?.place
     await this.#setComplete(place === undefined)
     if (!this.#isComplete)
       this.#log.warn('the search index is being completed; until then searches do not find all entries')
@@ -73,7 +89,8 @@ export class CatchUp {
     const { signal } = this.#stopping
     for (let place: EntryAddress | undefined = first; place; ) {
       const present: EntryAddress = place
-      place = await this.#database.withExclusiveLock(() => this.#index(present))
+      const { database } = this.#source
+      place = (await database.withExclusiveLock(() => indexNext(this.#source, present, BATCH)))?.place
       if (place) await setTimeout(PAUSE)
       if (signal.aborted) return
     }
@@ -81,31 +98,50 @@ export class CatchUp {
     this.#log.info('the search index is complete')
   }
 
-  /** Indexes the next missing entries after this place. Returns the place of the last one; `undefined` when none are missing. */
-  async #index(
-    after: EntryAddress,
-    isWanted: (address: EntryAddress) => boolean = () => true,
-  ): Promise<EntryAddress | undefined> {
-    const missing = (await missingInIndex(this.#database, after, BATCH)).filter(isWanted)
-    let size = 0
-    const tooLarge = missing.findIndex(entry => (size += entry.size) > MAX_BYTES)
-    const some = tooLarge < 0 ? missing : missing.slice(0, Math.max(1, tooLarge))
-    if (some.length === 0) return undefined
-    // Nothing is lost that cannot be indexed again.
-    await this.#database.transaction(
-      async tx => {
-        for (const address of some) {
-          const entry = await this.#findEntry(tx, address)
-          if (entry) await indexEntry(tx, entry)
-        }
-      },
-      { durability: 'relaxed' },
-    )
-    return some.at(-1)
-  }
-
   async #setComplete(isComplete: boolean): Promise<void> {
-    await markComplete(this.#database, isComplete)
+    await markComplete(this.#source.database, isComplete)
     this.#isComplete = isComplete
   }
+}
+
+/**
+ * Fills the index of a store that nothing else uses.
+ * @param onEntry is called for each entry
+ */
+export async function fillIndex(source: Source, onEntry: () => void): Promise<void> {
+  const { database } = source
+  // An interrupted copy of another store may have left its index.
+  await emptyIndex(database)
+  let place: EntryAddress | undefined = first
+  while (place) {
+    const indexed = await indexNext(source, place, LARGE_BATCH)
+    for (let count = 0; count < (indexed?.count ?? 0); count++) onEntry()
+    place = indexed?.place
+  }
+  await markComplete(database, true)
+}
+
+/** Indexes the next missing entries after this place. Returns the place of the last one; `undefined` when none are missing. */
+async function indexNext(
+  { database, findEntry }: Source,
+  after: EntryAddress,
+  batch: Batch,
+  isWanted: (address: EntryAddress) => boolean = () => true,
+): Promise<{ readonly place: EntryAddress; readonly count: number } | undefined> {
+  const missing = (await missingInIndex(database, after, batch.entries)).filter(isWanted)
+  let size = 0
+  const tooLarge = missing.findIndex(entry => (size += entry.size) > batch.bytes)
+  const some = tooLarge < 0 ? missing : missing.slice(0, Math.max(1, tooLarge))
+  const place = some.at(-1)
+  if (!place) return undefined
+  // Nothing is lost that cannot be indexed again.
+  await database.transaction(async tx => {
+    const entries: Entry[] = []
+    for (const address of some) {
+      const entry = await findEntry(tx, address)
+      if (entry) entries.push(entry)
+    }
+    await addToIndex(tx, entries)
+  }, batch.options)
+  return { place, count: some.length }
 }

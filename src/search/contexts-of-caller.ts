@@ -1,9 +1,10 @@
-import { type Caller, isAdmin } from '../accounts/caller.ts'
+import { isAdmin } from '../accounts/caller-guards.ts'
+import type { Caller } from '../accounts/caller.ts'
 import { GUEST, USERS } from '../accounts/users.ts'
 import { CONTEXTS, PRINCIPALS, principalUri } from '../model/addresses.ts'
 import type { Database } from '../stores/database.ts'
 import { type Engine, listed, type Sql, sql } from '../stores/sql.ts'
-import { dialects } from './search.ts'
+import { dialects } from './dialects.ts'
 
 /** Contexts that the caller can write to (`write`), or other users' contexts that the caller can read or write to. */
 export const contextAccesses = ['write', 'shared'] as const
@@ -40,7 +41,7 @@ function conditionFor(engine: Engine, caller: Caller, access: ContextAccess): Sq
   return sql`${noSystem} AND ${shared} AND NOT (${naming(engine, caller, ['acl.admin'])})`
 }
 
-/** Contexts whose access list, as indexed, has the caller in one of these slots. */
+/** Contexts whose indexed access list names the caller in one of these slots. */
 function naming(engine: Engine, { user, groups }: Caller, slots: readonly string[]): Sql {
   const { fieldKey, isOneOf } = dialects[engine]
   const principals = [user.id, GUEST, USERS, ...groups].map(principalUri)

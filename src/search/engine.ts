@@ -1,72 +1,13 @@
 import type { Queries } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
-import type { EntryAddress } from '../model/addresses.ts'
-import type { FacetPattern } from './facet-pattern.ts'
-import type { IndexFields, IndexPart } from './index-fields.ts'
-import type { Query, TermPart } from './query.ts'
+import type { IndexFields, IndexSection } from './index-fields.ts'
 
-/** What a database implements for the search. Queries, fields, rights and results are common to all databases. */
+/** The operations of a database for the index and for searches in it. Fields and rights are common to all databases. */
 
-export interface Order {
-  /** A field, or `score`. */
-  readonly field: string
-  readonly descends: boolean
-}
-
-export interface FacetRequest {
-  readonly fields: readonly string[]
-  readonly minCount: number
-  readonly limit: number
-  /** Also counts the hits without the field. */
-  readonly missing: boolean
-  readonly matches: FacetPattern | undefined
-}
-
-export interface Facet {
-  readonly name: string
-  readonly isUri: boolean
-  /** An absent value stands for the hits without the field. */
-  readonly values: ReadonlyArray<{ readonly value: string | undefined; readonly count: number }>
-}
-
-export interface SearchRequest {
-  readonly query: Query
-  readonly filters: readonly Query[]
-  readonly limit: number
-  readonly offset: number
-  /** Empty: the best score first, then the latest change. */
-  readonly order: readonly Order[]
-  readonly facets: FacetRequest
-  /** Returns the stored form of an IRI in a query. */
-  readonly toRelative: (iri: string) => string
-  /** Returns the absolute form of a stored IRI. */
-  readonly toAbsolute: (iri: string) => string
-}
-
-/** A page of hits, with the number of all hits and their facets. All parts reflect the same state. */
-export interface Hits {
-  readonly total: number
-  readonly page: readonly EntryAddress[]
-  readonly facets: readonly Facet[]
-  /** False while entries are missing in the index. */
-  readonly isComplete: boolean
-}
-
-export interface Acquaintances {
-  readonly ids: readonly string[]
-  /** Their members count as well. */
-  readonly groups: readonly string[]
-}
-
-export interface Reader {
-  /** The principals whose mention in an access list lets this reader in; `undefined` for administrators, who read everything. */
-  readonly principals: readonly string[] | undefined
-  readonly userId: string
-  /** See `acquaintances` of a caller, with the groups of the reader; absent: all. */
-  readonly acquaintances?: Acquaintances | undefined
-  /** The only contexts whose entries this reader finds; absent: all. */
-  readonly contexts?: readonly string[] | undefined
-}
+/** `*` matches any number of characters, `?` matches one; everything else is literal. */
+export type TermToken = string | typeof ANY | typeof ONE
+export const ANY = Symbol('*')
+export const ONE = Symbol('?')
 
 export interface Bound {
   readonly value: string
@@ -80,34 +21,49 @@ export function within(from: Bound | undefined, to: Bound | undefined): Sql {
   return sql`${lower} AND ${upper}`
 }
 
+/** The fields of an entry, under its number in the index. */
+export interface IndexDocument {
+  readonly doc: number
+  readonly fields: IndexFields
+}
+
 /** The fields of documents in the tables of one engine. */
 export interface FieldTables {
-  /** For a document that has no fields yet: deleting rows that cannot exist would conflict with other writers. */
-  insert(tx: Queries, doc: number, fields: IndexFields): Promise<void>
-  /** Replaces the fields of a part. */
-  replace(tx: Queries, doc: number, part: IndexPart, fields: IndexFields): Promise<void>
+  /** For documents that have no fields yet: deleting rows that cannot exist would conflict with other writers. */
+  insert(tx: Queries, documents: readonly IndexDocument[]): Promise<void>
+  /** Replaces the fields of a section. */
+  replace(tx: Queries, doc: number, section: IndexSection, fields: IndexFields): Promise<void>
   /** Deletes all fields. */
   clear(tx: Queries, doc: number): Promise<void>
 }
 
 /** Conditions in the SQL of one engine. Those about a value use the column `value`. */
 export interface Dialect {
+  /**
+   * The folders that give access, as the table `c`, found by their own index. SQLite does not know that they are few, and would otherwise
+   * make an index of all entries for each search.
+   */
+  readonly folders: Sql
   /** The key of a field in the rows of the index. */
   readonly fieldKey: (name: string) => Sql
   /** A statement that returns the names, as `name`, of some fields whose names begin with `start`. */
   readonly fieldsUnder: (start: string) => Sql
   /** The value is one of these. */
   readonly isOneOf: (values: readonly string[]) => Sql
+  /** The same for the few values of one document: the database reads these, and does not look for each of the others among them. */
+  readonly isOneOfFew: (values: readonly string[]) => Sql
   readonly between: (from: Bound | undefined, to: Bound | undefined) => Sql
   /** The whole value matches this pattern. */
-  readonly like: (parts: readonly TermPart[]) => Sql
+  readonly like: (tokens: readonly TermToken[]) => Sql
   /** A statement that returns `doc` of the entries whose field contains all these texts, which are {@link comparable}. */
   readonly contains: (field: Sql, texts: readonly string[]) => Sql
   /**
-   * A statement that returns `doc` of the entries whose field has all these words or phrases, which are the result of {@link wordsOf}. With
-   * `isPrefix` the last one may be the beginning of a word.
+   * A statement that returns `doc` of the entries whose field has all these words or phrases, as {@link wordsOf} returns them. With
+   * `isPrefix`, the last of them may be the beginning of a word.
    */
   readonly matchesWords: (field: Sql, phrases: readonly string[], isPrefix: boolean) => Sql
+  /** A condition that the column contains the number of one of these documents. */
+  readonly isDocIn: (column: Sql, docs: readonly number[]) => Sql
   /** A JSON array. */
   readonly jsonArray: (items: readonly Sql[]) => Sql
   /** A JSON array with an array of these columns for each row, in the order of the rows. */

@@ -6,6 +6,7 @@ const kinds: Readonly<Record<string, FieldKind>> = {
   resource: 'uri',
   context: 'uri',
   graphType: 'string',
+  isFolder: 'string',
   entryType: 'string',
   resourceType: 'string',
   rdfType: 'uri',
@@ -50,33 +51,40 @@ const predicateKinds: Readonly<Record<string, FieldKind>> = {
 
 const predicateField = /^(?:metadata\.predicate)\.([a-z_]+)\.([0-9a-f]{8}|\.\/.*)$/s
 
-/** `undefined` for an unknown field, in which nothing is found. */
+/** `undefined` for an unknown field. */
 export function kindOfField(name: string): FieldKind | undefined {
   if (Object.hasOwn(kinds, name)) return kinds[name]
   const [, kind = ''] = predicateField.exec(name) ?? []
   if (Object.hasOwn(predicateKinds, kind)) return predicateKinds[kind]
-  const [, text] = /^(title|description)\.[a-z0-9-]{1,64}$/.exec(name) ?? []
-  return text === 'title' ? 'ngram' : text === 'description' ? 'text' : undefined
+  const [, text] = /^(title|description|tag\.literal)\.[a-z0-9-]{1,64}$/.exec(name) ?? []
+  return text === undefined ? undefined : text === 'description' ? 'text' : 'ngram'
 }
 
-/** Language tags are compared without regard to case. */
-export const fieldName = (written: string): string =>
-  /^(title|description)\./.test(written) ? written.toLowerCase() : written
+/** Language tags are compared without regard to case. EntryStore also has the address of the entry in a field `id`. */
+export const fieldName = (written: string): string => {
+  if (written === 'id') return 'uri'
+  return /^(title|description|tag\.literal)\./.test(written) ? written.toLowerCase() : written
+}
 
-/** How texts and queries are prepared, so that a search finds what looks the same. */
+/** Prepares texts and queries, so that a search finds texts that look the same. */
+
+/** Most texts have nothing else, and none of the steps below changes these characters but their case. */
+const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
 
 /** The common form of compatible characters, such as full-width letters and ligatures, without characters that are not shown. */
 export const normalised = (text: string): string =>
-  text.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+  isAscii(text) ? text : text.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '')
 
 export const caseless = (text: string): string => normalised(text).toLowerCase()
 
 /** Latin letters without their accents: people type names as their keyboards let them. */
 const unaccented = (text: string): string =>
-  text
-    .normalize('NFD')
-    .replace(/(?<=[a-z])\p{Mn}+/gu, '')
-    .normalize('NFC')
+  isAscii(text)
+    ? text
+    : text
+        .normalize('NFD')
+        .replace(/(?<=[a-z])\p{Mn}+/gu, '')
+        .normalize('NFC')
 
 /** The form in which parts of words are compared. */
 export const comparable = (text: string): string => unaccented(caseless(text))
@@ -90,7 +98,9 @@ const emoji = /[\p{Extended_Pictographic}\p{Regional_Indicator}]/gu
  * because the tokenizers of the databases drop it.
  */
 export function wordsOf(text: string): string {
-  return comparable(text)
+  const lowered = comparable(text)
+  if (isAscii(lowered)) return lowered.replace(/[^a-z0-9]+/g, ' ').trim()
+  return lowered
     .replace(unspaced, ' $& ')
     .replace(emoji, character => ` u${character.codePointAt(0)?.toString(16)} `)
     .replace(/[^\p{L}\p{N}\p{M}\p{Co}]+/gu, ' ')

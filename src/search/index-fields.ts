@@ -1,12 +1,20 @@
 import { hash } from 'node:crypto'
 import { type Graph, graphText, objectsOf, parseGraph, RELATIVE, statementsOf, type Term } from '../graph/graph.ts'
 import { dct, rdf, rdfs, store, xsd } from '../graph/vocabulary.ts'
-import { type Acl, type AclSlot, type Entry, type EntryHead, resourceOf } from '../model/entry.ts'
+import {
+  type Acl,
+  type AclSlot,
+  type Entry,
+  type EntryHead,
+  givesAccess,
+  isPrincipal,
+  resourceOf,
+} from '../model/entry.ts'
 import { CONTEXTS, entryUri, metadataUri, principalUri, resourceUri } from '../model/addresses.ts'
 import { GUEST, USERS } from '../accounts/users.ts'
 import { parseTime } from '../base/times.ts'
 import { storableText } from '../stores/sql.ts'
-import { caseless } from './fields.ts'
+import { caseless, comparable } from './fields.ts'
 
 /** Maximum number of field names that a common beginning may stand for. */
 export const MAX_FIELDS_UNDER = 1000
@@ -17,7 +25,7 @@ export const MAX_CHARACTER = '\u{10FFFF}'
 export interface IndexFields {
   /** Matched exactly. */
   readonly strings: ReadonlyArray<readonly [field: string, value: string]>
-  /** Searched for parts of words; all values of a field together, one per line. */
+  /** Fields that are searched for parts of words; all values of a field together, one per line. */
   readonly ngrams: ReadonlyMap<string, string>
   /** Searched for words. */
   readonly texts: ReadonlyMap<string, string>
@@ -25,7 +33,7 @@ export interface IndexFields {
 }
 
 /** Names from other tables that the index holds too. */
-interface IndexSurroundings {
+interface JoinedNames {
   readonly userName?: string | undefined
   readonly contextName?: string | undefined
 }
@@ -74,7 +82,7 @@ const integerTypes = new Set(
 )
 const dateTypes = new Set(['date', 'dateTime', 'dateTimeStamp', 'gYear', 'gYearMonth'].map(name => XSD + name))
 
-/** Limits for one entry in the index. What exceeds them is not found. */
+/** Limits for one entry in the index. Searches do not find text beyond them. */
 const MAX_PREDICATES = 1000
 const MAX_STRING = 4096
 const MAX_NGRAM_TEXT = 32_768
@@ -87,15 +95,22 @@ export const predicateHash = (predicate: string): string => hash('md5', predicat
 const predicateName = (predicate: string): string =>
   predicate.startsWith(RELATIVE) ? predicate : predicateHash(predicate)
 
-/** What is replaced of an entry in the index: its head, which has no full texts, or everything. */
-export type IndexPart = 'head' | 'all'
+/** The part of an entry that is replaced in the index: its head, which has no full texts, or everything. */
+export type IndexSection = 'head' | 'all'
 
-/** Who may read the metadata of an entry by its own access list. No query can name this field, nor the following ones. */
+/** Principals who may read the metadata of an entry by its own access list. Queries cannot name this field or the next three. */
 export const READERS = 'readers'
-/** Who may read the metadata of the entries of a context without an access list of their own. */
+/** Principals who may read the metadata of entries of a context that have no access list of their own. */
 export const CONTEXT_READERS = 'context.readers'
-/** Who may read the metadata of all entries of a context. */
+/** Principals who may read the metadata of the content of a folder, by the access list of the folder. */
+export const FOLDER_READERS = 'folder.readers'
+/** Principals who may read the metadata of all entries of a context. */
 export const CONTEXT_OWNERS = 'context.owners'
+
+/** The field with the single values of a full text, which are compared when the full-text index cannot answer. */
+export const valuesField = (field: string): string => `${field}~`
+/** Values are compared up to this number of characters. */
+const MAX_COMPARED = 300
 
 /** The fields of the head, whether or not the entry has them. */
 export const headFields: readonly string[] = [
@@ -106,10 +121,11 @@ export const headFields: readonly string[] = [
   'contextname',
   READERS,
   CONTEXT_READERS,
+  FOLDER_READERS,
   CONTEXT_OWNERS,
 ]
 
-export function headFieldsOf(entry: EntryHead, names: IndexSurroundings = {}): IndexFields {
+export function headFieldsOf(entry: EntryHead, names: JoinedNames = {}): IndexFields {
   const index = new Index()
   describeHead(index, entry, names)
   return index.fields()
@@ -129,12 +145,12 @@ export const haveSameBody = (before: Entry, after: Entry): boolean =>
   membersOfBody.every(member => before[member] === after[member]) &&
   graphText(before.statements) === graphText(after.statements)
 
-export function indexFieldsOf(entry: Entry, names: IndexSurroundings = {}): IndexFields {
+export function indexFieldsOf(entry: Entry, names: JoinedNames = {}): IndexFields {
   const index = new Index()
   describeHead(index, entry, names)
-  const metadata = parseGraph(entry.metadata)
-  describeEntry(index, entry, metadata)
-  for (const graph of metadataOf(entry, metadata)) {
+  const graphs = metadataOf(entry, parseGraph(entry.metadata))
+  describeEntry(index, entry, graphs)
+  for (const graph of graphs) {
     describeResource(index, graph, resourceOf(entry))
     describeStatements(index, graph)
   }
@@ -148,27 +164,26 @@ function metadataOf({ entryType, cachedExternalMetadata: cached }: Entry, metada
   return entryType === 'LinkReference' ? [metadata, ...external] : [metadata]
 }
 
-/** A list of files shows and sorts them: by name, format and size. */
-const isListed = ({ entryType, graphType }: EntryHead): boolean =>
-  entryType === 'Local' && (graphType === 'None' || graphType === 'List')
+/** A list of files, folders, links and texts shows and sorts them: by name, format and size. */
+const isListed = ({ graphType }: EntryHead): boolean => ['None', 'List', 'String'].includes(graphType)
 
-/** A file has a file name, a folder a title. */
-function nameOf({ statements, id }: Entry, metadata: Graph, r: string): string {
+/** A file has a file name, anything else a title; a link without a title has its target. */
+function nameOf({ statements, id, externalResource }: Entry, graphs: readonly Graph[], r: string): string {
   const [label] = objectsOf(statements, r, rdfs.label)
-  const [title] = [`${DCT}title`, `${DC}title`].flatMap(predicate => [...objectsOf(metadata, r, predicate)])
-  return label?.value ?? title?.value ?? id
+  const [title] = graphs.flatMap(graph =>
+    [`${DCT}title`, `${DC}title`].flatMap(predicate => [...objectsOf(graph, r, predicate)]),
+  )
+  return label?.value ?? title?.value ?? externalResource ?? id
 }
 
 /** Fills no fields but {@link headFields}, which nothing else fills. */
-function describeHead(
-  index: Index,
-  { context, acl, contributors, modified }: EntryHead,
-  { userName, contextName }: IndexSurroundings,
-): void {
+function describeHead(index: Index, head: EntryHead, { userName, contextName }: JoinedNames): void {
+  const { context, acl, contributors, modified } = head
   index.number('modified', modified)
   index.string('username', userName)
   index.string('contextname', contextName)
   for (const reader of readersOf(acl)) index.string(READERS, reader)
+  if (givesAccess(head)) for (const reader of readersOf(acl)) index.string(FOLDER_READERS, reader)
   if (context === CONTEXTS) {
     const { admin = [], rread = [], rwrite = [] } = acl
     for (const owner of admin) index.string(CONTEXT_OWNERS, owner)
@@ -176,11 +191,11 @@ function describeHead(
   }
   for (const contributor of contributors) index.string('contributors', principalUri(contributor))
   for (const [slot, field] of Object.entries(aclFields)) {
-    for (const principal of acl[slot as AclSlot] ?? []) index.string(field, principal)
+    for (const principal of acl[slot as AclSlot] ?? []) if (isPrincipal(principal)) index.string(field, principal)
   }
 }
 
-function describeEntry(index: Index, entry: Entry, metadata: Graph): void {
+function describeEntry(index: Index, entry: Entry, graphs: readonly Graph[]): void {
   const { statements } = entry
   const r = resourceOf(entry)
   for (const { value } of objectsOf(statements, entryUri(entry), store.term('status'))) index.string('status', value)
@@ -192,6 +207,7 @@ function describeEntry(index: Index, entry: Entry, metadata: Graph): void {
   index.string('resource', r)
   index.string('context', resourceUri({ context: CONTEXTS, id: entry.context }))
   index.string('graphType', entry.graphType)
+  if (entry.graphType === 'List') index.string('isFolder', 'true')
   index.string('entryType', entry.entryType)
   index.string('resourceType', entry.resourceType)
   if (entry.graphType !== 'None') index.string('rdfType', store.term(entry.graphType))
@@ -200,7 +216,9 @@ function describeEntry(index: Index, entry: Entry, metadata: Graph): void {
   index.number('created', entry.created)
   if (entry.creator !== undefined) index.string('creator', principalUri(entry.creator))
   if (!isListed(entry)) return
-  index.ngram('name', nameOf(entry, metadata, r))
+  const name = nameOf(entry, graphs, r)
+  index.ngram('name', name)
+  index.string(valuesField('name'), comparable(name).slice(0, MAX_COMPARED))
   index.string('format', objectsOf(statements, r, dct.format)[0]?.value)
   index.single('size', readInteger(objectsOf(statements, r, dct.extent)[0]?.value ?? ''))
 }
@@ -218,15 +236,19 @@ function describeResource(index: Index, graph: Graph, r: string): void {
   for (const { value, lang } of titles) {
     index.ngram('title', value)
     index.ngram(`title.${languageOf(lang)}`, value)
+    index.compared('title', value, lang)
     index.text('all', value)
   }
   for (const { value, lang } of literals(descriptionPredicates)) {
     index.ngram('description', value)
     index.text(`description.${languageOf(lang)}`, value)
+    index.compared('description', value, lang)
     index.text('all', value)
   }
-  for (const { value } of literals([...tagPredicates, KEYWORD])) {
+  for (const { value, lang } of literals([...tagPredicates, KEYWORD])) {
     index.ngram('tag.literal', value)
+    index.ngram(`tag.literal.${languageOf(lang)}`, value)
+    index.compared('tag.literal', value, lang)
     index.text('all', value)
   }
   for (const { type, value } of about(tagPredicates)) if (type === 'uri') index.string('tag.uri', value)
@@ -285,6 +307,13 @@ class Index {
     this.#strings.set(`${field} ${value}`, [field, storableText(value)])
   }
 
+  /** A value for the field and for the field with its language. */
+  compared(field: string, value: string, lang: string | undefined): void {
+    const text = comparable(value.slice(0, MAX_COMPARED)).slice(0, MAX_COMPARED)
+    this.string(valuesField(field), text)
+    this.string(valuesField(`${field}.${languageOf(lang)}`), text)
+  }
+
   ngram(field: string, value: string): void {
     add(this.#ngrams, field, value)
   }
@@ -334,7 +363,10 @@ function joinLines(texts: Iterable<string>, most: number): string {
   return lines.join('\n').slice(0, most)
 }
 
-/** What is a single space already is passed over: a long text has a hundred thousand, and each replacement takes memory. */
+/**
+ * Replaces white space by single spaces. Spaces that are single already are skipped: a long text has a hundred thousand of them, and each
+ * replacement takes memory.
+ */
 const oneLine = (text: string): string => text.replace(/[^\S ]\s*| \s+/g, ' ').trim()
 
 const MAX_SORT_KEY = 100
@@ -352,11 +384,16 @@ const withLength = (digits: string): string => String(digits.length).padStart(3,
 export const everybody = [GUEST, USERS].map(principalUri)
 
 /**
- * The principals who may read the metadata of an entry by its own access list (W4.2, rule 4). If guests or all users may, the others are
- * redundant.
+ * The principals who may read the metadata of an entry by its own access list (W4.2, rule 4). If guests or all users may read them, the
+ * other principals are redundant.
  */
-function readersOf({ admin = [], mread = [], mwrite = [] }: Acl): readonly string[] {
-  const readers = [...admin, ...mread, ...mwrite]
-  const wide = everybody.find(all => readers.includes(all))
-  return wide === undefined ? readers : [wide]
+function readersOf(acl: Acl): readonly string[] {
+  const wide = everybody[opennessOf(acl) - 1]
+  const { admin = [], mread = [], mwrite = [] } = acl
+  return wide === undefined ? [...admin, ...mread, ...mwrite] : [wide]
+}
+
+/** Who may read the metadata of an entry by its own access list, if that are many: 0 nobody but its readers, 1 everybody, 2 all users. */
+export function opennessOf({ admin = [], mread = [], mwrite = [] }: Acl): number {
+  return 1 + everybody.findIndex(all => [admin, mread, mwrite].some(list => list.includes(all)))
 }

@@ -1,14 +1,22 @@
 import { listed, type Sql, sql } from '../stores/sql.ts'
-import { type Bound, type Dialect, type FieldTables, within } from './engine.ts'
+import {
+  ANY,
+  type Bound,
+  type Dialect,
+  type FieldTables,
+  type IndexDocument,
+  ONE,
+  type TermToken,
+  within,
+} from './engine.ts'
 import {
   headFields,
   type IndexFields,
-  type IndexPart,
+  type IndexSection,
   MAX_CHARACTER,
   MAX_FIELDS_UNDER,
   sortKey,
 } from './index-fields.ts'
-import { ANY, ONE, type TermPart } from './query.ts'
 import type { Queries } from '../stores/database.ts'
 import type { Bytes } from '../base/units.ts'
 import { comparable, wordsOf } from './fields.ts'
@@ -28,50 +36,75 @@ function trigramsOf(text: string): string[] {
   return [...new Set(characters.slice(2).map((last, at) => `${characters[at]}${characters[at + 1]}${last}`))]
 }
 
-async function insert(tx: Queries, doc: number, fields: IndexFields): Promise<void> {
-  const short = <T>(pairs: Iterable<readonly [string, T]>): Array<readonly [string, T]> =>
-    [...pairs].filter(([field]) => Buffer.byteLength(field) <= MAX_FIELD)
-  const [ngrams, texts] = [short(fields.ngrams), short(fields.texts)]
+async function insert(tx: Queries, documents: readonly IndexDocument[]): Promise<void> {
+  const rows = <T, R extends readonly unknown[]>(
+    of: (fields: IndexFields) => Iterable<readonly [string, T]>,
+    stored: (value: T, name: string) => R,
+  ): Array<readonly [number, string, ...R]> =>
+    documents.flatMap(({ doc, fields }) =>
+      [...of(fields)]
+        .filter(([field]) => Buffer.byteLength(field) <= MAX_FIELD)
+        .map(([field, value]) => [doc, field, ...stored(value, field)] as const),
+    )
+  const strings = rows(
+    ({ strings }) => strings,
+    value => [value],
+  )
   // A full text has a row here too: for queries whether the field exists, and as its sort key.
-  const keys = [...ngrams, ...texts].map(([field, text]) => [field, sortKey(field, text)] as const)
-  await tx.run(sql`INSERT INTO search_strings (doc, field, value)
-    SELECT DISTINCT CAST(${doc} AS BIGINT), r ->> 0, r ->> 1 FROM ${rowsOf([...short(fields.strings), ...keys])}`)
-  await tx.run(sql`INSERT INTO search_numbers (doc, field, value)
-    SELECT ${doc}, r ->> 0, CAST(r ->> 1 AS BIGINT) FROM ${rowsOf(short(fields.numbers))}`)
-  if (ngrams.length > 0) {
-    const rows = ngrams.map(([field, text]) => {
+  const keys = rows(
+    ({ ngrams, texts }) => [...ngrams, ...texts],
+    (text, field) => [sortKey(field, text)],
+  )
+  const numbers = rows(
+    ({ numbers }) => numbers,
+    value => [value],
+  )
+  const ngrams = rows(
+    ({ ngrams }) => ngrams,
+    text => {
       const value = comparable(text)
       // With an end from which the last two characters are found as well: a trigram begins with each of them.
-      return [field, value, trigramsOf(`${value}\n\n`)]
-    })
+      return [value, trigramsOf(`${value}\n\n`)]
+    },
+  )
+  const texts = rows(
+    ({ texts }) => texts,
+    text => [wordsOf(text).slice(0, MAX_TEXT)],
+  )
+  await tx.run(sql`INSERT INTO search_strings (doc, field, value)
+    SELECT DISTINCT CAST(r ->> 0 AS BIGINT), r ->> 1, r ->> 2 FROM ${rowsOf([...strings, ...keys])}`)
+  await tx.run(sql`INSERT INTO search_numbers (doc, field, value)
+    SELECT CAST(r ->> 0 AS BIGINT), r ->> 1, CAST(r ->> 2 AS BIGINT) FROM ${rowsOf(numbers)}`)
+  if (ngrams.length > 0) {
     await tx.run(sql`INSERT INTO search_ngrams (doc, field, value, grams)
-      SELECT ${doc}, r ->> 0, r ->> 1, array_to_tsvector(ARRAY(SELECT json_array_elements_text(r -> 2))) FROM ${rowsOf(rows)}`)
+      SELECT CAST(r ->> 0 AS BIGINT), r ->> 1, r ->> 2,
+        array_to_tsvector(ARRAY(SELECT json_array_elements_text(r -> 3))) FROM ${rowsOf(ngrams)}`)
   }
   if (texts.length > 0) {
-    const rows = texts.map(([field, text]) => [field, wordsOf(text).slice(0, MAX_TEXT)])
     await tx.run(sql`INSERT INTO search_texts (doc, field, words)
-      SELECT ${doc}, r ->> 0, to_tsvector('stowage', r ->> 1) FROM ${rowsOf(rows)}`)
+      SELECT CAST(r ->> 0 AS BIGINT), r ->> 1, to_tsvector('stowage', r ->> 2) FROM ${rowsOf(texts)}`)
   }
 }
 
 const rowsOf = (rows: readonly unknown[]) => sql`json_array_elements(CAST(${JSON.stringify(rows)} AS JSON)) r`
 
-async function replace(tx: Queries, doc: number, part: IndexPart, fields: IndexFields): Promise<void> {
-  await clear(tx, doc, part)
-  await insert(tx, doc, fields)
+async function replace(tx: Queries, doc: number, section: IndexSection, fields: IndexFields): Promise<void> {
+  await clear(tx, doc, section)
+  await insert(tx, [{ doc, fields }])
 }
 
-async function clear(tx: Queries, doc: number, part: IndexPart): Promise<void> {
-  const isOfPart = part === 'all' ? sql`` : sql`AND field IN (${listed(headFields)})`
-  await tx.run(sql`DELETE FROM search_strings WHERE doc = ${doc} ${isOfPart}`)
-  await tx.run(sql`DELETE FROM search_numbers WHERE doc = ${doc} ${isOfPart}`)
-  if (part !== 'all') return
+async function clear(tx: Queries, doc: number, section: IndexSection): Promise<void> {
+  const isOfSection = section === 'all' ? sql`` : sql`AND field IN (${listed(headFields)})`
+  await tx.run(sql`DELETE FROM search_strings WHERE doc = ${doc} ${isOfSection}`)
+  await tx.run(sql`DELETE FROM search_numbers WHERE doc = ${doc} ${isOfSection}`)
+  if (section !== 'all') return
   await tx.run(sql`DELETE FROM search_ngrams WHERE doc = ${doc}`)
   await tx.run(sql`DELETE FROM search_texts WHERE doc = ${doc}`)
 }
 
 /** The SQL of PostgreSQL. */
 export const postgresDialect: Dialect = {
+  folders: sql`search_entries c`,
   fieldKey: name => sql`${name}`,
   fieldsUnder(start) {
     const isUnder = sql`field >= ${start} AND field < ${start + MAX_CHARACTER}`
@@ -84,6 +117,7 @@ export const postgresDialect: Dialect = {
     const all = sql`ARRAY(SELECT jsonb_array_elements_text(CAST(${JSON.stringify(values)} AS JSONB)))`
     return sql`left(value, 500) IN (SELECT left(v, 500) FROM unnest(${all}) v) AND value = ANY (${all})`
   },
+  isOneOfFew: values => sql`value IN (SELECT jsonb_array_elements_text(CAST(${JSON.stringify(values)} AS JSONB)))`,
   between,
   like(parts) {
     const start = typeof parts[0] === 'string' ? parts[0] : ''
@@ -105,6 +139,8 @@ export const postgresDialect: Dialect = {
     const query = phrases.map(phrase => phrase.split(' ').join(' <-> ')).join(' & ') + (isPrefix ? ':*' : '')
     return sql`SELECT doc FROM search_texts WHERE field = ${field} AND words @@ to_tsquery('stowage', ${query})`
   },
+  isDocIn: (column, docs) =>
+    sql`${column} IN (SELECT CAST(v AS BIGINT) FROM jsonb_array_elements_text(CAST(${JSON.stringify(docs)} AS JSONB)) v)`,
   jsonArray: items => sql`json_build_array(${listed(items)})`,
   jsonRows: (columns, from) =>
     sql`(SELECT coalesce(json_agg(json_build_array(${listed(columns)})), json_build_array()) FROM ${from})`,
@@ -117,7 +153,7 @@ function between(from: Bound | undefined, to: Bound | undefined): Sql {
   return sql`${start} AND ${end} AND ${within(from, to)}`
 }
 
-const patternOf = (part: TermPart): string =>
-  part === ANY ? '%' : part === ONE ? '_' : part.replace(/[\\%_]/g, character => `\\${character}`)
+const patternOf = (token: TermToken): string =>
+  token === ANY ? '%' : token === ONE ? '_' : token.replace(/[\\%_]/g, character => `\\${character}`)
 
 const lexeme = (text: string): string => `'${text.replace(/['\\]/g, character => character + character)}'`

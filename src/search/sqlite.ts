@@ -1,14 +1,13 @@
 import { listed, name, type Sql, sql } from '../stores/sql.ts'
-import { type Dialect, type FieldTables, within } from './engine.ts'
+import { ANY, type Dialect, type FieldTables, type IndexDocument, ONE, type TermToken, within } from './engine.ts'
 import {
   headFields,
   type IndexFields,
-  type IndexPart,
+  type IndexSection,
   MAX_CHARACTER,
   MAX_FIELDS_UNDER,
   sortKey,
 } from './index-fields.ts'
-import { ANY, ONE, type TermPart } from './query.ts'
 import type { Queries } from '../stores/database.ts'
 import { comparable, wordsOf } from './fields.ts'
 
@@ -19,29 +18,33 @@ const DOCS_OF_FIELD = 2 ** 32
 
 const firstRow = (field: Sql): Sql => sql`${field} * ${DOCS_OF_FIELD}`
 
-/** What one statement writes or deletes, which takes some milliseconds. */
+/** The maximum that one statement writes or deletes, which takes some milliseconds. */
 const MAX_CHARACTERS = 65_536
 const MAX_DELETED = 2000
 
-type Row<T> = readonly [field: number, value: T]
+type Row<T> = readonly [field: number, value: T, doc: number]
 
-async function insert(tx: Queries, doc: number, fields: IndexFields): Promise<void> {
-  await insertRows(tx, doc, await rowsOf(tx, fields))
+async function insert(tx: Queries, documents: readonly IndexDocument[]): Promise<void> {
+  await insertRows(tx, await rowsOf(tx, documents))
 }
 
-async function replace(tx: Queries, doc: number, part: IndexPart, fields: IndexFields): Promise<void> {
-  const rows = await rowsOf(tx, fields)
-  const isOfPart =
-    part === 'all'
+async function replace(tx: Queries, doc: number, section: IndexSection, fields: IndexFields): Promise<void> {
+  const rows = await rowsOf(tx, [{ doc, fields }])
+  const isOfSection =
+    section === 'all'
       ? sql`TRUE`
       : sql`field IN (SELECT number FROM search_fields
     WHERE name IN (SELECT value FROM json_each(${JSON.stringify(headFields)})))`
-  if (part === 'all') await clearTexts(tx, doc, sql`field NOT IN (${fieldsOf([...rows.ngrams, ...rows.texts])})`)
+  if (section === 'all') await clearTexts(tx, doc, sql`field NOT IN (${fieldsOf([...rows.ngrams, ...rows.texts])})`)
   // Most strings are as before. Among very many it takes too long to find out which.
   const isMany = portionsOf(rows.strings).length > 1
-  await clearStrings(tx, doc, isMany ? isOfPart : sql`${isOfPart} AND (field, value) NOT IN (${pairs(rows.strings)})`)
-  await tx.run(sql`DELETE FROM search_numbers WHERE doc = ${doc} AND ${isOfPart}`)
-  await insertRows(tx, doc, rows)
+  await clearStrings(
+    tx,
+    doc,
+    isMany ? isOfSection : sql`${isOfSection} AND (field, value) NOT IN (${pairs(rows.strings)})`,
+  )
+  await tx.run(sql`DELETE FROM search_numbers WHERE doc = ${doc} AND ${isOfSection}`)
+  await insertRows(tx, rows)
 }
 
 async function clear(tx: Queries, doc: number): Promise<void> {
@@ -59,18 +62,55 @@ interface Rows {
   readonly texts: ReadonlyArray<Row<string>>
 }
 
-async function rowsOf(tx: Queries, { strings, numbers, ngrams, texts }: IndexFields): Promise<Rows> {
-  const numberOf = await fieldNumbers(tx, new Set([...strings, ...numbers, ...ngrams, ...texts].map(([name]) => name)))
-  const rows = <T, R>(pairs: Iterable<readonly [string, T]>, stored: (value: T, name: string) => R): Row<R>[] =>
-    Array.from(pairs, ([name, value]) => [numberOf.get(name) ?? 0, stored(value, name)])
+async function rowsOf(tx: Queries, documents: readonly IndexDocument[]): Promise<Rows> {
+  const numberOf = await fieldNumbers(tx, new Set(documents.flatMap(({ fields }) => namesIn(fields))))
+  const rows = <T, R>(
+    of: (fields: IndexFields) => Iterable<readonly [string, T]>,
+    stored: (value: T, name: string) => R,
+  ): Row<R>[] =>
+    documents.flatMap(({ doc, fields }) =>
+      Array.from(of(fields), ([name, value]): Row<R> => [numberOf.get(name) ?? 0, stored(value, name), doc]),
+    )
   return {
     // A full text has a row here too: for queries whether the field exists, and as its sort key.
-    strings: [...rows(strings, value => value), ...rows([...ngrams, ...texts], (value, name) => sortKey(name, value))],
-    numbers: rows(numbers, value => value),
-    ngrams: rows(ngrams, gramsOf),
-    texts: rows(texts, wordsOf),
+    strings: [
+      ...rows(
+        ({ strings }) => strings,
+        value => value,
+      ),
+      ...rows(
+        ({ ngrams, texts }) => [...ngrams, ...texts],
+        (value, name) => sortKey(name, value),
+      ),
+    ].sort(byFieldAndValue),
+    numbers: rows(
+      ({ numbers }) => numbers,
+      value => value,
+    ),
+    ngrams: rows(({ ngrams }) => ngrams, onceEach(gramsOf)).sort(byFieldAndDoc),
+    texts: rows(({ texts }) => texts, onceEach(wordsOf)).sort(byFieldAndDoc),
   }
 }
+
+/** The same function, called once for each text: several fields of an entry have the same. */
+function onceEach(of: (text: string) => string): (text: string) => string {
+  const known = new Map<string, string>()
+  return text => {
+    const result = known.get(text) ?? of(text)
+    known.set(text, result)
+    return result
+  }
+}
+
+const namesIn = ({ strings, numbers, ngrams, texts }: IndexFields): string[] =>
+  [...strings, ...numbers, ...ngrams, ...texts].map(([name]) => name)
+
+/** The order of the table, so that neighbours are written together. */
+const byFieldAndValue = ([a, one]: Row<string>, [b, other]: Row<string>): number =>
+  a - b || (one < other ? -1 : Number(one > other))
+
+/** By row id: at each step back FTS5 begins another part of its index, which it has to merge later. */
+const byFieldAndDoc = ([a, , one]: Row<string>, [b, , other]: Row<string>): number => a - b || one - other
 
 /** With an end from which the last two characters are found as well: a trigram begins with each of them. */
 const gramsOf = (text: string): string => `${comparable(text)}\n\n`
@@ -90,21 +130,20 @@ async function fieldNumbers(tx: Queries, names: ReadonlySet<string>): Promise<Re
   return await find()
 }
 
-async function insertRows(tx: Queries, doc: number, { strings, numbers, ngrams, texts }: Rows): Promise<void> {
+async function insertRows(tx: Queries, { strings, numbers, ngrams, texts }: Rows): Promise<void> {
   for (const rows of portionsOf(strings)) {
-    await tx.run(sql`INSERT OR IGNORE INTO search_strings (field, value, doc) SELECT value ->> 0, value ->> 1, ${doc}
-      FROM json_each(${JSON.stringify(rows)})`)
+    await tx.run(sql`INSERT OR IGNORE INTO search_strings (field, value, doc)
+      SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${JSON.stringify(rows)})`)
   }
-  await tx.run(sql`INSERT INTO search_numbers (field, value, doc) SELECT value ->> 0, value ->> 1, ${doc}
-    FROM json_each(${JSON.stringify(numbers)})`)
+  await tx.run(sql`INSERT INTO search_numbers (field, value, doc)
+    SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${JSON.stringify(numbers)})`)
   for (const [table, all] of [
     ['search_ngrams', ngrams],
     ['search_texts', texts],
   ] as const) {
     for (const rows of portionsOf(all)) {
-      // By row id: at each step back FTS5 begins another part of its index.
       await tx.run(sql`INSERT OR REPLACE INTO ${name(table)} (rowid, value)
-        SELECT ${firstRow(sql`(value ->> 0)`)} + ${doc}, value ->> 1 FROM json_each(${JSON.stringify(rows)}) ORDER BY 1`)
+        SELECT ${firstRow(sql`(value ->> 0)`)} + (value ->> 2), value ->> 1 FROM json_each(${JSON.stringify(rows)})`)
     }
   }
 }
@@ -143,23 +182,28 @@ async function clearStrings(tx: Queries, doc: number, isOf: Sql): Promise<void> 
   }
 }
 
+function isOneOf(column: Sql, values: readonly string[]): Sql {
+  const [only] = values
+  if (only !== undefined && values.length === 1) return sql`value = ${only}`
+  return sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`
+}
+
 /** The SQL of SQLite, with FTS5. */
 export const sqliteDialect: Dialect = {
+  folders: sql`search_entries c INDEXED BY search_entries_giving`,
   fieldKey: name => sql`(SELECT number FROM search_fields WHERE name = ${name})`,
   fieldsUnder: start => sql`SELECT name FROM search_fields
     WHERE name >= ${start} AND name < ${start + MAX_CHARACTER} ORDER BY name LIMIT ${MAX_FIELDS_UNDER}`,
-  isOneOf(values) {
-    const [only] = values
-    if (only !== undefined && values.length === 1) return sql`value = ${only}`
-    return sql`value IN (SELECT value FROM json_each(${JSON.stringify(values)}))`
-  },
+  isOneOf: values => isOneOf(sql`value`, values),
+  // With the plus the planner looks for no value in an index.
+  isOneOfFew: values => isOneOf(sql`+value`, values),
   between: within,
   like(parts) {
     const start = typeof parts[0] === 'string' ? parts[0] : ''
     return sql`value >= ${start} AND value < ${start + MAX_CHARACTER} AND value GLOB ${parts.map(globOf).join('')}`
   },
   contains(field, texts) {
-    const match = texts.map(matchOfPart).reduce((all, one) => sql`${all} || ' AND ' || ${one}`)
+    const match = texts.map(matchOfText).reduce((all, one) => sql`${all} || ' AND ' || ${one}`)
     return sql`SELECT rowid - ${firstRow(field)} AS doc FROM search_ngrams WHERE search_ngrams MATCH ${match}
       AND ${isOf(field)}`
   },
@@ -167,15 +211,16 @@ export const sqliteDialect: Dialect = {
     const match = phrases.map(quoted).join(' AND ') + (isPrefix ? ' *' : '')
     return sql`SELECT rowid - ${firstRow(field)} AS doc FROM search_texts WHERE search_texts MATCH ${match} AND ${isOf(field)}`
   },
+  isDocIn: (column, docs) => sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(docs)}))`,
   jsonArray: items => sql`json_array(${listed(items.map(item => sql`json(${item})`))})`,
   jsonRows: (columns, from) => sql`(SELECT json_group_array(json_array(${listed(columns)})) FROM ${from})`,
 }
 
-const globOf = (part: TermPart): string =>
-  part === ANY ? '*' : part === ONE ? '?' : part.replace(/[[*?]/g, character => `[${character}]`)
+const globOf = (token: TermToken): string =>
+  token === ANY ? '*' : token === ONE ? '?' : token.replace(/[[*?]/g, character => `[${character}]`)
 
 /** A text of fewer than three characters is the beginning of some trigrams, which the vocabulary lists. */
-function matchOfPart(text: string): Sql {
+function matchOfText(text: string): Sql {
   if ([...text].length >= 3) return sql`${quoted(text)}`
   return sql`(SELECT '(' || coalesce(group_concat('"' || replace(term, '"', '""') || '"', ' OR '), '""') || ')'
     FROM search_ngram_terms WHERE term >= ${text} AND term < ${text + MAX_CHARACTER})`

@@ -10,6 +10,9 @@ const common: readonly Sql[] = [
   sql`CREATE TABLE search_removed (doc BIGINT PRIMARY KEY)`,
 ]
 
+/** The folders that give access, by the folder that they are in: few, whatever is in them. */
+const foldersInFolders = sql`CREATE INDEX search_entries_giving ON search_entries (context, scope) WHERE gives = 1`
+
 const sqlite: readonly Sql[] = [
   ...common,
   // Numbers are never reused: leftover rows of a removed entry must not pass to a new one.
@@ -18,9 +21,14 @@ const sqlite: readonly Sql[] = [
     context TEXT NOT NULL,
     id TEXT NOT NULL,
     own_acl INTEGER NOT NULL,
+    open_to INTEGER NOT NULL,
+    gives INTEGER NOT NULL,
+    scope TEXT,
+    created BIGINT NOT NULL,
     modified BIGINT NOT NULL,
     UNIQUE (context, id)
   )`,
+  foldersInFolders,
   sql`CREATE TABLE search_fields (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)`,
   sql`CREATE TABLE search_strings (
     field INTEGER NOT NULL,
@@ -46,14 +54,21 @@ const sqlite: readonly Sql[] = [
 
 const postgres: readonly Sql[] = [
   ...common,
+  sql`DROP TEXT SEARCH CONFIGURATION IF EXISTS stowage`,
+  sql`DROP TEXT SEARCH DICTIONARY IF EXISTS stowage_stem`,
   sql`CREATE TABLE search_entries (
     doc BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     context TEXT NOT NULL,
     id TEXT NOT NULL,
     own_acl INTEGER NOT NULL,
+    open_to INTEGER NOT NULL,
+    gives INTEGER NOT NULL,
+    scope TEXT,
+    created BIGINT NOT NULL,
     modified BIGINT NOT NULL,
     UNIQUE (context, id)
   )`,
+  foldersInFolders,
   sql`CREATE TABLE search_strings (doc BIGINT NOT NULL, field TEXT NOT NULL, value TEXT NOT NULL)`,
   // An index row is limited to 2704 bytes: 500 characters and the name of the field.
   sql`CREATE INDEX search_strings_by_value ON search_strings (field, left(value, 500), doc)`,
@@ -87,8 +102,10 @@ const postgres: readonly Sql[] = [
   sql`CREATE INDEX search_texts_by_word ON search_texts USING gin (words)`,
 ]
 
-/** Those of all versions. */
+/** The tables of all versions. */
 const droppedTables: readonly Sql[] = [
+  'search_state',
+  'search_removed',
   'search_ngram_terms',
   'search_ngrams',
   'search_texts',
@@ -106,9 +123,9 @@ const droppedTables: readonly Sql[] = [
 ].map(table => sql`DROP TABLE IF EXISTS ${name(table)}`)
 
 /**
- * The step for the tables of the search index. A change of the tables replaces it by one with a new id, which drops the tables of all earlier
- * versions: the next start fills the new ones.
+ * The step for the tables of the search index. A change of the tables replaces this step by a step with a new id, which drops the tables of
+ * all earlier versions: the next start fills the new tables.
  */
 export const searchSteps: readonly Migration[] = [
-  { id: 49, name: 'search index', statements: [...droppedTables, { sqlite, postgres }] },
+  { id: 78, name: 'search index', statements: [...droppedTables, { sqlite, postgres }] },
 ]

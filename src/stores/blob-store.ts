@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import { timed } from '../base/request-parts.ts'
+import { timed } from '../base/request-timings.ts'
 import type { Prepared } from '../base/prepared.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 
@@ -31,7 +31,7 @@ export interface BlobStore {
   /**
    * Stores all of `bytes` and computes their digest. When it resolves, the blob is durable and readable under `key`; when it
    * rejects (source failed, `signal` aborted, disk full), nothing is readable. After a crash during the write, `delete` of
-   * the key removes the remains. The key must be new. The memory of a chunk must stay as it is until the next one is asked for.
+   * the key removes the remains. The key must be new. A chunk must not change before the next chunk is requested.
    */
   write(key: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredBlob>
   /**
@@ -47,8 +47,8 @@ export interface BlobStore {
    */
   setAside(key: string): Promise<void>
   /**
-   * Adds bytes to a blob that arrives in pieces and is not readable yet. What is there beyond `offset` is dropped first. When it
-   * resolves, the bytes are durable. @returns how many were added @throws {BlobMissing} when fewer than `offset` bytes are there
+   * Adds bytes to a blob that arrives in pieces and is not readable yet. Bytes beyond `offset` are dropped first. When it resolves, the
+   * bytes are durable. @returns the number of added bytes @throws {BlobMissing} when the blob has fewer than `offset` bytes
    */
   append(key: string, offset: Bytes, bytes: AsyncIterable<Uint8Array>): Promise<Bytes>
   /** The first `size` bytes of a blob that arrives in pieces. The stream must be read or destroyed. @throws {BlobMissing} */
@@ -70,7 +70,7 @@ export interface BlobStore {
   close(): Promise<void>
 }
 
-/** The same store; what a request waits for counts as its time for files. */
+/** The same store; the time of its operations counts as the time for files of a request. */
 export const timedBlobs = (blobs: BlobStore): BlobStore => ({
   write: (...given) => timed('files', 'write', () => blobs.write(...given)),
   read: (...given) => timed('files', 'read', () => blobs.read(...given)),

@@ -1,4 +1,4 @@
-import type { Database } from './database.ts'
+import type { Database, Queries } from './database.ts'
 import type { Migration } from './migrations.ts'
 import { type Sql, sql } from './sql.ts'
 
@@ -11,7 +11,9 @@ import { type Sql, sql } from './sql.ts'
 /** Number of changes kept, the latest ones. A reader that has missed more drops everything it has cached. */
 const KEPT_CHANGES = 20_000
 
-/** On PostgreSQL, the subject of the row that stands for all deleted ones. An index of the log and the query for it contain it too. */
+/**
+ * On PostgreSQL, the subject of the row that stands for all deleted rows. An index of the log and the query for it contain this value too.
+ */
 export const DELETED = '*'
 
 /** When the log gets rows, and their subjects: SQL expressions over `NEW` or `OLD`. */
@@ -72,7 +74,7 @@ const changesOfContent: readonly LoggedChange[] = [
   logged('principals', 'INSERT', `'_principals/' || NEW.id`, `'_contexts/' || coalesce(NEW.home_context, '')`),
   logged('principals', 'UPDATE', `'_principals/' || NEW.id`),
   logged('principals', 'DELETE', `'_principals/' || OLD.id`, `'_contexts/' || coalesce(OLD.home_context, '')`),
-  // The relations of a context list those users and groups whose home it is.
+  // The relations of a context name the users and groups whose home it is.
   logged(
     'principals',
     'UPDATE OF home_context',
@@ -86,6 +88,19 @@ const changesOfContent: readonly LoggedChange[] = [
   ]),
   ...allChanges('relations', row => [`${row}.target_context || '/' || ${row}.target`]),
   ...allChanges('files', row => [`${row}.context || '/' || ${row}.entry`]),
+]
+
+/** The folder that gives access to a member changes for thousands of members at once, and nothing of their lists with it. */
+const movesOfMembers: readonly LoggedChange[] = [
+  logged('list_members', 'UPDATE OF scope', `NEW.context || '/' || NEW.member`),
+  logged(
+    'list_members',
+    'UPDATE OF list',
+    ...['OLD', 'NEW'].flatMap(row => [
+      `${row}.context || '/' || ${row}.member`,
+      `${row}.context || '/' || ${row}.list`,
+    ]),
+  ),
 ]
 
 /** A use of a token updates its row, and changes nothing that a cache holds. */
@@ -126,7 +141,26 @@ export const changeLogSteps: readonly Migration[] = [
       },
     ],
   },
+  {
+    id: 72,
+    name: 'change log of folders that give access',
+    statements: [
+      {
+        sqlite: [statement('DROP TRIGGER log_list_members_update'), ...movesOfMembers.map(sqliteTrigger)],
+        postgres: [
+          statement('DROP TRIGGER log_list_members_update ON list_members'),
+          statement('DROP FUNCTION log_list_members_update'),
+          ...movesOfMembers.flatMap(postgresTrigger),
+        ],
+      },
+    ],
+  },
 ]
+
+/** Records a change of something that is in no table with a trigger: a session, or a public link. */
+export async function noteChange(queries: Queries, subject: string): Promise<void> {
+  await queries.run(sql`INSERT INTO change_log (subject) VALUES (${subject})`)
+}
 
 /** Deletes changes beyond the number that is kept. */
 export async function pruneChangeLog(database: Database): Promise<void> {

@@ -15,9 +15,9 @@ interface Row {
 }
 
 /**
- * Stores values in the table `ephemeral`, for those that must outlive the process. They expire by this machine's wall clock,
- * which must be synchronised on nodes that share the database. A removed value stays removed after a power failure; a value
- * added or changed just before one may return to its old state.
+ * Stores values that must outlive the process in the table `ephemeral`. They expire by this machine's wall clock, which must be
+ * synchronised on nodes that share the database. A removed value stays removed after a power failure; a value that was added or changed
+ * just before may return to its old state.
  */
 export class DatabaseEphemeralStore implements EphemeralStore {
   readonly #database: Database

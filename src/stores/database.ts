@@ -1,4 +1,4 @@
-import { timed } from '../base/request-parts.ts'
+import { timed } from '../base/request-timings.ts'
 import type { Bytes } from '../base/units.ts'
 import { type Engine, type Sql, sql } from './sql.ts'
 
@@ -25,7 +25,7 @@ export interface TransactionOptions {
   readonly durability?: 'full' | 'relaxed'
   /** No timeout for statements: for schema migrations. */
   readonly noTimeout?: true
-  /** A long transaction: those before it do not wait to share a commit with it. */
+  /** A long transaction with its own commit, so that transactions before it need not wait for it. */
   readonly ownCommit?: true
 }
 
@@ -62,9 +62,26 @@ export interface Database extends Queries {
    * @param maxBytes a larger database is not checked
    */
   findDamage(options?: { readonly maxBytes?: Bytes }): Promise<readonly string[]>
-  /** Rejects while what was written last could not be stored because of the disk, and still cannot. */
+  /** Rejects if the last write failed because of the disk, and writing still fails. */
   requireWritable(): Promise<void>
   close(): Promise<void>
+}
+
+/**
+ * Work within a transaction that can fail alone: what it has written is undone, and the transaction goes on. On SQLite the full-text index is
+ * written to the disk with each statement meanwhile, so this is slow.
+ */
+export async function withSavepoint<T>(tx: Queries, work: () => Promise<T>): Promise<T> {
+  await tx.run(sql`SAVEPOINT step`)
+  try {
+    const result = await work()
+    await tx.run(sql`RELEASE SAVEPOINT step`)
+    return result
+  } catch (error) {
+    await tx.run(sql`ROLLBACK TO SAVEPOINT step`)
+    await tx.run(sql`RELEASE SAVEPOINT step`)
+    throw error
+  }
 }
 
 /** The same queries without the one that writes. */

@@ -23,7 +23,7 @@ interface Cached extends Cacheable<unknown> {
   readonly readings: number
 }
 
-/** What a request on PostgreSQL knows of its last question: no answer to it misses a change committed before this time. */
+/** The revision that a request on PostgreSQL read last. It includes each change that was committed before `time`. */
 interface Confirmed {
   revision?: number | undefined
   time?: Milliseconds
@@ -38,7 +38,7 @@ const MAX_CHANGED = 20_000
 
 /**
  * Caches values derived from rows, each until one of its rows changes, in any process. One instance caches all kinds of values, so
- * that they share one memory limit. A database in memory has nothing cached.
+ * that they share one memory limit. With a database in memory nothing is cached.
  */
 export class DependencyCache {
   readonly #database: Database
@@ -58,6 +58,7 @@ export class DependencyCache {
   /** The reading that begins when the present one has ended. */
   #nextReading: Promise<void> | undefined
   readonly #request = new AsyncLocalStorage<Confirmed>()
+  #listener: ((changed: ReadonlySet<string> | undefined) => void) | undefined
 
   constructor(database: Database, maxBytes: Bytes, system: Pick<System, 'monotonic'>) {
     this.#database = database
@@ -73,14 +74,29 @@ export class DependencyCache {
     return { values: this.#values.size, bytes: this.#values.calculatedSize }
   }
 
-  /** Runs a request: where the database server has to be asked what has changed, one question is enough for all it reads. */
+  /** Tells of changed subjects when the values derived from them have been dropped; `undefined` when any may have changed. */
+  onChanges(listener: (changed: ReadonlySet<string> | undefined) => void): void {
+    this.#listener = listener
+  }
+
+  /**
+   * Reads the change log where no request does: when this process has changed something or, on SQLite, any has.
+   * @param options.asksServer also reads the changes of other nodes on PostgreSQL, with one query
+   */
+  async readChanges({ asksServer }: { readonly asksServer: boolean }): Promise<void> {
+    const { revision, engine } = this.#database
+    const mayHaveChanged = revision !== this.#revision || (engine === 'postgres' && asksServer)
+    if (revision !== undefined && mayHaveChanged) await this.#catchUp(revision)
+  }
+
+  /** Runs a request. On PostgreSQL, one query for changes is enough for all reads of the request. */
   during<T>(request: () => T): T {
     return this.#database.engine === 'postgres' ? this.#request.run({}, request) : request()
   }
 
   /**
-   * Returns the cached value of the key, or calls `load` and caches its result. `undefined` is not cached. Changes committed
-   * before the call are respected, or in a request on PostgreSQL those committed before it began and its own.
+   * Returns the cached value of the key, or calls `load` and caches its result. `undefined` is not cached. The value reflects all changes
+   * that were committed before the call; within a request on PostgreSQL, changes that were committed before the request began, and its own.
    * @param key begins with the kind of value, so that kinds do not collide
    */
   async get<T>(key: string, load: () => Promise<Cacheable<T> | undefined>): Promise<T | undefined> {
@@ -100,7 +116,7 @@ export class DependencyCache {
     return readings >= this.#clearing && subjects.every(subject => (this.#changed.get(subject) ?? 0) <= readings)
   }
 
-  /** On PostgreSQL, whether this request has asked what has changed, and this process has committed nothing since. */
+  /** On PostgreSQL: whether this request has already queried for changes, and this process has committed nothing since. */
   #isUpToDate(revision: number): boolean {
     if (this.#database.engine !== 'postgres') return revision === this.#revision
     const confirmed = this.#request.getStore()
@@ -138,6 +154,7 @@ export class DependencyCache {
       this.#changed.clear()
       this.#clearing = this.#readings
     } else for (const subject of subjects) this.#changed.set(subject, this.#readings)
+    this.#listener?.(subjects)
   }
 }
 
@@ -173,8 +190,9 @@ async function changesAfter(queries: Queries, known: Position | undefined): Prom
 }
 
 /**
- * The changes of transactions that are visible now and were not in the known snapshot (adr: postgres-caches): those that had not begun then, and
- * those that were in progress. Rows of a transaction that still is, such as a long import, are not even looked at.
+ * The changes of transactions that are visible now and were not visible in the known snapshot (adr: postgres-caches): transactions that
+ * began later, and transactions that were in progress. Rows of transactions that are still in progress, such as a long import, are not even
+ * read.
  */
 async function changesOutside(queries: Queries, known: Position | undefined): Promise<Changes> {
   const rows = await queries.all<{ position: string | null; subject: string | null }>(

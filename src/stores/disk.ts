@@ -1,8 +1,9 @@
-import { access, constants, open, rm, stat, statfs, writeFile } from 'node:fs/promises'
+import { access, constants, lstat, open, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   Overloaded,
   ServiceError,
+  StartupError,
   StorageFull,
   StorageReadOnly,
   StoreDamaged,
@@ -11,10 +12,13 @@ import {
 import type { Log } from '../base/log.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 
-/** `low` raises an alarm; `full` and `read-only` reject new data. */
-type DiskState = 'ok' | 'low' | 'full' | 'read-only'
+/** `low` raises an alarm; `full`, `read-only` and `missing` reject new data. `missing` lasts until the next start. */
+export const diskStates = ['ok', 'low', 'full', 'read-only', 'missing'] as const
+type DiskState = (typeof diskStates)[number]
 
 interface DiskMeasurement {
+  /** Of the folder: another folder under the same path, for instance one that a disk is mounted on, has another identity. */
+  readonly identity: string
   /** Size of the file system. */
   readonly size: Bytes
   /** Space that this user can still write. */
@@ -24,14 +28,30 @@ interface DiskMeasurement {
 
 interface DiskSpaceOptions {
   readonly folder: string
-  /** Below it the state is `low`; limited to a fifth of the disk. */
-  readonly alarm: Bytes
-  /** Reserved for deletions and the records of the service; limited to a twentieth of the disk. */
-  readonly reserve: Bytes
   readonly log: Log
-  /** For tests. */
+  /** For tests, like the next two; by default {@link LOW_SPACE}. */
+  readonly alarm?: Bytes
+  /** By default {@link RESERVED_SPACE}. */
+  readonly reserve?: Bytes
   readonly measure?: (folder: string) => Promise<DiskMeasurement>
 }
+
+/** Below this much free space the state is `low`, on a small disk below a fifth of it, so that an operator has time to act. */
+const LOW_SPACE: Bytes = 2 ** 30
+/**
+ * Free space for deletions and the records of the service alone, on a small disk a twentieth of it: a deletion writes to the database and its
+ * log before it frees anything.
+ */
+const RESERVED_SPACE: Bytes = 2 ** 26
+
+/** The free space below which a disk of this size is low, and full. */
+export const spaceLimits = (
+  size: Bytes,
+  { alarm = LOW_SPACE, reserve = RESERVED_SPACE }: Pick<DiskSpaceOptions, 'alarm' | 'reserve'> = {},
+): { readonly low: Bytes; readonly full: Bytes } => ({
+  low: Math.min(alarm, size / 5),
+  full: Math.min(reserve, size / 20),
+})
 
 const INTERVAL: Milliseconds = 5000
 /**
@@ -49,6 +69,7 @@ export class DiskSpace {
   readonly #options: DiskSpaceOptions
   readonly #measure: (folder: string) => Promise<DiskMeasurement>
   readonly #timer: NodeJS.Timeout
+  readonly #identity: string
   #last: DiskMeasurement
   #state: DiskState = 'ok'
   #checking: Promise<DiskState> | undefined
@@ -56,6 +77,7 @@ export class DiskSpace {
   private constructor(options: DiskSpaceOptions, measure: DiskSpaceOptions['measure'] & {}, first: DiskMeasurement) {
     this.#options = options
     this.#measure = measure
+    this.#identity = first.identity
     this.#last = first
     this.#timer = setInterval(() => void this.check(), INTERVAL).unref()
   }
@@ -64,7 +86,6 @@ export class DiskSpace {
     const measure = options.measure ?? measureDisk
     const space = new DiskSpace(options, measure, await measure(options.folder))
     await space.check()
-    await space.restoreReserve()
     return space
   }
 
@@ -86,8 +107,16 @@ export class DiskSpace {
    * @throws {StorageReadOnly}
    */
   requireSpace(bytes: Bytes = 0): void {
+    if (this.#state === 'missing') throw new StoreUnavailable('The data folder', { retryAfter: 60 })
     if (this.#state === 'read-only') throw new StorageReadOnly()
     if (this.#state === 'full' || this.#last.free - bytes < this.#reserve) throw new StorageFull()
+  }
+
+  /** @throws {Error} while the disk accepts no new data */
+  async requireHealthy(): Promise<void> {
+    const state = await this.check()
+    if (state === 'missing') throw new Error('the data folder is missing, or another one is in its place')
+    if (state === 'full' || state === 'read-only') throw new Error(`the disk of the data folder is ${state}`)
   }
 
   /** Measures at once, for instance after the disk has rejected a write. Does not reject. */
@@ -96,14 +125,17 @@ export class DiskSpace {
     return this.#checking
   }
 
-  /** Writes the reserve file if it is missing and there is enough space. Does not reject. */
-  async restoreReserve(): Promise<void> {
+  /** Writes the reserve file if it is missing and the disk is not full afterwards. Does not reject. */
+  async #restoreReserve(): Promise<void> {
     const size = this.#fileSize
-    if (this.#state !== 'ok' || size === 0) return
+    if (!this.#last.isWritable || this.#last.free - size < this.#reserve || size === 0) return
     const path = join(this.#options.folder, RESERVE)
     try {
-      const present = await stat(path).catch(() => undefined)
-      if (present?.size !== size) await writeFile(path, Buffer.alloc(size), { mode: 0o600 })
+      const present = await lstat(path).catch(() => undefined)
+      if (present?.isFile() && present.size === size) return
+      // A link would be followed.
+      await rm(path, { force: true })
+      await writeFile(path, Buffer.alloc(size), { flag: 'wx', mode: 0o600 })
     } catch (error) {
       this.#options.log.warn({ err: error }, 'the reserve for a full disk could not be written')
     }
@@ -114,7 +146,7 @@ export class DiskSpace {
   }
 
   get #reserve(): Bytes {
-    return Math.min(this.#options.reserve, this.#last.size / 20)
+    return spaceLimits(this.#last.size, this.#options).full
   }
 
   get #fileSize(): Bytes {
@@ -122,20 +154,32 @@ export class DiskSpace {
   }
 
   async #check(): Promise<DiskState> {
+    if (this.#state === 'missing') return this.#state
+    const before = this.#state
     try {
       this.#last = await this.#measure(this.#options.folder)
+      if (this.#last.identity !== this.#identity) return this.#miss(before)
       const freed = await releaseReserve(this.#options.folder, this.#last.free)
       if (freed > 0) {
         this.#options.log.warn({ freed }, 'the reserve was released so that data can be deleted')
         this.#last = await this.#measure(this.#options.folder)
       }
     } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return this.#miss(before)
       this.#options.log.warn({ err: error }, 'the free space of the data folder could not be measured')
       return this.#state
     }
-    const before = this.#state
     this.#state = this.#evaluate()
     if (this.#state !== before) this.#report(before)
+    await this.#restoreReserve()
+    return this.#state
+  }
+
+  /** The open database and its lock belong to the folder that was there at the start, so nothing is written until the next start. */
+  #miss(before: DiskState): DiskState {
+    this.#state = 'missing'
+    const { folder, log } = this.#options
+    log.error({ folder, before }, 'the data folder is missing, or another one is in its place: stop the service')
     return this.#state
   }
 
@@ -143,7 +187,7 @@ export class DiskSpace {
     const { free, size, isWritable } = this.#last
     if (!isWritable) return 'read-only'
     if (free < this.#reserve) return 'full'
-    return free < Math.min(this.#options.alarm, size / 5) ? 'low' : 'ok'
+    return free < spaceLimits(size, this.#options).low ? 'low' : 'ok'
   }
 
   #report(before: DiskState): void {
@@ -159,7 +203,7 @@ export class DiskSpace {
 /** Deletes the reserve file when less than half of its size is free; also before a start, which needs space. Returns what that freed. */
 export async function releaseReserve(folder: string, free?: Bytes): Promise<Bytes> {
   const path = join(folder, RESERVE)
-  const present = await stat(path).catch(() => undefined)
+  const present = await lstat(path).catch(() => undefined)
   if (!present || (free ?? (await measureDisk(folder)).free) >= present.size / 2) return 0
   await rm(path, { force: true })
   return present.size
@@ -168,13 +212,15 @@ export async function releaseReserve(folder: string, free?: Bytes): Promise<Byte
 /** Measures the file system that contains `folder`. */
 export async function measureDisk(folder: string): Promise<DiskMeasurement> {
   const { blocks, bavail, bsize } = await statfs(folder)
-  return { size: blocks * bsize, free: bavail * bsize, isWritable: await isWritable(folder) }
+  const { dev, ino } = await stat(folder)
+  const identity = `${dev}:${ino}`
+  return { identity, size: blocks * bsize, free: bavail * bsize, isWritable: await isWritable(folder) }
 }
 
 /** Permissions do not tell that the kernel has made a file system read-only after an error; a file that is opened for writing does. */
 async function isWritable(folder: string): Promise<boolean> {
   try {
-    await (await open(join(folder, RESERVE), 'r+')).close()
+    await (await open(join(folder, RESERVE), constants.O_RDWR | constants.O_NOFOLLOW)).close()
   } catch (error) {
     // The reserve may be missing, and the process may have too many files open.
     if (['EROFS', 'EIO', 'EACCES'].includes(String((error as NodeJS.ErrnoException).code))) return false
@@ -248,5 +294,31 @@ export async function withDiskErrors<T>(work: Promise<T>): Promise<T> {
     return await work
   } catch (error) {
     throw translateDiskError(error)
+  }
+}
+
+/** What an operator can do about a read-only folder, after the name of the folder. */
+export const IS_READ_ONLY =
+  'is read-only here. A systemd unit may write only to the folders that it names in ReadWritePaths'
+
+/**
+ * Settles like `work`, which writes to `place` and not to the disk of the service.
+ * @throws {StartupError} that names the place when its disk is full, read-only or fails
+ */
+export async function withDiskErrorsAt<T>(place: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    const cause = translateDiskError(error)
+    if (cause instanceof StorageFull) throw new StartupError(`${place} is full.`, { cause })
+    if (cause instanceof StorageReadOnly) throw new StartupError(`${place} ${IS_READ_ONLY}.`, { cause })
+    if (
+      cause instanceof StoreUnavailable &&
+      cause.cause instanceof Error &&
+      'code' in cause.cause &&
+      cause.cause.code === 'EIO'
+    )
+      throw new StartupError(`The disk of ${place} reports an error: ${cause.cause.message}.`, { cause })
+    throw error
   }
 }

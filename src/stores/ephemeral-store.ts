@@ -8,8 +8,7 @@ export interface CachedValue<T> {
 }
 
 /**
- * At most `most` keys that begin with `prefix` are kept. Beyond it the oldest key, or the one that expires first, is
- * dropped.
+ * At most `max` keys that begin with `prefix` are kept. Beyond this number the oldest key, or the key that expires first, is dropped.
  */
 export interface Capacity {
   readonly prefix: string
@@ -18,8 +17,8 @@ export interface Capacity {
 
 /**
  * Stores data that may be lost: sessions, lockout counters, login flows, used assertion ids. Keys are short texts that begin
- * with their kind (`session:…`). Values are plain data. Another reader may get the same object, so only
- * `change` may mutate them; `Sessions` also notes in them what every reader would note.
+ * with their kind (`session:…`). Values are plain data. Several readers may get the same object, so only `change` may mutate it. As an
+ * exception, `Sessions` mutates them, but only in ways that are the same for every reader.
  * Every operation is atomic, on all nodes that share the store.
  */
 export interface EphemeralStore {
@@ -29,8 +28,8 @@ export interface EphemeralStore {
   /** Returns false and changes nothing when the key is present: of many callers exactly one gets true. */
   add<T>(key: string, value: T, ttl: Milliseconds): Promise<boolean>
   /**
-   * Replaces the value by the result of `change`; `undefined` deletes the key. Resolves to the stored value.
-   * `change` may run again, and may change the value that it gets; in memory, who has read the value sees that change.
+   * Replaces the value by the result of `change`; `undefined` deletes the key. Resolves to the stored value. `change` may run again, and
+   * may change the value that it gets; in memory, readers that hold the value see the change.
    */
   update<T>(key: string, change: (old: T | undefined) => CachedValue<T> | undefined): Promise<T | undefined>
   /** Gets and deletes in one step. */

@@ -24,7 +24,7 @@ import { translateDiskError, withDiskErrors } from './disk.ts'
 
 /** A larger read keeps more in memory for a client that is slow. */
 const READ: Bytes = 2 ** 18
-/** Maximum number of bytes of a file received while earlier ones are written. */
+/** Maximum number of bytes of a file that are received while earlier bytes are written. */
 const BUFFER: Bytes = 2 ** 18
 
 /**
@@ -291,7 +291,7 @@ const unlessAbsent = <T>(work: Promise<T>): Promise<T | undefined> =>
     return undefined
   })
 
-/** What the blob store asks of the file system, as values, so that a test can make any single call fail. */
+/** The functions of the file system that the blob store uses, as values, so that a test can make any call fail. */
 export interface FileCalls {
   /** `a` and `append` write to the end; `append` only if the file exists. */
   open(path: string, flags: 'r' | 'wx' | 'a' | 'append'): Promise<FileHandle>
@@ -309,7 +309,7 @@ export interface FileCalls {
   stat(path: string): Promise<{ readonly size: number; readonly mtimeMs: number }>
 }
 
-/** What follows the first bytes of some chunks. */
+/** The chunks without their first `bytes` bytes. */
 function behind(chunks: readonly Uint8Array[], bytes: Bytes): readonly Uint8Array[] {
   let skipped = 0
   return chunks.flatMap(chunk => {

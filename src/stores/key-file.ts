@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { access, link, open, rename, unlink, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { access, constants, link, open, rename, rm, unlink, writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { StartupError } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
 import { syncFolder } from './sync-folder.ts'
@@ -21,6 +21,27 @@ export async function readKeyFile(path: string, system: System): Promise<Uint8Ar
   } catch (error) {
     throw error instanceof StartupError ? error : unusable(path, error)
   }
+}
+
+/**
+ * Checks what {@link readKeyFile} would do with the file, and writes nothing.
+ * @param madeBefore a folder that is made before the file is read
+ * @throws {StartupError} when the file is unusable, or missing where it cannot be written
+ */
+export async function requireKeyFile(path: string, madeBefore: string): Promise<void> {
+  try {
+    if (!(await isMissing(path))) parseKeys(await readPrivate(path), path)
+    else if (dirname(resolve(path)) !== resolve(madeBefore)) await requireCreatable(path)
+  } catch (error) {
+    throw error instanceof StartupError ? error : unusable(path, error)
+  }
+}
+
+async function requireCreatable(path: string): Promise<void> {
+  await access(dirname(path), constants.W_OK | constants.X_OK).catch((cause: unknown) => {
+    const reason = `it does not exist, and this user cannot create files in ${dirname(path)}`
+    throw new StartupError(`The key file ${path} cannot be used: ${reason}.`, { cause })
+  })
 }
 
 /**
@@ -70,7 +91,7 @@ async function writeNew(path: string, system: System): Promise<void> {
     await link(draft, path).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error
     })
-    // What is encrypted with the key is stored next, and would be lost without its name.
+    // Data encrypted with the key are stored next, and would be lost if a power failure removed the name of the file.
     await syncFolder(dirname(path))
   } finally {
     await unlink(draft)
@@ -78,7 +99,7 @@ async function writeNew(path: string, system: System): Promise<void> {
 }
 
 /**
- * Adds the keys in `text`, as {@link readPrivate} gives it, to those of the file at `path`, which is made if it is missing.
+ * Adds the keys in `text`, as {@link readPrivate} returns it, to the keys in the file at `path`, which is created if it is missing.
  * @throws {StartupError} when the file would have too many
  */
 export async function addKeys(text: string, path: string): Promise<void> {
@@ -89,7 +110,9 @@ export async function addKeys(text: string, path: string): Promise<void> {
   const all = [present.trimEnd(), ...missing, ''].join('\n').trimStart()
   parseKeys(all, path)
   const draft = `${path}.new`
-  await writeFile(draft, all, { mode: 0o600, flush: true })
+  // The remains of a run that was cut off, or a link, which would be followed.
+  await rm(draft, { force: true })
+  await writeFile(draft, all, { flag: 'wx', mode: 0o600, flush: true })
   await rename(draft, path)
   await syncFolder(dirname(path))
 }

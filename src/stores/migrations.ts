@@ -18,8 +18,8 @@ export interface Migration {
 export type Surround = (step: Migration, run: () => Promise<void>) => Promise<void>
 
 /**
- * Applies all of `migrations`, in ascending order of their ids, that the store does not have yet. Each runs in its own
- * transaction, so that a crash leaves the store between two migrations; those of a new store run in one.
+ * Applies the `migrations` that the store does not have yet, in ascending order of their ids. Each runs in its own transaction, so that a
+ * crash leaves the store between two migrations; a new store gets all of them in one transaction.
  * @throws {StartupError} when a newer version has changed the store; nothing is changed then.
  */
 export async function migrate(
@@ -63,8 +63,8 @@ export const newerSchema = (found: number, known: number): string =>
   'A newer Stowage has used it: start that one, or restore a backup made before.'
 
 /**
- * For commands that use a store without changing its schema, as only the service does.
- * @throws {StartupError} when it lacks some of `migrations`, or has newer ones
+ * For commands that use a store without changing its schema: only the service changes it.
+ * @throws {StartupError} when the store lacks some of `migrations`, or has newer ones
  */
 export async function requireCurrent(database: Queries, migrations: readonly Migration[]): Promise<void> {
   const [found, known] = [await schemaVersion(database), migrations.at(-1)?.id ?? 0]
@@ -91,11 +91,16 @@ export async function schemaVersion(database: Queries): Promise<number> {
 
 async function applyIn(tx: Queries, { id, name, statements }: Migration): Promise<void> {
   if (await tx.get(sql`SELECT id FROM schema_migrations WHERE id = ${id}`)) return
-  for (const step of statements) {
-    const statements = 'parts' in step ? [step] : step[tx.engine]
-    for (const statement of statements) await tx.run(worded(statement, tx.engine))
-  }
+  await runSteps(tx, statements)
   await tx.run(sql`INSERT INTO schema_migrations (id, name) VALUES (${id}, ${name})`)
+}
+
+/** Runs the statements of a migration, by itself only if they drop first what they create. */
+export async function runSteps(tx: Queries, statements: Migration['statements']): Promise<void> {
+  for (const step of statements) {
+    const ofEngine = 'parts' in step ? [step] : step[tx.engine]
+    for (const statement of ofEngine) await tx.run(worded(statement, tx.engine))
+  }
 }
 
 /** Text is compared and sorted by its bytes, regardless of the database server's default; SQLite does so by default. */

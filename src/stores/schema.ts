@@ -259,8 +259,8 @@ export const commonSteps: readonly Migration[] = [
     id: 22,
     name: 'trash',
     statements: [
-      // The columns of `entries`, and before them: the entry that was moved to the trash with this one in it, when and by
-      // whom, and the list that held this one. The file stays in `files`, so its bytes still count.
+      // First columns about the move: the entry whose move to the trash took this entry along, when and by whom it was moved, and the list
+      // that contained this entry; then the columns of `entries`. The file stays in `files`, so its bytes still count.
       sql`CREATE TABLE trashed_entries (
         root TEXT NOT NULL,
         deleted BIGINT NOT NULL,
@@ -286,7 +286,7 @@ export const commonSteps: readonly Migration[] = [
     id: 41,
     name: 'who put a member into its list',
     statements: [
-      // 0 where who added the member did not administer it. Nothing is known of earlier ones.
+      // 0 if the person who added the member did not administer it. For earlier members this is unknown.
       sql`ALTER TABLE list_members ADD COLUMN trusted BIGINT NOT NULL DEFAULT 1`,
       sql`ALTER TABLE trashed_entries ADD COLUMN trusted BIGINT NOT NULL DEFAULT 1`,
     ],
@@ -302,7 +302,7 @@ export const commonSteps: readonly Migration[] = [
     statements: [
       sql`CREATE TABLE quota_groups (context TEXT PRIMARY KEY, name TEXT NOT NULL)`,
       sql`CREATE INDEX quota_groups_by_name ON quota_groups (name)`,
-      // For whom the file counts: the user who created its entry, guests excepted.
+      // The user for whom the file counts: the creator of its entry, unless that is the guest.
       sql`ALTER TABLE files ADD COLUMN user_id TEXT`,
       sql`CREATE INDEX files_by_user ON files (user_id) WHERE user_id IS NOT NULL`,
       sql`ALTER TABLE uploads ADD COLUMN user_id TEXT`,
@@ -334,35 +334,33 @@ export const commonSteps: readonly Migration[] = [
     ],
   },
   {
-    id: 52,
-    name: 'uploads in several requests',
+    id: 60,
+    name: 'titles of the users and groups of the system',
+    // Only where nobody has written metadata. The tag of the entry is derived from its date, so the date changes too.
     statements: [
-      // Their reservations are in `uploads`. `received` bytes are durable; `expires` counts from the last of them. `claim` names the
-      // request that is adding bytes, `claimed` is when it last did.
-      sql`CREATE TABLE resumable_uploads (
-        id TEXT PRIMARY KEY,
-        uploader TEXT NOT NULL,
-        context TEXT NOT NULL,
-        entry TEXT NOT NULL,
-        blob TEXT NOT NULL,
-        length BIGINT NOT NULL,
-        received BIGINT NOT NULL DEFAULT 0,
-        media_type TEXT NOT NULL,
-        file_name TEXT,
-        is_part INTEGER NOT NULL DEFAULT 0,
-        is_done INTEGER NOT NULL DEFAULT 0,
-        expires BIGINT NOT NULL,
-        claim TEXT,
-        claimed BIGINT NOT NULL DEFAULT 0
-      )`,
-      sql`CREATE INDEX resumable_uploads_by_uploader ON resumable_uploads (uploader)`,
-      sql`CREATE INDEX resumable_uploads_by_blob ON resumable_uploads (blob)`,
-    ],
+      ['_admin', 'Admin user', 'Has all rights.'],
+      ['_guest', 'Guest user', 'Stands for everyone who has not signed in.'],
+      ['_admins', 'Administrators', 'Members of this group have all rights.'],
+      ['_users', 'All users', 'Everyone who has signed in is a member of this group.'],
+    ].map(
+      ([id = '', title, description]) => sql`UPDATE entries SET modified = modified + 1, metadata = ${JSON.stringify({
+        [`./_principals/resource/${id}`]: {
+          'http://purl.org/dc/terms/title': [{ type: 'literal', value: title, lang: 'en' }],
+          'http://purl.org/dc/terms/description': [{ type: 'literal', value: description, lang: 'en' }],
+        },
+      })} WHERE context = '_principals' AND id = ${id} AND metadata = '{}'
+        AND NOT EXISTS (SELECT 1 FROM metadata_revisions r WHERE r.context = '_principals' AND r.entry = ${id})`,
+    ),
   },
   {
-    id: 54,
-    name: 'entries created for uploads in several requests',
-    // 1: the entry is deleted with the upload.
-    statements: [sql`ALTER TABLE resumable_uploads ADD COLUMN new_entry INTEGER NOT NULL DEFAULT 0`],
+    id: 70,
+    name: 'folders give access to what is in them',
+    statements: [
+      // Id of the nearest list above that gives access to the member; NULL where none does.
+      sql`ALTER TABLE list_members ADD COLUMN scope TEXT`,
+      sql`ALTER TABLE trashed_entries ADD COLUMN scope TEXT`,
+      // The start replaces copies of the access list of a folder by entries that follow the folder.
+      sql`INSERT INTO pending_work (name) SELECT 'folder-access' FROM contexts WHERE id = '_contexts'`,
+    ],
   },
 ]

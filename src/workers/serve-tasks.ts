@@ -9,11 +9,15 @@ export type TaskOutcome =
 /** A refusal as a plain value, with the members of its class, because errors lose both between threads. */
 type PlainRefusal = Pick<errors.ServiceError, 'name' | 'message'> & Readonly<Record<string, unknown>>
 
+/** What a thread posts when it has loaded its modules, before its first outcome. */
+export const READY = 'ready'
+
 /** Makes this thread one of a pool: it does the work of one task after the other. */
 export function serveTasks<Task, Result>(work: (task: Task) => Result | Promise<Result>): void {
   parentPort?.on('message', (task: Task) => {
     void outcomeOf(async () => await work(task)).then(outcome => parentPort?.postMessage(outcome))
   })
+  parentPort?.postMessage(READY)
 }
 
 async function outcomeOf(work: () => Promise<unknown>): Promise<TaskOutcome> {
@@ -24,7 +28,7 @@ async function outcomeOf(work: () => Promise<unknown>): Promise<TaskOutcome> {
   }
 }
 
-/** The refusal with its class again; one of a class that `base/errors.ts` does not have is an error without one. */
+/** Restores the class of a refusal. A refusal whose class is not in `base/errors.ts` becomes a plain error. */
 export function refusalFrom({ name, message, ...members }: PlainRefusal): Error {
   const refusal = Object.assign(new Error(message), { name }, members)
   const known: unknown = Object.entries(errors).find(([of]) => of === name)?.[1]

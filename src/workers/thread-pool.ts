@@ -1,14 +1,14 @@
 import { Semaphore, type SemaphoreOptions, type Share } from '../base/semaphore.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { Worker } from 'node:worker_threads'
-import { refusalFrom, type TaskOutcome } from './serve-tasks.ts'
+import { READY, refusalFrom, type TaskOutcome } from './serve-tasks.ts'
 
 const IDLE_TIMEOUT: Milliseconds = 60_000
 
 export interface ThreadPoolOptions extends TaskThreadOptions {
   /** The number of threads. Each starts when it is needed, and ends after a minute without work. */
   readonly threads: number
-  /** What may wait for a thread, and what one caller may have running; by default anything. */
+  /** Limits for waiting tasks and for the tasks of one caller; by default there are none. */
   readonly limits?: Partial<Omit<SemaphoreOptions, 'concurrency'>>
 }
 
@@ -22,7 +22,7 @@ export class ThreadPool<Task, Result> {
   readonly #semaphore: Semaphore
   readonly #threads = new Set<TaskThread>()
   readonly #outdated = new WeakSet<TaskThread>()
-  /** Threads without a task, the one that had one last at the end, each with the timer that ends it. */
+  /** Idle threads, the most recently used last, each with the timer that ends it. */
   readonly #idle = new Map<TaskThread, NodeJS.Timeout>()
   #isClosed = false
 
@@ -37,9 +37,10 @@ export class ThreadPool<Task, Result> {
   }
 
   /**
-   * @param share whose share the task takes; its signal takes a waiting task out of the queue
-   * @throws {Overloaded} when too many wait @throws {TaskLimitExceeded} @throws what the task throws: a refusal of the service with its
-   * class, any other error without @throws why the thread ended or could not start
+   * @param share the caller for whom the task counts; its signal takes a waiting task out of the queue
+   * @throws {Overloaded} when too many tasks wait @throws {TaskLimitExceeded}
+   * @throws the error of the task: a refusal of the service with its class, any other error without @throws why the thread ended or could
+   * not start
    */
   run(task: Task, share?: Share): Promise<Result> {
     return this.#semaphore.run(() => this.#run(task), share)
@@ -98,7 +99,7 @@ const YOUNG_MEGABYTES = 16
 interface TaskThreadOptions {
   /** The module of the thread, which calls `serveTasks`. */
   readonly module: URL
-  /** The maximum time of one task; a task that takes longer loses its thread. */
+  /** The maximum time of one task, from when its thread has started; a task that takes longer loses its thread. */
   readonly timeout: Milliseconds
   /** The JavaScript memory of the thread; by default that of the process. */
   readonly megabytes?: number
@@ -119,7 +120,6 @@ export class TaskLimitExceeded extends Error {
 interface Job {
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
-  readonly timer: NodeJS.Timeout
 }
 
 /** A thread that does one task at a time. While it has none, the process need not wait for it. */
@@ -128,6 +128,9 @@ class TaskThread {
   readonly #timeout: Milliseconds
   readonly #onEnd: () => void
   #job: Job | undefined
+  /** Ends the thread when the time of its task is over. */
+  #timer: NodeJS.Timeout | undefined
+  #isReady = false
   #isEnded = false
 
   /** @param onEnd called once, when the thread can have no more tasks @throws when the system has no thread or memory left */
@@ -141,7 +144,11 @@ class TaskThread {
         ...(megabytes === undefined ? {} : { maxOldGenerationSizeMb: megabytes }),
       },
     })
-    this.#worker.on('message', (outcome: TaskOutcome) => this.#settle(outcome))
+    this.#worker.on('message', (message: TaskOutcome | typeof READY) => {
+      if (message !== READY) return this.#settle(message)
+      this.#isReady = true
+      if (this.#job) this.#startTimer()
+    })
     // A thread without a task may end as well, for instance because it is out of memory; then nobody has to know.
     this.#worker.on('error', error =>
       this.#ended(isOutOfMemory(error) ? new TaskLimitExceeded('memory', { cause: error }) : error),
@@ -152,8 +159,9 @@ class TaskThread {
 
   run(task: unknown): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => void this.end(new TaskLimitExceeded('time')), this.#timeout)
-      this.#job = { resolve, reject, timer }
+      this.#job = { resolve, reject }
+      // Where many programs run, a thread can take long to load its modules: no fault of its first task.
+      if (this.#isReady) this.#startTimer()
       this.#worker.ref()
       try {
         this.#worker.postMessage(task)
@@ -169,10 +177,19 @@ class TaskThread {
     await this.#worker.terminate()
   }
 
+  #startTimer(): void {
+    const job = this.#job
+    const stop = (): void => {
+      if (this.#job === job) void this.end(new TaskLimitExceeded('time'))
+    }
+    // If this process was stopped or busy, the outcome may have arrived in time and is read in this turn of the event loop.
+    this.#timer = setTimeout(() => setImmediate(stop), this.#timeout)
+  }
+
   #settle(outcome: TaskOutcome): void {
     const job = this.#job
     this.#job = undefined
-    clearTimeout(job?.timer)
+    clearTimeout(this.#timer)
     this.#worker.unref()
     if ('result' in outcome) job?.resolve(outcome.result)
     else job?.reject('refused' in outcome ? refusalFrom(outcome.refused) : outcome.error)

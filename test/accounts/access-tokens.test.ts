@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { hasRightChecksum, looksLikeToken, tokenText } from '../../src/accounts/access-tokens.ts'
+import { hasRightChecksum, looksLikeToken, tokenText } from '../../src/features/tokens/access-tokens.ts'
 
 test('a token has a prefix, 256 bits and a checksum, so that scanners find it (D24.2)', () => {
   // By hand: 256 zero bits, and the CRC-32 of 43 zeros in base 62.

@@ -20,7 +20,7 @@ async function setUp(t: TestContext, level = 'warn') {
       error: (...given: unknown[]) => logged.push([...prefix, 'error', ...given]),
       child: (bindings: unknown, options: unknown) => logTo(bindings, options),
     }) as unknown as Log
-  const audit = new Audit(database, { system, log: logTo() }, RETENTION)
+  const audit = new Audit(database, { system, log: logTo() })
   const list = async (query: Partial<AuditQuery> = {}) => await audit.list({ limit: 100, ...query })
   return { system, database, audit, logged, list, logTo }
 }
@@ -63,7 +63,7 @@ test('a row that cannot be written fails nothing: the log line remains, and an e
   const { system, logTo, logged } = await setUp(t)
   const error = new Error('disk full')
   const database = { transaction: () => Promise.reject(error) } as unknown as Database
-  await new Audit(database, { system, log: logTo() }, RETENTION).record(login)
+  await new Audit(database, { system, log: logTo() }).record(login)
   assert.equal(logged.length, 2)
   assert.deepEqual(logged[1]?.slice(-3), ['error', { err: error, event: 'login' }, 'writing an audit row failed'])
 })
@@ -72,7 +72,7 @@ test('events of a request are written without waiting for the disk', async t => 
   const { system, logTo } = await setUp(t)
   const asked: unknown[] = []
   const database = { transaction: async (_work: unknown, options: unknown) => void asked.push(options) }
-  await new Audit(database as unknown as Database, { system, log: logTo() }, RETENTION).record(login)
+  await new Audit(database as unknown as Database, { system, log: logTo() }).record(login)
   assert.deepEqual(asked, [{ durability: 'relaxed' }])
 })
 
@@ -85,7 +85,7 @@ test('in a minute 60 events without a known user become rows; those of users, an
   }
   assert.equal((await list()).length, 60)
   assert.equal(logged.length, 65)
-  await audit.record({ event: 'quota-threshold' })
+  await audit.record({ event: 'quota-threshold', isByService: true })
   await audit.record({ event: 'login-failed', userId: '7' })
   await audit.record({ event: 'access-changed', actorId: '7' })
   assert.equal((await list()).length, 63)
@@ -143,7 +143,7 @@ test('events older than the retention are deleted', async t => {
   system.pass(1)
   await audit.record({ ...login, event: 'logout' })
   system.pass(RETENTION)
-  await audit.expire()
+  await audit.expire(RETENTION)
   assert.deepEqual(
     (await list()).map(({ event }) => event),
     ['logout'],

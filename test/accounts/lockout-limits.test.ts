@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import {
-  countedCodes,
-  countedDevice,
-  countedGuesses,
-  countedName,
-  countedUser,
+  codesLockoutKey,
+  deviceLockoutKey,
+  guessesLockoutKey,
+  nameLockoutKey,
+  userLockoutKey,
   Lockout,
 } from '../../src/accounts/lockout.ts'
 import { LockedOut, Overloaded, StoreUnavailable } from '../../src/base/errors.ts'
@@ -106,7 +106,7 @@ test('at most 500 attempts wait for the results of others; the next one is refus
   const refusal = { constructor: Overloaded, code: 'overloaded', message }
   await assert.rejects(lockout.attempt(bob, neverChecked), refusal)
   // Users do not wait for each other.
-  assert.equal((await lockout.attempt(countedUser({ id: '8', unlocks: 0 }), async () => true)).right, true)
+  assert.equal((await lockout.attempt(userLockoutKey({ id: '8', unlocks: 0 }), async () => true)).right, true)
   first.finish(false)
   assert.deepEqual(await running, { right: false, locked: true })
   for (const outcome of await Promise.all(waiting)) assert.ok(outcome instanceof LockedOut)
@@ -126,14 +126,14 @@ test('a counter that many people share has a multiple of the attempts, or no lim
 test('users, their devices, codes and guesses are counted apart, and anew after an unlock (D6.5)', async () => {
   const { lockout, fail } = newLockout()
   const user = { id: '7', unlocks: 0, codeUnlocks: 0 }
-  const all = [countedUser(user), countedDevice(user, 'a'), countedDevice(user, 'b'), countedCodes(user)]
+  const all = [userLockoutKey(user), deviceLockoutKey(user, 'a'), deviceLockoutKey(user, 'b'), codesLockoutKey(user)]
   const others = [
-    countedGuesses(user),
-    countedUser({ id: '7', unlocks: 1 }),
-    countedDevice({ id: '7', unlocks: 1 }, 'a'),
+    guessesLockoutKey(user),
+    userLockoutKey({ id: '7', unlocks: 1 }),
+    deviceLockoutKey({ id: '7', unlocks: 1 }, 'a'),
   ]
   const unlocked = { id: '7', codeUnlocks: 1 }
-  const counted = [...all, ...others, countedCodes(unlocked), countedGuesses(unlocked)]
+  const counted = [...all, ...others, codesLockoutKey(unlocked), guessesLockoutKey(unlocked)]
   for (const [index, who] of counted.entries()) {
     await fail(5, who)
     await assert.rejects(lockout.requireNotLocked(who), LockedOut)
@@ -145,8 +145,8 @@ test('the lock that ends last comes first, whichever came first (D6.5)', async (
   const { system, lockout, fail } = newLockout()
   const user = { id: '8', unlocks: 0, codeUnlocks: 0 }
   for (const [first, last, order] of [
-    [countedGuesses(user), countedUser(user), ['passwords', 'codes']],
-    [countedUser(user), countedGuesses(user), ['codes', 'passwords']],
+    [guessesLockoutKey(user), userLockoutKey(user), ['passwords', 'codes']],
+    [userLockoutKey(user), guessesLockoutKey(user), ['codes', 'passwords']],
   ] as const) {
     await fail(5, first)
     system.pass(1)
@@ -177,10 +177,10 @@ function unreliable(store: MemoryEphemeralStore) {
 test('the lock that ends last counts also if its failures began first (D6.5)', async () => {
   const { system, lockout, fail } = newLockout()
   const user = { id: '8', unlocks: 0, codeUnlocks: 0 }
-  await fail(4, countedUser(user))
-  await fail(5, countedGuesses(user))
+  await fail(4, userLockoutKey(user))
+  await fail(5, guessesLockoutKey(user))
   system.pass(1)
-  await fail(1, countedUser(user))
+  await fail(1, userLockoutKey(user))
   const until = system.now() + DURATION
   assert.deepEqual((await lockout.lockedUsers())[0], { userId: '8', of: 'passwords', unlocks: 0, failures: 5, until })
 })
@@ -200,7 +200,7 @@ test('a failure counts while another attempt is being checked', async () => {
 
 test('a key of a user begins with their id and the number of unlocks, and a name is a digest', () => {
   assert.equal(bob.key, 'lockout:user:7:0')
-  assert.match(countedName('x').key, /^lockout:name:[\w-]{43}$/)
+  assert.match(nameLockoutKey('x').key, /^lockout:name:[\w-]{43}$/)
 })
 
 test('while the store is away nothing is let through, and the end of a lock is unknown', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { countedCodes, countedGuesses, countedName, countedUser } from '../../src/accounts/lockout.ts'
+import { codesLockoutKey, guessesLockoutKey, nameLockoutKey, userLockoutKey } from '../../src/accounts/lockout.ts'
 import { LockedOut } from '../../src/base/errors.ts'
 import { bob, DURATION, neverChecked, newLockout } from '../support/lockout.ts'
 
@@ -163,33 +163,33 @@ test('-1 switches the lockout off (I5.9)', async () => {
 
 test('unknown names lock like users, and a flood of them takes limited memory (D6.3)', async () => {
   const { store, lockout, wrong, fail } = newLockout({ capacity: 100 })
-  for (let number = 0; number < 2000; number++) await wrong(countedName(`nobody-${number}`))
+  for (let number = 0; number < 2000; number++) await wrong(nameLockoutKey(`nobody-${number}`))
   assert.ok(store.size <= 100, `${store.size} entries`)
-  await fail(5, countedName('mallory'))
-  await assert.rejects(lockout.attempt(countedName('mallory'), neverChecked), LockedOut)
+  await fail(5, nameLockoutKey('mallory'))
+  await assert.rejects(lockout.attempt(nameLockoutKey('mallory'), neverChecked), LockedOut)
 })
 
 test('a flood of invented names does not push out the lock of a user (D6.3)', async () => {
   const { lockout, wrong, fail } = newLockout({ capacity: 100 })
   await fail(5)
-  for (let number = 0; number < 500; number++) await wrong(countedName(`nobody-${number}`))
+  for (let number = 0; number < 500; number++) await wrong(nameLockoutKey(`nobody-${number}`))
   await assert.rejects(lockout.attempt(bob, neverChecked), LockedOut)
 })
 
 test('an invented name is not kept in readable form: it may be a password in the wrong field', () => {
-  assert.doesNotMatch(countedName('hunter2').key, /hunter2/)
+  assert.doesNotMatch(nameLockoutKey('hunter2').key, /hunter2/)
 })
 
 test('users who are locked are listed with failures, end and count of unlocks; others are not (D6.5)', async () => {
   const { system, lockout, fail } = newLockout()
-  await fail(5, countedUser({ id: '8', unlocks: 3 }))
+  await fail(5, userLockoutKey({ id: '8', unlocks: 3 }))
   await fail(4)
-  await fail(5, countedName('nobody'))
+  await fail(5, nameLockoutKey('nobody'))
   const until = system.now() + DURATION
   assert.deepEqual(await lockout.lockedUsers(), [{ userId: '8', of: 'passwords', unlocks: 3, failures: 5, until }])
   system.pass(1)
-  await fail(5, countedGuesses({ id: '8', codeUnlocks: 2 }))
-  await fail(5, countedCodes({ id: '9', codeUnlocks: 0 }))
+  await fail(5, guessesLockoutKey({ id: '8', codeUnlocks: 2 }))
+  await fail(5, codesLockoutKey({ id: '9', codeUnlocks: 0 }))
   assert.deepEqual(
     await lockout.lockedUsers(),
     [

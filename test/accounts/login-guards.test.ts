@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import {
-  countedCodes,
-  countedDevice,
-  countedGuesses,
-  countedName,
-  countedUser,
+  codesLockoutKey,
+  deviceLockoutKey,
+  guessesLockoutKey,
+  nameLockoutKey,
+  userLockoutKey,
   Lockout,
 } from '../../src/accounts/lockout.ts'
 import { type Attempt, Login, type Mechanism, PasswordLoginPolicy } from '../../src/accounts/login.ts'
@@ -167,12 +167,14 @@ test('what cannot be a password is refused before any work', async t => {
 test('only the right password tells that an account is disabled, and that is on record (D2.2)', async t => {
   const { login, attempt, database, user, inserted } = await setUp(t)
   await disable(database, user)
+  await database.run(sql`UPDATE principals SET password = 'old:hash'`)
   await assert.rejects(login.withPassword(attempt('x')), wrong)
   inserted.length = 0
   const refusal = { code: 'account-disabled', message: 'This account is disabled.' }
   await assert.rejects(login.withPassword(attempt('hash', 'nora', { mechanism: 'basic' })), refusal)
   const detail = { mechanism: 'basic', why: 'disabled' }
   assert.deepEqual(inserted, [{ event: 'login-failed', ...about, detail }])
+  assert.equal((await presentUser(database, '7')).password, 'old:hash', 'the hash of a disabled user is not renewed')
 })
 
 test('the third wrong password locks, for names that nobody has too, and is on record once (D6.1)', async t => {
@@ -229,19 +231,25 @@ test('administrators are never locked out where the settings say so, and only th
   }
 })
 
-test('a device that the user has signed in from counts for itself, and its checks come first (D6.5)', async t => {
+test('a device that the user has signed in from counts for itself, and its checks come first in the queue of their network (D6.5, D19.16)', async t => {
   const { login, attempt, wrongTimes, lockout, user, turns } = await setUp(t, { hasDevices: true })
   const own = { client: { ...client, device: 'known' } }
   await wrongTimes(3)
-  assert.ok(await lockout.lockedUntil(countedUser(user)))
+  assert.ok(await lockout.lockedUntil(userLockoutKey(user)))
   await login.withPassword(attempt('hash', 'nora', own))
   await wrongTimes(3, 'nora', own)
-  assert.ok(await lockout.lockedUntil(countedDevice(user, 'digest')))
-  await wrongTimes(1, 'nobody', own)
-  assert.equal(await lockout.lockedUntil(countedName('nobody')), undefined)
+  assert.ok(await lockout.lockedUntil(deviceLockoutKey(user, 'digest')))
+  await wrongTimes(1, 'nobody', { client: { ...client, address: '2001:db8:1:2::7', device: 'known' } })
+  assert.equal(await lockout.lockedUntil(nameLockoutKey('nobody')), undefined)
   const preferred = turns.map(turn => (turn as { isPreferred: boolean }).isPreferred)
   assert.deepEqual(preferred, [false, false, false, true, true, true, true, false])
-  assert.deepEqual(turns[0], { of: client.address, isPreferred: false })
+  assert.deepEqual(
+    [turns[0], turns.at(-1)],
+    [
+      { of: client.address, isPreferred: false },
+      { of: '2001:db8:1:2::/64', isPreferred: false },
+    ],
+  )
 })
 
 test('HTTP Basic is a login at once; it cannot carry a second factor or replace a temporary password (D28.5, D33.3)', async t => {
@@ -299,7 +307,7 @@ test('a wrong current password is on record as such, and counts for the device t
     await assert.rejects(login.requireCurrentPassword(user, 'wrong', own), refusal)
   }
   assert.deepEqual(inserted[0], { event: 'login-failed', ...about, detail: { mechanism: 'current-password' } })
-  assert.equal(await lockout.lockedUntil(countedUser(user)), undefined)
+  assert.equal(await lockout.lockedUntil(userLockoutKey(user)), undefined)
   // Credentials that were verified on the device, and codes that come from it, are counted with them.
   await assert.rejects(login.requireStillGood(user, 'nora', own), { code: 'locked-out' })
   await assert.rejects(login.attemptFactor(user, own, 'recovery', yes), { code: 'locked-out' })
@@ -311,7 +319,7 @@ test('an error of a check is no wrong code, and no full day of wrong codes', asy
   const broken = new Error('broken')
   const check = () => Promise.reject(broken)
   await assert.rejects(login.attemptFactor(user, client, 'totp', check), broken)
-  assert.equal(await guessLockout.lockedUntil(countedGuesses(user)), undefined)
+  assert.equal(await guessLockout.lockedUntil(guessesLockoutKey(user)), undefined)
 })
 
 test('an outdated hash is renewed by a right password, and a busy service puts that off (D5.1)', async t => {
@@ -348,7 +356,7 @@ test('codes count with passwords, and a wrong one is on record with its kind (D2
     { event: 'login-failed', ...about, detail },
     { event: 'locked-out', ...about, detail },
   ])
-  assert.ok(await lockout.lockedUntil(countedUser(user)))
+  assert.ok(await lockout.lockedUntil(userLockoutKey(user)))
   await assert.rejects(login.attemptFactor(user, client, 'totp', yes), { code: 'locked-out' })
 })
 
@@ -357,8 +365,8 @@ test('where passwords are not counted, codes are, apart from them (D28.3)', asyn
     const { login, user, database, lockout, codeLockout } = await setUp(t, given)
     const who = 'maxAttempts' in given ? user : await storedUser(database, ADMIN, { name: 'admin' })
     for (let count = 1; count <= 4; count++) await login.attemptFactor(who, client, 'recovery', no)
-    assert.ok(await codeLockout.lockedUntil(countedCodes(who)))
-    assert.equal(await lockout.lockedUntil(countedUser(who)), undefined)
+    assert.ok(await codeLockout.lockedUntil(codesLockoutKey(who)))
+    assert.equal(await lockout.lockedUntil(userLockoutKey(who)), undefined)
     await assert.rejects(login.attemptFactor(who, client, 'recovery', yes), { code: 'locked-out' })
   }
 })
@@ -371,7 +379,7 @@ test('the codes of apps are counted for a day too, and only they (D28.3)', async
   }
   const locked = inserted.filter(({ event }) => event === 'locked-out')
   assert.deepEqual(locked, [{ event: 'locked-out', ...about, detail: { mechanism: 'totp' } }])
-  assert.ok(await guessLockout.lockedUntil(countedGuesses(user)))
+  assert.ok(await guessLockout.lockedUntil(guessesLockoutKey(user)))
   await assert.rejects(login.attemptFactor(user, client, 'totp', yes), {
     code: 'codes-locked-out',
     message: /^Too many wrong codes in a row: for a day, codes of apps are not accepted\. Use a passkey or a recovery/,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { MailQueue } from '../../src/accounts/mail-queue.ts'
+import { MailQueue, type MailOutcome } from '../../src/mails/mail-queue.ts'
 import { createLog, type Log } from '../../src/base/log.ts'
-import { type Mail, MailFailure } from '../../src/stores/smtp-mailer.ts'
+import { type Mail, MailFailure } from '../../src/mails/smtp-mailer.ts'
 import { until } from '../support/waiting.ts'
 
 const mailTo = (to: string): Mail => ({ to, subject: 's', text: 't', html: 'h' })
@@ -42,6 +42,32 @@ test('a mail that fails is tried again after each pause, then given up; others g
     () => tried.at(-1),
     to => to === 'last',
   )
+})
+
+test('a mail that fails is reported at first and at last, and one that is sent after a failure', async t => {
+  const reported: MailOutcome[] = []
+  const mailer = {
+    send: async ({ to }: Mail): Promise<void> => {
+      attempts.set(to, (attempts.get(to) ?? 0) + 1)
+      if (to === 'good' || (to === 'late' && attempts.get(to) === 3)) return
+      throw new MailFailure(`${to}: not now`, to === 'gone')
+    },
+    close: async () => {},
+  }
+  const attempts = new Map<string, number>()
+  const queue = new MailQueue(mailer, createLog('silent'), [1, 1], outcome => reported.push(outcome))
+  t.after(() => queue.close())
+  for (const to of ['good', 'late', 'gone', 'busy']) queue.add(async () => mailTo(to))
+  await until(
+    () => reported.length,
+    length => length >= 5,
+  )
+  const failed = (to: string, isFinal: boolean): MailOutcome => ({ to, failure: { why: `${to}: not now`, isFinal } })
+  const byName = (name: string): readonly MailOutcome[] => reported.filter(({ to }) => to === name)
+  assert.deepEqual(byName('good'), [])
+  assert.deepEqual(byName('late'), [failed('late', false), { to: 'late' }])
+  assert.deepEqual(byName('gone'), [failed('gone', true)])
+  assert.deepEqual(byName('busy'), [failed('busy', false), failed('busy', true)])
 })
 
 test('a permanently refused mail is not sent again', async t => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { networkOf } from '../../src/accounts/caller.ts'
+import { networkOf } from '../../src/accounts/network.ts'
 
 test('addresses of one IPv6 customer count as one network', () => {
   assert.equal(networkOf('2001:db8:1:2::1'), networkOf('2001:DB8:1:2:ffff:0:0:9'))

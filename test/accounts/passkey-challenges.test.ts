@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CHALLENGE_TTL, PasskeyChallenges } from '../../src/accounts/factors/passkey-challenges.ts'
+import { CHALLENGE_TTL, PasskeyChallenges } from '../../src/features/passkeys/passkey-challenges.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { relyingPartyOf } from '../../src/accounts/factors/passkeys.ts'
+import { relyingPartyOf } from '../../src/features/passkeys/passkeys.ts'
 
 const offered = {
   'https://store.example.org/': 'store.example.org',

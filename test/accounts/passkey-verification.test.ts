@@ -11,7 +11,7 @@ import {
   type RegistrationResponse,
   verifyAssertion,
   verifyRegistration,
-} from '../../src/accounts/factors/passkey-verification.ts'
+} from '../../src/features/passkeys/passkey-verification.ts'
 import {
   type Algorithm,
   attestation,

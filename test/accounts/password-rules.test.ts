@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  loadCommonPasswords,
-  NIST_MIN_LENGTH,
-  type PasswordRuleOptions,
-  PasswordRules,
-} from '../../src/accounts/password-rules.ts'
+import { type PasswordRuleOptions, PasswordRules, withNistProfile } from '../../src/accounts/password-rules.ts'
 import { InvalidInput } from '../../src/base/errors.ts'
 
 const none: PasswordRuleOptions = {
@@ -23,7 +18,7 @@ test('all rules are listed in one order, each with what a page needs to show it 
     ...all,
     custom: ['a', 'b+'],
     common: new Set(),
-    breached: { has: () => false },
+    added: [{ name: 'breached', kind: 'breached', holds: () => true, close: () => {} }],
   })
   assert.deepEqual(rules.all, [
     { name: 'min-length (10)', kind: 'min-length', value: 10 },
@@ -38,7 +33,6 @@ test('all rules are listed in one order, each with what a page needs to show it 
     { name: 'breached', kind: 'breached' },
   ])
   assert.deepEqual(new PasswordRules(none).all, [{ name: 'min-length (1)', kind: 'min-length', value: 1 }])
-  assert.equal(NIST_MIN_LENGTH, 15)
 })
 
 test('each class of characters is asked for by its own rule, and only where it is on (D5.2)', () => {
@@ -91,12 +85,16 @@ test('a password must not contain the name of the service, nor a word of the use
   assert.deepEqual(new PasswordRules(none).broken('my stowage nora', ['nora']), [], 'only with the common passwords')
 })
 
-test('a password known from leaks is refused as it is', () => {
-  const asked: string[] = []
-  const breached = { has: (password: string) => asked.push(password) > 0 && password === 'Leaked' }
-  const rules = new PasswordRules({ ...none, breached })
+test('a rule of a feature gets the password as it is, and is closed with the others', () => {
+  const seen: string[] = []
+  const holds = (password: string) => seen.push(password) > 0 && password !== 'Leaked'
+  const rules = new PasswordRules({
+    ...none,
+    added: [{ name: 'breached', kind: 'breached', holds, close: () => seen.push('closed') }],
+  })
   assert.deepEqual([rules.broken('Leaked'), rules.broken('leaked')], [['breached'], []])
-  assert.deepEqual(asked, ['Leaked', 'leaked'])
+  rules.close()
+  assert.deepEqual(seen, ['Leaked', 'leaked', 'closed'])
 })
 
 test('a refusal lists all rules that are broken; what cannot be a password is refused before (D5.2)', () => {
@@ -115,8 +113,11 @@ test('a refusal lists all rules that are broken; what cannot be a password is re
   })
 })
 
-test('the list of common passwords has tens of thousands, all in lower case', async () => {
-  const common = await loadCommonPasswords()
+test('the profile nist requires length, ignores the classes of characters, and rejects common passwords (D5.2)', async () => {
+  const classes = { lowercase: true, uppercase: true, number: true, symbol: true }
+  const { common = new Set(), ...rules } = await withNistProfile({ ...none, ...classes, custom: ['^x'], minLength: 10 })
+  assert.deepEqual(rules, { ...none, custom: ['^x'], minLength: 15 })
+  assert.equal((await withNistProfile({ ...none, minLength: 20 })).minLength, 20)
   assert.ok(common.size > 40_000)
   for (const password of ['password', '123456', 'qwertyuiop']) assert.ok(common.has(password), password)
   for (const password of common) assert.equal(password, password.toLowerCase())

@@ -32,7 +32,7 @@ import {
   requireName,
   type User,
 } from '../../src/accounts/users.ts'
-import { Conflict, InvalidInput, StartupError } from '../../src/base/errors.ts'
+import { Conflict, InvalidInput, SettingsError } from '../../src/base/errors.ts'
 import type { Database } from '../../src/stores/database.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { presentUser } from '../support/factor-services.ts'
@@ -338,7 +338,7 @@ test('the first password of admin is hashed and stored once, and must have 8 to 
   assert.equal(await hash(undefined), undefined)
   for (const count of [7, 2049]) {
     await assert.rejects(hash('🗝'.repeat(count)), {
-      constructor: StartupError,
+      constructor: SettingsError,
       message: `SERVICE_ADMIN_PASSWORD cannot be the first password of admin: it has ${count} characters, and must have 8 to 2048.`,
     })
   }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { guestFrom } from '../../src/accounts/caller.ts'
 import { SealedSecrets } from '../../src/accounts/sealed-secrets.ts'
-import type { NewFactor } from '../../src/accounts/factors/factor-rows.ts'
-import { SecondFactors } from '../../src/accounts/factors/second-factors.ts'
-import { hotp, stepAt } from '../../src/accounts/factors/totp.ts'
+import type { NewFactor } from '../../src/features/factors/factor-rows.ts'
+import { SecondFactors } from '../../src/features/factors/second-factors.ts'
+import { hotp, stepAt } from '../../src/features/factors/totp.ts'
 import { ADMIN } from '../../src/accounts/users.ts'
 import { createLog } from '../../src/base/log.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
@@ -47,7 +47,6 @@ async function setUp(t: TestContext, { offersPasskeys = true } = {}) {
     system,
     audit,
     log: createLog('error', { write: (line: string) => void lines.push(line) }),
-    passkeys: offersPasskeys ? passkeys : undefined,
     login: {
       attemptFactor: async (_user, _client, kind, check) => {
         calls.push(['attempt', kind])
@@ -59,6 +58,7 @@ async function setUp(t: TestContext, { offersPasskeys = true } = {}) {
       clearAway: async (id, except) => void calls.push(['clear', id, except?.id]),
     },
   })
+  factors.passkeys = offersPasskeys ? passkeys : undefined
   const user = await storedUser(database, '7')
   const present = () => presentUser(database, '7')
   /** The caller as they are now, in a session of theirs. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { guestFrom } from '../../src/accounts/caller.ts'
-import { boundTo, requireSessionOf, StepUp, type StepUpMode } from '../../src/accounts/factors/step-up.ts'
+import { boundTo, requireSessionOf, StepUp, type StepUpMode } from '../../src/accounts/step-up.ts'
 import type { User } from '../../src/accounts/users.ts'
 import { callerOf, client, keptAudit, sessionOf } from '../support/factor-services.ts'
 import { FakeSystem } from '../support/fake-system.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newRecoveryCodes, recoveryDigest } from '../../src/accounts/factors/second-factors.ts'
-import { base32, hotp, looksLikeCode, matchingStep, otpauthUri, stepAt } from '../../src/accounts/factors/totp.ts'
+import { newRecoveryCodes, recoveryDigest } from '../../src/features/factors/second-factors.ts'
+import { base32, hotp, looksLikeCode, matchingStep, otpauthUri, stepAt } from '../../src/features/factors/totp.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 
 /** The secret of the test vectors of both RFCs. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { schema } from '../../src/assembly/stores.ts'
-import { BackupRuns, RUN_TTL } from '../../src/backup/backup-runs.ts'
-import { BackupSchedule } from '../../src/backup/backup-schedule.ts'
+import { BackupRuns, RUN_TTL } from '../../src/features/backups/backup-runs.ts'
+import { BackupSchedule } from '../../src/features/backups/backup-schedule.ts'
 import { createLog } from '../../src/base/log.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
@@ -15,27 +15,36 @@ async function openNodes(t: { after(work: () => Promise<void>): void }) {
   t.after(() => database.close())
   await migrate(database, schema)
   const system = new FakeSystem()
-  const runs = new BackupRuns(database, system)
+  const runs = new BackupRuns(database, system, '/backup')
   const made: string[] = []
   const problems: string[] = []
-  const node = (name: string, make: BackupScheduleMake = async () => good) => {
+  const proven: string[] = []
+  const node = (name: string, make: BackupScheduleMake = async () => good, of = runs, prove?: Prove) => {
     const schedule = new BackupSchedule('0 * * * *', {
-      runs,
+      runs: of,
       system,
       log: createLog('silent'),
       make: async (started, signal) => {
         made.push(name)
         return await make(started, signal)
       },
+      prove:
+        prove &&
+        (async (backup, stop) => {
+          proven.push(name)
+          return await prove(backup, stop)
+        }),
       onProblem: problem => void problems.push(problem),
     })
     t.after(() => schedule.close())
     return schedule
   }
-  return { system, runs, made, problems, node }
+  return { database, system, runs, made, proven, problems, node }
 }
 
+type Prove = NonNullable<ConstructorParameters<typeof BackupSchedule>[1]['prove']>
 type BackupScheduleMake = ConstructorParameters<typeof BackupSchedule>[1]['make']
+const none = { ended: undefined, made: undefined, checked: undefined, proven: undefined }
 const good = { files: 2, bytes: 20, problem: null }
 
 test('the first backup is made at once, the next at the next time, and of several nodes only one makes it', async t => {
@@ -98,7 +107,7 @@ test('a backup that the end of the service interrupts is made by the next start,
   while (made.length === 0) await new Promise(setImmediate)
   await stopping.close()
   await running
-  assert.deepEqual([problems, await runs.report()], [[], { ended: undefined, made: undefined }])
+  assert.deepEqual([problems, await runs.report()], [[], none])
   await node('next').run()
   assert.deepEqual(made, ['stopping', 'next'])
 })
@@ -112,4 +121,109 @@ test('the backup of a node that has died is made by another one, but not before 
   system.pass(1)
   await node('other').run()
   assert.deepEqual(made, ['other'])
+})
+
+test('a start tries again what failed before it, and no more than once', async t => {
+  const { system, made, problems, node } = await openNodes(t)
+  const failing: BackupScheduleMake = async () => {
+    throw new Error('there is no folder')
+  }
+  const first = node('first', failing)
+  await first.run()
+  system.pass(1)
+  await first.run()
+  assert.deepEqual(made, ['first'])
+  const second = node('second', failing)
+  await second.run()
+  system.pass(1)
+  await second.run()
+  await node('third').run()
+  system.pass(1)
+  await node('fourth').run()
+  assert.deepEqual(made, ['first', 'second', 'third'])
+  assert.equal(problems.length, 2)
+})
+
+test('in another place the first backup is made at once, and those in the former place do not count', async t => {
+  const { database, system, runs, made, node } = await openNodes(t)
+  await node('here').run()
+  const elsewhere = new BackupRuns(database, system, 's3://bucket/kept')
+  assert.deepEqual(await elsewhere.report(), none)
+  system.pass(1)
+  await node('there', async () => ({ ...good, bytes: 30 }), elsewhere).run()
+  assert.deepEqual(made, ['here', 'there'])
+  assert.deepEqual([(await runs.report()).made?.bytes, (await elsewhere.report()).made?.bytes], [20, 30])
+})
+
+const found = { problem: null, note: null, restored: 5, newest: 7 }
+const made = async () => good
+
+test('each backup is proven once by one node, the newest again after a day, and a failure is told and tried again by a start', async t => {
+  const { system, runs, proven, problems, node } = await openNodes(t)
+  let problem: string | null = null
+  const nodes = ['one', 'two'].map(name => node(name, made, runs, async () => ({ ...found, problem })))
+  const all = () => Promise.all(nodes.map(one => one.run()))
+  await all()
+  await all()
+  assert.equal(proven.length, 1)
+  const first = await runs.report()
+  assert.deepEqual([first.proven?.restored_in, first.proven?.newest_change, first.proven?.proven], [5, 7, system.now()])
+  system.pass(HOUR)
+  problem = 'a file is damaged'
+  await all()
+  await all()
+  assert.deepEqual([proven.length, problems], [2, ['a file is damaged']])
+  const second = await runs.report()
+  assert.equal(second.checked?.proof_problem, 'a file is damaged')
+  assert.deepEqual(second.proven, first.proven, 'the last good one is still known')
+  await node('start', made, runs, async () => found).run()
+  assert.deepEqual(proven.slice(2), ['start'])
+  assert.equal((await runs.report()).checked?.proof_problem, null)
+})
+
+test('without a newer backup the newest one is proven again after a day', async t => {
+  const { system, proven, node } = await openNodes(t)
+  let attempts = 0
+  const once: BackupScheduleMake = async () => {
+    if (attempts++ > 0) throw new Error('the target is full')
+    return good
+  }
+  const one = node('one', once, undefined, async () => found)
+  for (let hour = 0; hour < 24; hour++) {
+    await one.run()
+    system.pass(HOUR)
+  }
+  assert.equal(proven.length, 1)
+  await one.run()
+  assert.equal(proven.length, 2)
+})
+
+test('no backup begins while another node proves one, unless that has died; a proof that a stop interrupts is made again', async t => {
+  const { system, runs, made: backups, proven, node } = await openNodes(t)
+  const stopping = node('stopping', made, runs, (_backup, signal) => {
+    return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+  })
+  const running = stopping.run()
+  while (proven.length === 0) await new Promise(setImmediate)
+  system.pass(HOUR)
+  await runs.renewProof((await runs.report()).made?.started ?? 0)
+  await node('other').run()
+  assert.deepEqual(backups, ['stopping'])
+  await stopping.close()
+  await running
+  await node('next', made, runs, async () => found).run()
+  assert.deepEqual(
+    [backups, proven],
+    [
+      ['stopping', 'next'],
+      ['stopping', 'next'],
+    ],
+  )
+
+  system.pass(24 * HOUR)
+  assert.ok(await runs.claimProof(false))
+  await node('third').run()
+  system.pass(RUN_TTL + 1)
+  await node('fourth').run()
+  assert.deepEqual(backups, ['stopping', 'next', 'fourth'])
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { superfluous } from '../../src/backup/keep.ts'
+import { superfluous } from '../../src/features/backups/keep.ts'
 
 const DAY = 86_400_000
 const dates = (...texts: string[]): number[] => texts.map(text => Date.parse(text))

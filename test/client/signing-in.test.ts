@@ -18,7 +18,9 @@ const service = await startProcess({ after })
 twice(rule => {
   rule('an application signs in and out, and reads its current user (W3.1)', async () => {
     const store = new EntryStore(service.base)
-    assert.deepEqual(await store.getUserInfo(), { user: 'guest', id: '_guest', clientAcceptLanguage: {} })
+    const { uri, ...guest } = await store.getUserInfo()
+    assert.deepEqual(guest, { user: 'guest', id: '_guest', clientAcceptLanguage: {} })
+    assert.match(uri ?? '', /\/_principals\/entry\/_guest$/)
     assert.equal((await store.getUserEntry()).getId(), '_guest')
     await rejectsWith(401, store.auth({ user: 'admin', password: 'not the password' }))
 

@@ -59,6 +59,14 @@ test('a URL that may hold a password is a secret', () => {
   assert.equal(absoluteUrl({ help }).kind.secret, false)
 })
 
+test('a URL with a password that is not escaped is refused, so that no part of it counts as host, port or path', () => {
+  const row = absoluteUrl({ protocols: ['postgres'], credentials: true, help })
+  for (const password of ['12/ss', '12?ss', '12#ss', '1%', '1%2', '/', 'p/ss@w'])
+    assert.equal(valueOf(row, `postgres://me:${password}@db.example/stowage`), undefined, password)
+  for (const password of ['12%2Fss', 'p*w', 'p@w', 'p:w', '100%25', ''])
+    assert.ok(valueOf(row, `postgres://me:${password}@db.example/stowage`), password)
+})
+
 test('an origin has scheme, host and port only', () => {
   const row = origin({ help })
   assert.equal(valueOf(row, 'https://App.example/'), 'https://app.example')

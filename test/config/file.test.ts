@@ -44,6 +44,11 @@ test('a named file that cannot be read stops the start with path and reason', t 
   refused(folder, /it is a folder/)
   writeFileSync('latin1', Buffer.from([0x61, 0x3d, 0xe4]))
   refused('latin1', /not UTF-8/)
+  assert.throws(
+    () => readConfigFile('absent', nothing),
+    { message: new RegExp(join(folder, 'absent')) },
+    'the whole path',
+  )
 })
 
 test('./service.properties that exists but cannot be read stops the start', t => {

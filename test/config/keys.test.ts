@@ -4,6 +4,7 @@ import { choice, integer } from '../../src/config/kinds.ts'
 import { groups, keys, rows } from '../../src/config/keys.ts'
 import { loadSettings } from '../../src/config/load.ts'
 import { isList, isMap, isPerIdp, locate, nearestKey, writeKey } from '../../src/config/key-pattern.ts'
+import { withSignOn } from './parsing.ts'
 
 test('every key is in exactly one group', () => {
   assert.deepEqual(
@@ -54,8 +55,9 @@ test('settings have the types of their rows (checked by the compiler)', () => {
   const base: string | undefined = settings['service.baseurl.folder']
   const sameSite: 'none' | 'lax' | 'strict' = settings['service.auth.cookie.samesite']
   const proxies: readonly string[] = settings['service.http.trusted-proxies.<n>']
-  const ages: ReadonlyMap<string, number> = settings['service.auth.saml.idp.<idp>.metadata.max-age']
-  const domains: ReadonlyMap<string, readonly string[]> = settings['service.auth.saml.idp.<idp>.domains.<n>']
+  const ages: ReadonlyMap<string, number> = withSignOn(settings)['service.auth.saml.idp.<idp>.metadata.max-age']
+  const domains: ReadonlyMap<string, readonly string[]> =
+    withSignOn(settings)['service.auth.saml.idp.<idp>.domains.<n>']
   // @ts-expect-error: a setting without default may be missing
   const folder: string = settings['service.baseurl.folder']
   // @ts-expect-error: the default is none of the words

@@ -24,7 +24,10 @@ export function changeLogSuite(engine: string, open: (t: TestContext) => Promise
     const file = sql`INSERT INTO files (context, entry, blob, size, sha256) VALUES ('3', '7', 'b', 1, 's')`
     assert.deepEqual(await subjects(file, sql`DELETE FROM files WHERE entry = '7'`), ['3/7'])
     const member = sql`INSERT INTO list_members (context, member, list, position) VALUES ('3', '7', '8', 1)`
-    assert.deepEqual(await subjects(member, sql`DELETE FROM list_members WHERE member = '7'`), ['3/7', '3/8'])
+    assert.deepEqual(await subjects(member), ['3/7', '3/8'])
+    assert.deepEqual(await subjects(sql`UPDATE list_members SET scope = '8' WHERE member = '7'`), ['3/7'])
+    assert.deepEqual(await subjects(sql`UPDATE list_members SET list = '9' WHERE member = '7'`), ['3/7', '3/8', '3/9'])
+    assert.deepEqual(await subjects(sql`DELETE FROM list_members WHERE member = '7'`), ['3/7', '3/9'])
     const relation = sql`INSERT INTO relations (target_context, target, source_context, source, part, subject, predicate, object)
     VALUES ('3', '7', '4', '9', 'info', 's', 'p', 'o')`
     assert.deepEqual(await subjects(relation, sql`DELETE FROM relations WHERE target = '7'`), ['3/7'])

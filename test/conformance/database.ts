@@ -210,6 +210,11 @@ export function databaseSuite(name: string, open: (t: TestContext) => Promise<Da
         breach,
       )
       assert.equal((await all(database)).length, 1)
+      await database.run(sql`CREATE TABLE required (name TEXT NOT NULL)`)
+      await assert.rejects(
+        database.run(sql`INSERT INTO required (name) VALUES (${null})`),
+        (error: unknown) => !(error instanceof UniqueViolation),
+      )
     })
 
     test('a statement after the end of its transaction is refused', async t => {

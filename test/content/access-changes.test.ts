@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { accessChange, membersChange } from '../../src/content/changes.ts'
+import { accessChange, membersChange } from '../../src/content/change-events.ts'
 import { principalUri } from '../../src/model/addresses.ts'
 import { newEntry } from '../../src/model/entry.ts'
 

@@ -82,17 +82,6 @@ test('an entry that was read before is read again without a statement, and for t
   assert.deepEqual(again, { ...first, statements: 0 })
 })
 
-test('an entry of a known context is read with one statement, with what other tables hold about it', async t => {
-  const { read, statements, loader, views, guest, close } = await openReads()
-  t.after(close)
-  await read()
-  statements.length = 0
-  const key = { context: '3', entry: '2' }
-  await loader.summary(key, SMALL)
-  await views.read(guest, key, true)
-  assert.equal(statements.length, 1)
-})
-
 test('a change of what other tables hold about an entry is seen by the next read', async t => {
   const { database, read, list, close } = await openReads()
   t.after(close)
@@ -108,20 +97,6 @@ test('a change of what other tables hold about an entry is seen by the next read
   // The guest may no longer read the members of the list.
   await database.run(sql`UPDATE entries SET acl = '{"rread":["./_principals/resource/5"]}' WHERE id = '2'`)
   assert.equal((await read()).isInList, false)
-})
-
-test('the summary of a large entry is read without its graphs, that of a small one is part of its row', async t => {
-  const { database, loader, statements, close } = await openReads()
-  t.after(close)
-  const summary = await loader.summary(KEY, SMALL)
-  assert.deepEqual([summary?.entryType, summary?.graphType, summary?.size], ['Local', 'None', 6])
-  assert.equal(statements.length, 1)
-  const metadata = JSON.stringify({ './3/resource/1': { 'x:p': [{ type: 'literal', value: 'a'.repeat(SMALL) }] } })
-  await database.run(sql`UPDATE entries SET metadata = ${metadata} WHERE id = '1'`)
-  statements.length = 0
-  assert.equal((await loader.summary(KEY, SMALL))?.size, metadata.length + 4)
-  assert.ok(statements.length > 1)
-  assert.ok(!statements.at(-1)?.parts.join('?').includes('created'))
 })
 
 setFlagsFromString('--expose-gc')

@@ -10,8 +10,11 @@ import { schema } from '../../src/assembly/stores.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { changesOf } from '../support/entries.ts'
 import { FakeSystem } from '../support/fake-system.ts'
+import { type Sql, sql } from '../../src/stores/sql.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { quotas } from '../support/quota.ts'
+
+const passwords = { hash: async (password: string) => `hash of ${password}` }
 
 test('a store is made with all of its test data or not at all, at the next start anew (W5)', async t => {
   const database = await openSqliteDatabase(join(await temporaryFolder(), 'store.sqlite'))
@@ -30,13 +33,37 @@ test('a store is made with all of its test data or not at all, at the next start
       database,
       changes: changesOf(database),
       ledger,
-      testHashes: async () => ({ donald: 'x', daisy: 'y', mickey: 'z' }),
+      withTestData: true,
+      passwords,
     })
 
   await assert.rejects(make(new Broken(database, new FakeSystem('broken'), options)), /the disk is full/)
   assert.equal(await findUserByName(database, 'donald'), undefined)
   assert.equal(await findUserByName(database, 'admin'), undefined)
   assert.equal(await make(sound), true)
-  assert.equal((await findUserByName(database, 'donald'))?.password, 'x')
+  assert.equal((await findUserByName(database, 'donald'))?.password, 'hash of donaldDonald12')
   assert.equal(await make(sound), false)
+})
+
+test('a store of an earlier build gets the titles of users and groups of the system, unless somebody has written metadata (D18.24)', async t => {
+  const database = await openSqliteDatabase(join(await temporaryFolder(), 'store.sqlite'))
+  t.after(() => database.close())
+  await migrate(database, schema)
+  const ledger = new Ledger(database, new FakeSystem('titles'), quotas(-1, { enforced: false }))
+  await initialise({ database, changes: changesOf(database), ledger, withTestData: false, passwords })
+  const read = async (): Promise<ReadonlyMap<string, string>> => {
+    const rows = await database.all<{ id: string; metadata: string }>(
+      sql`SELECT id, metadata FROM entries WHERE context = '_principals'`,
+    )
+    return new Map(rows.map(({ id, metadata }) => [id, metadata]))
+  }
+  const fresh = await read()
+  assert.deepEqual([...fresh.keys()].toSorted(), ['_admin', '_admins', '_guest', '_users'])
+  const own = '{"./_principals/resource/_users":{"http://purl.org/dc/terms/title":[{"type":"literal","value":"Us"}]}}'
+  await database.run(sql`UPDATE entries SET metadata = '{}' WHERE context = '_principals'`)
+  await database.run(sql`UPDATE entries SET metadata = ${own} WHERE id = '_users'`)
+  await database.run(sql`INSERT INTO metadata_revisions (context, entry, number, time, author, metadata)
+    VALUES ('_principals', '_admins', 1, 0, '_admin', '{}')`)
+  for (const statement of schema.find(({ id }) => id === 60)?.statements ?? []) await database.run(statement as Sql)
+  assert.deepEqual(await read(), new Map([...fresh, ['_users', own], ['_admins', '{}']]))
 })

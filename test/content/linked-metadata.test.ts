@@ -3,12 +3,22 @@ import { test } from 'node:test'
 import { guestFrom } from '../../src/accounts/caller.ts'
 import { everybody, newEntry } from '../../src/model/entry.ts'
 import { insertEntry } from '../support/entries.ts'
-import { linkedMetadata } from '../../src/content/lookup.ts'
+import { linkedMetadata, type LinkTraversal } from '../../src/features/traversal/linked-metadata.ts'
 import { literal, uri } from '../../src/graph/graph.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { schema } from '../../src/assembly/stores.ts'
 import { sql } from '../../src/stores/sql.ts'
+import type { Queries } from '../../src/stores/database.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
+
+const walk: LinkTraversal = {
+  links: [{ predicate: 'http://ex.org/part', isInverse: false }],
+  depth: 10,
+  limit: 1000,
+  withinContext: false,
+  stops: [],
+}
+const from = (queries: Queries) => ({ queries, target: async () => undefined })
 
 test('a walk along links has at most a thousand entries (W3.5)', async t => {
   const database = await openSqliteDatabase(':memory:')
@@ -31,8 +41,7 @@ test('a walk along links has at most a thousand entries (W3.5)', async t => {
     for (const id of ids) await insertEntry(tx, newEntry({ ...common, context: '3', id, metadata: about(id) }))
   })
   const guest = guestFrom({ address: '127.0.0.1', userAgent: '', device: undefined })
-  const walk = { predicates: new Set(['http://ex.org/part']), depth: 10, withinContext: false }
-  const graph = await linkedMetadata(database, guest, start, walk)
+  const graph = await linkedMetadata(from(database), guest, start, walk)
   assert.equal(Object.keys(graph).length, 1000)
 })
 
@@ -52,7 +61,6 @@ test('a walk ends where its graph grows too long, however few the entries', asyn
   const chain = Array.from({ length: 9 }, (_, id) => newEntry({ ...common, id: String(id), metadata: next(id) }))
   for (const entry of chain) await insertEntry(database, entry)
   const guest = guestFrom({ address: '127.0.0.1', userAgent: '', device: undefined })
-  const walk = { predicates: new Set(['http://ex.org/part']), depth: 10, withinContext: false }
-  const graph = await linkedMetadata(database, guest, { context: '3', id: '0' }, walk)
+  const graph = await linkedMetadata(from(database), guest, { context: '3', id: '0' }, walk)
   assert.equal(Object.keys(graph).length, 4)
 })

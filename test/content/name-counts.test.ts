@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NameCounts } from '../../src/content/statistics.ts'
+import { NameCounts } from '../../src/features/statistics/statistics.ts'
 
 test('names are counted in total and by entry, the most frequent first', () => {
   const names = new NameCounts()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createLog } from '../../src/base/log.ts'
 import { EntryLoader } from '../../src/content/entry-loader.ts'
-import { Trash } from '../../src/content/trash/trash.ts'
+import { Trash } from '../../src/features/trash/trash.ts'
 import { Files } from '../../src/files/files.ts'
 import { Garbage } from '../../src/files/garbage.ts'
 import { Ledger } from '../../src/files/quota-ledger.ts'
@@ -47,12 +47,12 @@ async function openTrash(t: TestContext, days: number) {
     })
     await insertEntry(database, newEntry({ context: '3', id, by: undefined, now: system.now() }))
     await database.run(sql`INSERT INTO trashed_entries
-      SELECT ${id} AS root, CAST(${system.now()} AS BIGINT), '_admin', NULL, NULL, e.*, 1 FROM entries e WHERE id = ${id}`)
+      SELECT ${id} AS root, CAST(${system.now()} AS BIGINT), '_admin', NULL, NULL, e.*, 1, NULL FROM entries e WHERE id = ${id}`)
     await database.run(sql`DELETE FROM entries WHERE id = ${id}`)
   }
   const left = async (): Promise<string[]> =>
     (await database.all<{ id: string }>(sql`SELECT id FROM trashed_entries ORDER BY id`)).map(({ id }) => id)
-  const used = async (): Promise<number> => (await ledger.quotaOf(database, '3')).fillLevel
+  const used = async (): Promise<number> => (await ledger.quotaOf(database, '3')).used.bytes
   return { trash, system, put, left, used }
 }
 

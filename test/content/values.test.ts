@@ -14,7 +14,7 @@ test('a wrong id, or one that occurs twice, is found wherever it is, and named',
     const message = `The id "${twice}" occurs twice. Send each id once.`
     assert.throws(() => requireDistinct(ids.with(place, twice)), { constructor: Conflict, message })
   }
-  assert.throws(() => requireIds('x1'), { message: 'The members must be an array of entry ids, but are a text.' })
+  assert.throws(() => requireIds('x1'), { message: 'The members must be an array of entry ids, but are a string.' })
   assert.throws(() => requireIds([[]]), { message: 'Each member must be an entry id, but one is an array.' })
 })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { guestFrom } from '../../src/accounts/caller.ts'
 import { TooLarge } from '../../src/base/errors.ts'
-import { FileZips } from '../../src/content/archive/file-zip.ts'
+import { FileZips } from '../../src/features/zips/file-zip.ts'
 import type { Files } from '../../src/files/files.ts'
 import { everybody, newEntry } from '../../src/model/entry.ts'
 import { sql } from '../../src/stores/sql.ts'
@@ -27,7 +27,7 @@ test('a list of too many entries is refused as a zip before they are read, also 
   const { counted, statements } = countStatements(database)
   const zips = new FileZips({ database: counted, files: {} as Files, system: new FakeSystem() })
   const guest = guestFrom({ address: '127.0.0.1', userAgent: '' })
-  const open = () => zips.open(guest, '3', ['outer'])
+  const open = () => zips.open(guest, '3', ['outer'], { onEnd: () => {} })
 
   await fill(1, 9998)
   assert.equal((await open()).name, 'outer')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { findFile, isFile, moveFile, putFile, removeFile, removeFilesOf } from '../../src/files/file-records.ts'
-import { Ledger } from '../../src/files/quota-ledger.ts'
+import { Ledger, quotaObject } from '../../src/files/quota-ledger.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase } from '../support/store.ts'
@@ -22,7 +22,7 @@ async function setUp(t: TestContext, options: QuotaOptions = quotas(100)) {
 }
 
 const tooLarge = (quota: number, fillLevel: number, needed: number) => ({
-  name: 'TooLarge',
+  name: 'QuotaExceeded',
   code: 'quota-exceeded',
   message: `The context has a quota of ${quota} bytes and holds ${fillLevel}; ${needed} more do not fit.`,
 })
@@ -37,16 +37,28 @@ test('a context has the quota of the settings until it gets its own, which may b
   assert.equal(ledger.enforced, true)
   await ledger.reserve(inContext('3'), 'a', 30)
   await commit('a', 30)
-  assert.deepEqual(await ledger.quotaOf(database, '3'), { quota: 100, fillLevel: 30, hasDefaultQuota: true })
+  assert.deepEqual(quotaObject(await ledger.quotaOf(database, '3')), {
+    quota: 100,
+    fillLevel: 30,
+    hasDefaultQuota: true,
+  })
   await ledger.setQuota(database, '3', 50)
-  assert.deepEqual(await ledger.quotaOf(database, '3'), { quota: 50, fillLevel: 30, hasDefaultQuota: false })
+  assert.deepEqual(quotaObject(await ledger.quotaOf(database, '3')), {
+    quota: 50,
+    fillLevel: 30,
+    hasDefaultQuota: false,
+  })
   await ledger.setQuota(database, '3', undefined)
-  assert.deepEqual(await ledger.quotaOf(database, '3'), { quota: 100, fillLevel: 30, hasDefaultQuota: true })
+  assert.deepEqual(quotaObject(await ledger.quotaOf(database, '3')), {
+    quota: 100,
+    fillLevel: 30,
+    hasDefaultQuota: true,
+  })
   await ledger.close(database, '3')
   const unknown = { code: 'not-found', message: 'There is no context "3".' }
   await assert.rejects(ledger.quotaOf(database, '3'), unknown)
   await assert.rejects(ledger.setQuota(database, '3', 5), unknown)
-  assert.equal((await ledger.quotaOf(database, '4')).fillLevel, 0)
+  assert.equal((await ledger.quotaOf(database, '4')).used.bytes, 0)
 })
 
 test('storage is reserved up to the quota and not a byte further; what is refused reserves nothing (D7.3)', async t => {
@@ -159,7 +171,7 @@ test('parts of an upload are kept, committed and cancelled with it (D7.5)', asyn
   const { ledger, database, commit, space } = await setUp(t)
   const uploads = async () => (await database.all<{ blob: string }>(sql`SELECT blob FROM uploads`)).length
   const reservation = await ledger.reserve(inContext('3'), 'a', 10)
-  await ledger.addPart(reservation, 'part')
+  await ledger.addBlob(reservation, 'part')
   assert.equal(await uploads(), 2)
   assert.deepEqual(
     (await ledger.abandoned(true)).map(({ blob }) => blob),
@@ -167,10 +179,10 @@ test('parts of an upload are kept, committed and cancelled with it (D7.5)', asyn
   )
   await commit('a', 10)
   assert.equal(await uploads(), 0)
-  await assert.rejects(ledger.addPart(reservation, 'late'), reservationExpired)
+  await assert.rejects(ledger.addBlob(reservation, 'late'), reservationExpired)
   await assert.rejects(ledger.grow(reservation, 1, 1), reservationExpired)
   const second = await ledger.reserve(inContext('3'), 'b', 10)
-  await ledger.addPart(second, 'part 2')
+  await ledger.addBlob(second, 'part 2')
   assert.equal(await ledger.cancel(second), true)
   assert.equal(await ledger.cancel(second), false)
   assert.equal(await uploads(), 0)

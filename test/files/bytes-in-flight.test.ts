@@ -6,7 +6,7 @@ import { createLog } from '../../src/base/log.ts'
 import { Files } from '../../src/files/files.ts'
 import { Garbage } from '../../src/files/garbage.ts'
 import { Ledger } from '../../src/files/quota-ledger.ts'
-import { StagedImports } from '../../src/files/staged-import.ts'
+import { StagedImports } from '../../src/features/archives/staged-import.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { FakeSystem } from '../support/fake-system.ts'
@@ -25,7 +25,7 @@ async function openStore(t: TestContext) {
   const ledger = new Ledger(database, machine.system, quotas(QUOTA))
   const garbage = new Garbage(database, blobs, ledger, machine.system)
   const files = new Files({ database, blobs }, { ledger, garbage }, machine, { maxFileSize: -1 })
-  const imports = new StagedImports({ database, blobs, ledger, garbage, ...machine }, { maxFileSize: -1 })
+  const imports = new StagedImports({ database, blobs, files, ledger, garbage, ...machine })
   await ledger.open(database, CONTEXT)
   const usage = async () => ({ ...(await database.get<object>(sql`SELECT used, reserved FROM quota_usage`)) })
   return { database, blobs, files, imports, usage }

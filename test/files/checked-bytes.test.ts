@@ -4,8 +4,8 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { createLog } from '../../src/base/log.ts'
-import { VirusScan, type VirusScanOptions } from '../../src/files/virus-scan.ts'
-import { ScannerFailure, type ScanResult } from '../../src/stores/clamd.ts'
+import { VirusScan, type VirusScanOptions } from '../../src/features/virus-scan/virus-scan.ts'
+import { ScannerFailure, type ScanResult } from '../../src/features/virus-scan/clamd.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { verified } from '../../src/files/verified-read.ts'
 
@@ -60,10 +60,9 @@ function scanOf(reply: () => Promise<ScanResult>, options: Partial<VirusScanOpti
         return await reply()
       },
     },
-    concurrency: 1,
     onInfected: async (found: unknown) => void infected.push(found),
   }
-  const all = { maxSize: 10, large: 'reject', failure: 'reject', ...options } as const
+  const all = { maxSize: 10, unscanned: 'reject', ...options } as const
   const scan = new VirusScan(deps as never, all)
   const require = (given: object = {}) => scan.require({ ...scanned, signal: new AbortController().signal, ...given })
   return { scan, require, system, infected, lines, scans: () => scans, destroyed: () => destroyed }
@@ -95,7 +94,7 @@ test('a file larger than the limit is not scanned; it is refused, or stored with
     extra: { limit: 10 },
   })
   assert.deepEqual([refused.scans(), refused.scan.counts['too-large']], [1, 1])
-  const stored = scanOf(clean, { large: 'store' })
+  const stored = scanOf(clean, { unscanned: 'store' })
   await stored.require({ size: 11 })
   const [{ msg, context, entry, size } = {}] = stored.lines
   const text = 'a file too large for the virus scanner was stored without a scan'
@@ -131,10 +130,10 @@ test('while the scanner fails files are refused, or stored with a warning; after
     assert.deepEqual([scans(), destroyed()], isTimeout ? [2, 2] : [3, 3])
     assert.equal(scan.counts.failed, 3)
   }
-  const stored = scanOf(async () => Promise.reject(new ScannerFailure('away')), { failure: 'store' })
+  const stored = scanOf(async () => Promise.reject(new ScannerFailure('away')), { unscanned: 'store' })
   await stored.require()
   assert.equal(stored.lines.at(-1)?.['msg'], 'a file was stored without a virus scan, because the scanner failed')
-  const other = scanOf(async () => Promise.reject(new Error('a fault of ours')), { failure: 'store' })
+  const other = scanOf(async () => Promise.reject(new Error('a fault of ours')), { unscanned: 'store' })
   await assert.rejects(other.require(), /a fault of ours/)
 })
 

@@ -20,8 +20,10 @@ import { quotas } from '../support/quota.ts'
 
 const PLACE = { context: '3', id: '1' }
 const OLD = randomBytes(20_000)
-/** More than a batch of the blob store and a step of the ledger, in chunks that do not divide them. */
-const NEW = randomBytes(1_100_000)
+/** Three batches of the blob store, in chunks that do not divide them. */
+const NEW = randomBytes(600_000)
+/** More than a step of the ledger, which books the bytes of an upload of unknown length in steps. */
+const LONG = randomBytes(1_100_000)
 
 /** A power cut is not what is tried here. */
 const quickFiles: FileCalls = { ...nodeFileCalls, sync: async () => undefined }
@@ -63,7 +65,7 @@ const put = (bytes: Buffer, isDeclared = true) => ({
 })
 const operations = {
   upload: { before: undefined, ...put(NEW) },
-  'upload of unknown length': { before: undefined, ...put(NEW, false) },
+  'upload of unknown length': { before: undefined, ...put(LONG, false) },
   replacement: { before: OLD, ...put(NEW) },
   'replacement by less': { before: NEW, ...put(OLD) },
   deletion: {

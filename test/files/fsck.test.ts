@@ -182,6 +182,20 @@ const withMembers = <T extends object>(object: T, members: Partial<T>): T =>
     },
   })
 
+test('a reservation in a context that is gone, which still counts for a user and the store, is found and released (D7.5)', async t => {
+  const { database, blobs, find } = await openStore(t)
+  await database.run(sql`INSERT INTO principals (id, kind, name) VALUES ('u', 'user', 'u')`)
+  await database.run(sql`INSERT INTO quota_usage (kind, owner, used, files, reserved, reserved_files)
+    VALUES ('user', 'u', 0, 0, 7, 1), ('store', '', 12, 2, 7, 1)`)
+  await database.run(sql`INSERT INTO uploads (blob, context, user_id, reserved, reserved_files, expires)
+    VALUES ('b', 'gone', 'u', 7, 1, 99999999999999)`)
+  const message = 'context gone, which is gone: 7 bytes and 1 files are reserved for uploads that ended'
+  const { findings } = await fsck({ database, blobs, isExclusive: true }, true)
+  assert.deepEqual(findings, [{ kind: 'reservation', repairable: true, message }])
+  assert.deepEqual(await database.all(sql`SELECT owner FROM quota_usage WHERE reserved > 0 OR reserved_files > 0`), [])
+  assert.deepEqual(await find(), [])
+})
+
 test('while the service runs, the bytes and reservations of uploads in progress are left alone (D7.5)', async t => {
   const { database, blobs, write } = await openStore(t)
   const [uploading, discarded, orphan] = [await write('upload'), await write('discarded'), await write('orphan')]

@@ -4,10 +4,11 @@ import { Readable } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { StoreUnavailable } from '../../src/base/errors.ts'
-import { Files, type FilesOptions, type Incoming, type ReachedThreshold } from '../../src/files/files.ts'
+import { Files, type FilesOptions, type Incoming } from '../../src/files/files.ts'
 import { Garbage } from '../../src/files/garbage.ts'
 import { Ledger } from '../../src/files/quota-ledger.ts'
-import { Scrubber } from '../../src/files/scrubber.ts'
+import type { ReachedThreshold } from '../../src/files/quota-thresholds.ts'
+import { Scrubber } from '../../src/features/scrub/scrubber.ts'
 import { readZip, writeZip, type ZipFolder, type ZipMember } from '../../src/files/zip.ts'
 import { BlobMissing, type BlobStore } from '../../src/stores/blob-store.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
@@ -142,13 +143,14 @@ test('the scanner learns what is stored, where, and who sends it; what it refuse
   const scanned: Record<string, unknown>[] = []
   const sender = { userId: 'u', address: '10.0.0.1' }
   const { signal } = new AbortController()
-  const virusScan = {
+  const scanner = {
+    requireScannable: () => {},
     async require(file: object) {
       scanned.push({ ...file })
       if (scanned.length > 1) throw new Error('refused')
     },
   }
-  const { put, deleted, spaces } = await openFiles(t, { virusScan })
+  const { put, deleted, spaces } = await openFiles(t, { scanner })
   const blob = await put('1', 'abc', { sender, signal })
   const sha256 = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
   assert.deepEqual(scanned, [{ blob, size: 3, sha256, context: '3', entry: '1', sender, signal }])

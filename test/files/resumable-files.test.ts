@@ -4,17 +4,19 @@ import { type TestContext, test } from 'node:test'
 import { Garbage } from '../../src/files/garbage.ts'
 import { fsck } from '../../src/files/fsck.ts'
 import { Ledger, RESERVATION_TTL } from '../../src/files/quota-ledger.ts'
-import { ResumableFiles, type ResumableUpload } from '../../src/files/resumable-files.ts'
+import { ResumableFiles } from '../../src/features/uploads/resumable-files.ts'
+import type { ResumableUpload } from '../../src/features/uploads/resumable-upload.ts'
 import type { Queries } from '../../src/stores/database.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { sql } from '../../src/stores/sql.ts'
+import { insertUploadTarget } from '../support/entries.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { inContext, quotas, usedBytes } from '../support/quota.ts'
 import { newDatabase } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { eventually } from '../support/waiting.ts'
 
-const HOUR = 3_600_000
+const DAY = 86_400_000
 const MIB = 2 ** 20
 
 async function open(t: TestContext) {
@@ -22,20 +24,21 @@ async function open(t: TestContext) {
   const blobs = await FolderBlobStore.open(`${folder}/files`)
   const ledger = new Ledger(database, system, quotas(300 * MIB))
   await ledger.open(database, '3')
-  const files = new ResumableFiles({ database, blobs, ledger, system }, { ttl: HOUR })
+  await insertUploadTarget(database, 'u', { context: '3', id: '1' })
+  const files = new ResumableFiles({ database, blobs, ledger, system })
   const garbage = new Garbage(database, blobs, ledger, system)
-  const create = (length: number) =>
-    files.create({
-      uploader: 'u',
-      payers: inContext('3'),
-      entry: '1',
-      length,
-      mediaType: 'text/plain',
+  const create = async (length: number): Promise<ResumableUpload> => {
+    const upload = { uploader: 'u', payers: inContext('3'), entry: '1', length, mediaType: 'text/plain' }
+    const single = {
+      hasShare: true,
       fileName: undefined,
-      isPart: false,
+      metadata: undefined,
+      isPartial: false,
       isEntryNew: false,
       replaced: undefined,
-    })
+    }
+    return await files.find(await database.transaction(tx => files.create(tx, { ...upload, ...single })))
+  }
   const append = (upload: ResumableUpload, bytes: AsyncIterable<Uint8Array>, options: typeof inSteps) =>
     files.claim(upload, claimed => files.append(claimed, bytes, options))
   const complete = (upload: ResumableUpload) => files.claim(upload, claimed => files.complete(claimed))
@@ -60,7 +63,7 @@ for (const isExclusive of [true, false])
     assert.equal((await files.find(upload.id)).received, 60)
     assert.deepEqual(await usedBytes(database, '3'), { used: 0, reserved: 100 })
     assert.deepEqual((await fsck({ database, blobs, isExclusive: true }, true)).findings, [])
-    system.pass(HOUR - 1)
+    system.pass(DAY - 1)
     await garbage.recover(isExclusive)
     assert.equal((await files.find(upload.id)).isExpired, 0)
     system.pass(2)
@@ -70,7 +73,7 @@ for (const isExclusive of [true, false])
     assert.deepEqual(await blobs.unfinished(), [])
     await files.forgetOld()
     assert.equal((await files.find(upload.id)).isExpired, 1, 'its client still learns what happened')
-    system.pass(25 * HOUR)
+    system.pass(DAY)
     await files.forgetOld()
     await assert.rejects(files.find(upload.id), { code: 'not-found' })
   })
@@ -107,6 +110,34 @@ test('what arrived before an error of the sender is kept; long requests are reco
   })
   await assert.rejects(refused, /wrong checksum/)
   assert.equal((await files.find(upload.id)).received, 130 * MIB)
+})
+
+test('nothing is kept of a long request that turns out to have too many bytes (D42.4)', async t => {
+  const { files, create, append } = await open(t)
+  const upload = await append(await create(200 * MIB), chunks(Buffer.alloc(10)), inSteps)
+  const mib = Buffer.alloc(MIB)
+  const tooMany = chunks(...Array.from({ length: 201 }, () => mib))
+  await assert.rejects(append(upload, tooMany, inSteps), { code: 'upload-too-long' })
+  assert.equal((await files.find(upload.id)).received, 10)
+})
+
+test('a user has at most 1000 uploads that can go on (D42.6)', async t => {
+  const { database, files, create, system } = await open(t)
+  const first = await create(1)
+  await database.transaction(async tx => {
+    for (let count = 1; count < 1000; count++)
+      await tx.run(sql`INSERT INTO resumable_uploads (id, uploader, context, entry, blob, length, media_type, expires)
+        SELECT ${`u${count}`}, uploader, context, entry, ${`b${count}`}, length, media_type, expires
+          FROM resumable_uploads WHERE id = ${first.id}`)
+  })
+  await assert.rejects(create(1), {
+    code: 'conflict',
+    message: 'A user has at most 1000 uploads in progress. Finish or delete one first.',
+  })
+  await database.transaction(tx => files.cancel(tx, first))
+  await create(1)
+  system.pass(DAY + 1)
+  await create(1)
 })
 
 test('a request keeps its claim for as long as it lasts, and no longer (D42.2)', async t => {
@@ -146,7 +177,7 @@ test('a file whose bytes one process has received is not read again for its dige
   assert.deepEqual(await complete(await append(one, chunks(rest), inSteps)), stored)
   assert.equal(reads, 0)
 
-  const other = new ResumableFiles({ database, blobs, ledger, system }, { ttl: HOUR })
+  const other = new ResumableFiles({ database, blobs, ledger, system })
   const begun = await append(await create(1000), chunks(first), inSteps)
   const whole = await other.claim(begun, claimed => other.append(claimed, chunks(rest), inSteps))
   assert.deepEqual(await complete(whole), stored, 'the first one has not seen all')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { createLog } from '../../src/base/log.ts'
 import { Conflict } from '../../src/base/errors.ts'
-import { type StagedImport, StagedImports } from '../../src/files/staged-import.ts'
+import { type StagedImport, StagedImports } from '../../src/features/archives/staged-import.ts'
 import { Garbage } from '../../src/files/garbage.ts'
 import { RESERVATION_TTL, Ledger } from '../../src/files/quota-ledger.ts'
 import type { BlobStore } from '../../src/stores/blob-store.ts'
@@ -31,7 +31,8 @@ async function openStore(t: TestContext, wrap: (blobs: BlobStore) => BlobStore =
   const ledger = new Ledger(database, system, quotas(100))
   const garbage = new Garbage(database, blobs, ledger, system)
   await ledger.open(database, '3')
-  const deps = { database, blobs, ledger, garbage, system, log: createLog('silent') }
+  const files = { options: { maxFileSize: -1 } }
+  const deps = { database, blobs, files, ledger, garbage, system, log: createLog('silent') }
   return { deps, database, blobs, garbage, system }
 }
 
@@ -39,7 +40,7 @@ for (const isExclusive of [true, false]) {
   const how = isExclusive ? 'at the next start' : 'by the sweep, once its lease has lapsed'
   test(`an import that died is undone with all its parts ${how}, and cannot be committed then (D7.3, D7.5)`, async t => {
     const { deps, database, blobs, garbage, system } = await openStore(t)
-    const stagedImports = new StagedImports(deps, { maxFileSize: -1 })
+    const stagedImports = new StagedImports(deps)
     const spaces = async () =>
       (await database.all<object>(sql`SELECT used, reserved FROM quota_usage`)).map(row => ({ ...row }))
     const present = async (): Promise<number> => {
@@ -81,7 +82,7 @@ for (const late of ['the archive', 'a part'] as const) {
     }
     const open = (): AsyncGenerator<Uint8Array> => (late === 'the archive' ? lapsing() : bytesOf('archive'))
     const incoming = { declaredSize: undefined, open, signal: new AbortController().signal }
-    const ended = new StagedImports(deps, { maxFileSize: -1 }).receive('3', incoming, async (staged: StagedImport) => {
+    const ended = new StagedImports(deps).receive('3', incoming, async (staged: StagedImport) => {
       await staged.stage(late === 'a part' ? lapsing() : bytesOf('part'))
       await database.transaction(tx => staged.replaceFiles(tx, async () => {}))
     })
@@ -94,7 +95,7 @@ test('an import whose client leaves after the last byte changes nothing (D7.4)',
   const { deps, database, blobs } = await openStore(t)
   const client = new AbortController()
   const incoming = { declaredSize: undefined, open: () => bytesOf('archive'), signal: client.signal }
-  const ended = new StagedImports(deps, { maxFileSize: -1 }).receive('3', incoming, async staged => {
+  const ended = new StagedImports(deps).receive('3', incoming, async staged => {
     await staged.reserve({ count: 1, total: 4, largest: 4 })
     await staged.stage(bytesOf('part'))
     client.abort(new Error('the client has gone'))

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { InvalidInput } from '../../src/base/errors.ts'
-import { type RandomAccess, readZip, type ZipPart } from '../../src/files/zip.ts'
+import { type RandomAccess, readZip, type ZipEntry } from '../../src/files/zip.ts'
 import { archiveOf, type Member } from '../support/archives.ts'
 
 /** An archive that counts how often it is read. */
@@ -17,8 +17,8 @@ function sourceOf(archive: Buffer): { source: RandomAccess; reads: () => number 
   return { source: { size: archive.length, read }, reads: () => reads }
 }
 
-async function partsOf(source: RandomAccess): Promise<ZipPart[]> {
-  const parts: ZipPart[] = []
+async function partsOf(source: RandomAccess): Promise<ZipEntry[]> {
+  const parts: ZipEntry[] = []
   for await (const part of readZip(source)) parts.push(part)
   return parts
 }
@@ -37,7 +37,7 @@ test('each member of a large zip is read whole, in any order, and the directory 
   )
   assert.ok(reads() < 20, `${reads()} reads`)
   for (const number of [2499, 0, 7, 1200, 8, 1201, 2498, 7, 1]) {
-    assert.deepEqual(await buffer(await (parts[number] as ZipPart).open()), (members[number] as Member).bytes)
+    assert.deepEqual(await buffer(await (parts[number] as ZipEntry).open()), (members[number] as Member).bytes)
   }
 })
 
@@ -46,7 +46,7 @@ test('a zip whose directory refers to bytes beyond its end is refused', async ()
   // In the directory, the offset of the only member (APPNOTE 4.3.12).
   archive.writeUInt32LE(archive.length + 100, archive.indexOf('PK\x01\x02', 0, 'latin1') + 42)
   const [part] = await partsOf(sourceOf(archive).source)
-  await assert.rejects((part as ZipPart).open(), (error: unknown) => {
+  await assert.rejects((part as ZipEntry).open(), (error: unknown) => {
     assert.ok(error instanceof InvalidInput)
     assert.equal(error.code, 'invalid-archive')
     return true

@@ -53,7 +53,7 @@ test('terms are stored with their members in one order, and without further ones
     [[{ type: 'literal', value: 'a', datatype: 'urn:d', lang: 'en' }], [{ type: 'literal', value: 'a', lang: 'en' }]],
     [[{ type: 'literal', lang: 'en', value: 'a' }], [{ type: 'literal', value: 'a', lang: 'en' }]],
     [[{ type: 'bnode', value: 'a' }], [{ type: 'bnode', value: '_:a' }]],
-    [[null, { type: 'literal', value: 'a' }], [{ type: 'literal', value: 'a' }]],
+    [[{ type: 'literal', value: 'a', lang: null, datatype: null }], [{ type: 'literal', value: 'a' }]],
   ]
   for (const [given, wanted] of parts) {
     const read = parseRdfJson({ [S]: { ...good, 'urn:q': given, 'urn:r': [] }, [P]: good })
@@ -62,7 +62,7 @@ test('terms are stored with their members in one order, and without further ones
   }
   const twice = [{ type: 'literal', value: 'a' }]
   assert.deepEqual(parse(...twice, ...twice), { [S]: { [P]: twice } })
-  assert.deepEqual(parseRdfJson({ [S]: {}, [P]: { 'urn:q': [{}] } }), {})
+  assert.deepEqual(parseRdfJson({ [S]: {}, [P]: { 'urn:q': [] } }), {})
   const bare: Record<string, unknown> = Object.assign(Object.create(null), { [S]: good })
   assert.deepEqual(parseRdfJson(bare), { [S]: good })
 })
@@ -102,8 +102,17 @@ test('the datatype of a plain string is left out (W2.1)', () => {
     ])
 })
 
-test('objects without type or value are passed over (W2.1)', () => {
-  assert.deepEqual(parse({ type: 'uri' }, { value: 'x' }, { type: 'literal', value: null }, {}, null), {})
+test('objects without type or value are refused, so that no statement is lost', () => {
+  const good = { type: 'literal', value: 'a' }
+  for (const given of [
+    { type: 'uri' },
+    { type: 'literal' },
+    { value: 'x' },
+    { type: 'literal', value: null },
+    {},
+    null,
+  ])
+    assert.throws(() => parse(good, given), { ...invalid, message: /http:\/\/ex\.org\/p/ }, JSON.stringify(given))
 })
 
 test('what holds a value that cannot be stored is refused, naming the predicate', () => {

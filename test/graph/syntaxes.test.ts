@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { InvalidInput } from '../../src/base/errors.ts'
 import type { Graph } from '../../src/graph/graph.ts'
+import type { GraphPlace } from '../../src/graph/text.ts'
 import { findSyntax, type Syntax, syntaxes } from '../../src/graph/syntaxes.ts'
 import { graphs, normalised } from './graphs.ts'
 
@@ -10,7 +11,8 @@ const BASE = 'http://127.0.0.1:8080/1/metadata/2'
 const S = 'http://ex.org/s'
 const P = 'http://ex.org/p'
 const XSD = 'http://www.w3.org/2001/XMLSchema#'
-const written = (syntax: Syntax, graph: Graph): string => [...syntax.write(graph)].join('')
+const PLACE = { iri: BASE, base: 'http://127.0.0.1:8080/' }
+const written = (syntax: Syntax, graph: Graph, place?: GraphPlace): string => [...syntax.write(graph, place)].join('')
 
 function syntax(name: string): Syntax {
   const found = syntaxes.find(syntax => syntax.name === name)
@@ -29,8 +31,8 @@ for (const syntax of syntaxes) {
   test(`${syntax.mediaTypes[0]}: what was written is read as the same graph (W2.1)`, async () => {
     await fc.assert(
       fc.asyncProperty(graphs, async graph => {
-        const text = written(syntax, graph)
-        assert.deepEqual(normalised(await syntax.read(text, BASE)), normalised(graph), text)
+        for (const text of [written(syntax, graph), written(syntax, graph, PLACE)])
+          assert.deepEqual(normalised(await syntax.read(text, BASE)), normalised(graph), text)
       }),
     )
   })
@@ -118,7 +120,7 @@ for (const { name } of syntaxes) {
   })
 }
 
-test('Turtle as written: prefixes where used, a type as `a`, one block to a subject (known answer)', () => {
+test('Turtle as written: prefixes where used, a type first as `a`, one block to a subject (known answer)', () => {
   const graph: Graph = {
     [S]: {
       'http://purl.org/dc/terms/title': [
@@ -130,8 +132,69 @@ test('Turtle as written: prefixes where used, a type as `a`, one block to a subj
   }
   assert.equal(
     written(syntax('ttl'), graph),
-    `@prefix dcterms: <http://purl.org/dc/terms/> .\n\n<${S}>\n  dcterms:title "A \\"b\\"\\n", "c"@sv ;\n  a _:b0 .\n`,
+    `@prefix dcterms: <http://purl.org/dc/terms/> .\n\n<${S}> a _:b0;\n  dcterms:title "A \\"b\\"\\n", "c"@sv .\n`,
   )
+})
+
+const STORE = 'http://entrystore.org/terms/'
+const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#'
+const typed: Graph = {
+  [BASE]: {
+    [`${RDF}type`]: [
+      { type: 'uri', value: `${STORE}Link` },
+      { type: 'uri', value: 'http://ex.org/7' },
+    ],
+    'http://purl.org/dc/terms/title': [
+      { type: 'literal', value: 'A' },
+      { type: 'literal', value: 'B', lang: 'sv' },
+    ],
+    [`${STORE}resource`]: [{ type: 'uri', value: 'http://ex.org/' }],
+    'http://purl.org/dc/terms/created': [{ type: 'literal', value: '2026', datatype: `${XSD}gYear` }],
+  },
+}
+
+test('JSON-LD as written: compact, with its name and the prefixes that occur (D18.22)', () => {
+  assert.deepEqual(JSON.parse(written(syntax('jsonld'), typed, PLACE)), {
+    '@context': {
+      rdf: RDF,
+      xsd: XSD,
+      dcterms: 'http://purl.org/dc/terms/',
+      es: STORE,
+      store: 'http://127.0.0.1:8080/',
+    },
+    '@id': 'store:1/metadata/2',
+    '@graph': [
+      {
+        '@id': 'store:1/metadata/2',
+        '@type': ['es:Link', 'http://ex.org/7'],
+        'dcterms:title': ['A', { '@value': 'B', '@language': 'sv' }],
+        'es:resource': { '@id': 'http://ex.org/' },
+        'dcterms:created': { '@value': '2026', '@type': 'xsd:gYear' },
+      },
+    ],
+  })
+})
+
+test('JSON-LD: no prefix is the scheme of an IRI in the graph, and no name after a prefix begins like a host', async () => {
+  const graph: Graph = {
+    'es:thing': { [`${STORE}resource`]: [{ type: 'uri', value: 'http://purl.org/dc/terms///x' }] },
+  }
+  const text = written(syntax('jsonld'), graph, PLACE)
+  assert.deepEqual(Object.keys(JSON.parse(text)['@context']), ['store'])
+  assert.deepEqual(await read('jsonld', text), graph)
+})
+
+test('RDF/XML as written: an element is named after the first type that XML can name (D18.22)', () => {
+  assert.match(
+    written(syntax('rdf'), typed, PLACE),
+    /<es:Link rdf:about="[^"]+">\n {4}<rdf:type rdf:resource="http:\/\/ex\.org\/7"\/>[^]+<\/es:Link>/,
+  )
+  const described: Graph = { [S]: { [`${RDF}type`]: [{ type: 'uri', value: `${RDF}Description` }] } }
+  assert.match(written(syntax('rdf'), described), /<rdf:Description rdf:about="[^"]+">\n {4}<rdf:type /)
+})
+
+test('TriX as written names its graph (D18.22)', () => {
+  assert.match(written(syntax('trix'), typed, PLACE), new RegExp(`<graph>\\s*<uri>${BASE}</uri>\\s*<triple>`))
 })
 
 test('blank nodes nested in Turtle and lists keep their structure (W2.1)', async () => {
@@ -240,6 +303,7 @@ for (const [name, text, detail] of [
   ['rdf', rdfXml(`<rdf:Description rdf:about="${S}"><e:p rdf:resource="${S}">lost</e:p></rdf:Description>`), /"lost"/],
   ['ttl', `<${S}> <${P}> "a" .\n<${S}> <${P}> .`, /line 2/],
   ['nt', `<${S}> <${P}> "a" .\n<${S}> <p> "a" .`, /line 2|not an absolute IRI/],
+  ['jsonld', JSON.stringify({ '@id': 'http://ex.org/g', '@graph': [{ '@id': S, [P]: 'a' }] }), /default graph/],
   ['trig', `<http://ex.org/g> { <${S}> <${P}> "a" }`, /default graph/],
   ['n3', `{ <${S}> <${P}> "a" } => { <${S}> <${P}> "b" } .`, /default graph|subject/],
   ['n3', `?x <${P}> "a" .`, /subject/],

@@ -5,13 +5,14 @@ import { GraphReader } from '../../src/graph/graph-reader.ts'
 import { findSyntax } from '../../src/graph/syntaxes.ts'
 import { readTrix } from '../../src/graph/trix.ts'
 
+const BASE = 'http://ex.org/own'
 const P = '<uri>http://ex.org/p</uri>'
 const S = '<uri>http://ex.org/s</uri>'
 const document = (graph: string): string =>
   `<?xml version="1.0"?><TriX xmlns="http://www.w3.org/2004/03/trix/trix-1/">${graph}</TriX>`
 const triple = (...parts: readonly string[]): string => document(`<graph><triple>${parts.join('')}</triple></graph>`)
 const refused = (text: string): Promise<void> =>
-  assert.rejects(readTrix(text), { constructor: InvalidInput, code: 'invalid-graph' }, text.slice(0, 200))
+  assert.rejects(readTrix(text, BASE), { constructor: InvalidInput, code: 'invalid-graph' }, text.slice(0, 200))
 
 test('TriX: terms of every kind, prefixes, comments and CDATA', async () => {
   const text = `<!-- a --><t:TriX xmlns:t="http://www.w3.org/2004/03/trix/trix-1/"><t:graph>
@@ -19,7 +20,7 @@ test('TriX: terms of every kind, prefixes, comments and CDATA', async () => {
     <t:triple><t:uri>http://ex.org/s</t:uri><t:uri>http://ex.org/p</t:uri><t:id>x</t:id></t:triple>
     <t:triple><t:uri>http://ex.org/s</t:uri><t:uri>http://ex.org/p</t:uri><t:typedLiteral datatype="urn:x:t"> 1\r\n</t:typedLiteral></t:triple>
   </t:graph></t:TriX>`
-  assert.deepEqual(await readTrix(text), {
+  assert.deepEqual(await readTrix(text, BASE), {
     '_:b0': { 'http://ex.org/p': [{ type: 'literal', value: '<a>&', lang: 'en-GB' }] },
     'http://ex.org/s': {
       'http://ex.org/p': [
@@ -30,7 +31,14 @@ test('TriX: terms of every kind, prefixes, comments and CDATA', async () => {
   })
 })
 
-test('TriX: anything but one graph without a name is refused', async () => {
+test('TriX: a graph may have the name of its own address', async () => {
+  const text = document(`<graph><uri>${BASE}</uri><triple>${S}${P}${S}</triple></graph>`)
+  assert.deepEqual(await readTrix(text, BASE), {
+    'http://ex.org/s': { 'http://ex.org/p': [{ type: 'uri', value: 'http://ex.org/s' }] },
+  })
+})
+
+test('TriX: anything but one graph without another name is refused', async () => {
   for (const text of [
     '',
     'a',

@@ -1,38 +1,14 @@
 import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import type { FastifyReply } from 'fastify'
 import { InvalidInput, TooLarge, TooSlow, UnsupportedType } from '../../src/base/errors.ts'
-import {
-  announcesBody,
-  Bodies,
-  clientGoneSignal,
-  dropUnreadBody,
-  holdForLateListener,
-  isLateListener,
-  mediaTypeOf,
-} from '../../src/http/protocol/body.ts'
+import { announcesBody, Bodies, dropUnreadBody, mediaTypeOf } from '../../src/http/protocol/body.ts'
 import { FakeSystem } from '../support/fake-system.ts'
+import { type Headers, requestWith } from '../support/request-with-body.ts'
 
 const MIB = 1_048_576
-type Headers = Readonly<Record<string, string>>
-
-/** A request whose body the test sends. */
-function requestWith(headers: Headers = {}) {
-  const state = { destroyed: 0, onDestroyed: (): void => undefined }
-  const body = new Readable({ read: () => undefined, highWaterMark: 16 * MIB })
-  const socket = Object.assign(new EventEmitter(), {
-    destroySoon: () => {
-      state.destroyed++
-      state.onDestroyed()
-    },
-  })
-  const request = Object.assign(body, { headers, socket, complete: false }) as unknown as IncomingMessage
-  return { body, request, state }
-}
 
 function requestOf(text: string, headers: Headers): IncomingMessage {
   const { body, request } = requestWith(headers)
@@ -47,10 +23,10 @@ function newResponse() {
   return { state, response: response as unknown as ServerResponse }
 }
 
-function newBodies({ idleTimeout = 60_000, minimumRate = 1, maxJson = 100_000 } = {}) {
+function newBodies({ idleTimeout = 60_000, maxJson = 100_000 } = {}) {
   const system = new FakeSystem()
   const memory = 10 * MIB
-  return { system, bodies: new Bodies(system, { idleTimeout, minimumRate, maxJson, memory }) }
+  return { system, bodies: new Bodies(system, { idleTimeout, maxJson, memory }) }
 }
 
 const { bodies } = newBodies()
@@ -77,16 +53,16 @@ async function slowBody(before: number, pauses: readonly number[], { own = 0 } =
 }
 
 test('a body may pause for ten seconds in all; after that it needs its minimum rate', async () => {
-  const message = 'The body comes slower than 1 bytes per second.'
+  const message = 'The body comes slower than 512 bytes per second.'
   const refusal = { constructor: TooSlow, code: 'request-timeout', message }
-  await slowBody(1, [10_000])
-  await assert.rejects(slowBody(1, [10_001]), refusal)
-  await slowBody(11, [10_001])
-  await slowBody(20, [20_000])
-  await assert.rejects(slowBody(20, [20_001]), refusal)
+  await slowBody(512, [10_000])
+  await assert.rejects(slowBody(512, [10_001]), refusal)
+  await slowBody(11 * 512, [10_001])
+  await slowBody(20 * 512, [20_000])
+  await assert.rejects(slowBody(20 * 512, [20_001]), refusal)
   // Pauses add up; time that the service takes for itself does not count.
-  await assert.rejects(slowBody(1, [6000, 6000]), refusal)
-  await slowBody(1, [1000, 1000], { own: 60_000 })
+  await assert.rejects(slowBody(512, [6000, 6000]), refusal)
+  await slowBody(512, [1000, 1000], { own: 60_000 })
 })
 
 test('a body that stops for too long ends the wait, and leaves no listener behind', async () => {
@@ -261,82 +237,4 @@ test('a body that has come completely is not touched', async () => {
   await dropUnreadBody(request, answer)
   answer.emit('close')
   assert.deepEqual([state.destroyed, request.listenerCount('data')], [0, 0])
-})
-
-test('only chunked uploads of superagent on Node wait for their response (W3.8.1)', () => {
-  const chunked = { 'transfer-encoding': 'chunked' }
-  const nameless = { ...chunked, 'accept-encoding': 'gzip, deflate', connection: 'close' }
-  const cases: ReadonlyArray<readonly [Headers, isLate: boolean]> = [
-    [{ ...chunked, 'user-agent': 'node-superagent/3.8.3' }, true],
-    [{ ...chunked, 'user-agent': 'not node-superagent' }, false],
-    [{ ...chunked, 'user-agent': 'node-superagent/3.8.3', expect: '100-continue' }, false],
-    [{ 'content-length': '5', 'user-agent': 'node-superagent/3.8.3' }, false],
-    [nameless, true],
-    [{ ...nameless, connection: 'Close' }, true],
-    [{ ...nameless, connection: 'keep-alive' }, false],
-    [{ ...chunked, 'accept-encoding': 'gzip, deflate' }, false],
-    [{ ...nameless, 'accept-encoding': 'gzip, deflate, br' }, false],
-    [{ ...nameless, 'user-agent': 'curl/8' }, false],
-    [{ ...nameless, 'user-agent': '' }, false],
-  ]
-  for (const [headers, isLate] of cases) {
-    assert.equal(isLateListener({ headers } as unknown as IncomingMessage), isLate, JSON.stringify(headers))
-  }
-})
-
-test('the response to such an upload waits for the end of the upload and 20 ms more (W3.8.1)', async (t: TestContext) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
-  const { body, request } = requestWith()
-  let isHeld = true
-  const held = holdForLateListener(request, response).then(() => (isHeld = false))
-  t.mock.timers.tick(1000)
-  await setImmediate()
-  body.push('rest')
-  body.push(null)
-  while (!body.readableEnded) await setImmediate()
-  await setImmediate()
-  t.mock.timers.tick(20)
-  await setImmediate()
-  assert.equal(isHeld, true)
-  t.mock.timers.tick(1)
-  await held
-  assert.equal(isHeld, false)
-})
-
-test('the response to an upload that has come, or whose client has left, waits for no more of it (W3.8.1)', async t => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
-  for (const state of [
-    { complete: true, destroyed: false },
-    { complete: false, destroyed: true },
-  ]) {
-    const { request } = requestWith()
-    Object.defineProperty(request, 'destroyed', { value: state.destroyed })
-    Object.assign(request, { complete: state.complete })
-    let isHeld = true
-    const held = holdForLateListener(request, response).then(() => (isHeld = false))
-    await setImmediate()
-    t.mock.timers.tick(21)
-    await setImmediate()
-    assert.equal(isHeld, false, JSON.stringify(state))
-    await held
-  }
-})
-
-test('work is given up when the client has left before its response, and not after it', async () => {
-  const request = { raw: { socket: new EventEmitter() } }
-  const signalOf = (raw: object): AbortSignal => clientGoneSignal({ raw, request } as unknown as FastifyReply)
-  for (const writableFinished of [false, true]) {
-    const late = signalOf({ closed: true, writableFinished })
-    await setImmediate()
-    assert.equal(late.aborted, !writableFinished)
-    const raw = Object.assign(new EventEmitter(), { writableFinished })
-    const signal = signalOf(raw)
-    assert.equal(signal.aborted, false)
-    raw.emit('close')
-    await setImmediate()
-    assert.equal(signal.aborted, !writableFinished)
-    if (!signal.aborted) continue
-    const { code, message } = signal.reason as InvalidInput
-    assert.deepEqual([code, message], ['bad-request', 'The client has left.'])
-  }
 })

@@ -10,7 +10,6 @@ import { FakeSystem } from '../support/fake-system.ts'
 const LIMIT = 1_500_000
 const bodies = new Bodies(new FakeSystem(), {
   idleTimeout: 60_000,
-  minimumRate: 1,
   maxJson: LIMIT,
   memory: 4 * LIMIT,
 })
@@ -48,7 +47,7 @@ test('a body beyond its limit is refused: at once if it states its length, else 
 })
 
 test('bodies have a limit on their memory until their responses have ended (D35.2)', async () => {
-  const limits = { idleTimeout: 60_000, minimumRate: 1, maxJson: 2000, memory: 3000 }
+  const limits = { idleTimeout: 60_000, maxJson: 2000, memory: 3000 }
   const small = new Bodies(new FakeSystem(), limits)
   const read = async (size: number): Promise<EventEmitter> => {
     const response = Object.assign(new EventEmitter(), { closed: false })
@@ -66,7 +65,7 @@ test('bodies have a limit on their memory until their responses have ended (D35.
 })
 
 test('what comes after the end of the response counts no more', () => {
-  const limits = { idleTimeout: 60_000, minimumRate: 1, maxJson: 2000, memory: 3000 }
+  const limits = { idleTimeout: 60_000, maxJson: 2000, memory: 3000 }
   const small = new Bodies(new FakeSystem(), limits)
   const response = Object.assign(new EventEmitter(), { closed: false })
   const late = small.counter(response as unknown as ServerResponse)

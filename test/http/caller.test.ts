@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { FastifyRequest } from 'fastify'
 import { test } from 'node:test'
-import { guestFrom, type TokenScope } from '../../src/accounts/caller.ts'
+import { guestFrom } from '../../src/accounts/caller.ts'
+import type { TokenScope } from '../../src/accounts/token-scopes.ts'
 import type { User } from '../../src/accounts/users.ts'
 import { BaseAddress } from '../../src/http/base-address.ts'
 import { basicCredentials, describeCaller, expiryOf, noteAccess, requireTokenScope } from '../../src/http/caller.ts'
@@ -10,12 +11,13 @@ const encoded = (text: string | Uint8Array): string => Buffer.from(text).toStrin
 const guest = guestFrom({ address: '192.0.2.7', userAgent: '' })
 const nora = { ...guest.user, id: '7', name: 'nora@example.org' }
 
-test('name and password come from well-formed HTTP Basic in UTF-8, and from nothing else (RFC 7617)', () => {
+test('name and password come from well-formed HTTP Basic in UTF-8 or Latin-1, and from nothing else (RFC 7617)', () => {
   const read: ReadonlyArray<readonly [header: string, name: string, password: string]> = [
     [`Basic ${encoded('nora:secret')}`, 'nora', 'secret'],
     [`basic   ${encoded('nora:a:b')}`, 'nora', 'a:b'],
     [`BASIC ${encoded(':')}`, '', ''],
     [`Basic ${encoded('åsa:pässwörd')}`, 'åsa', 'pässwörd'],
+    [`Basic ${encoded(Buffer.from('åsa:pässwörd', 'latin1'))}`, 'åsa', 'pässwörd'],
   ]
   for (const [header, name, password] of read) assert.deepEqual(basicCredentials(header), { name, password }, header)
   const good = encoded('nora:secret')
@@ -31,7 +33,6 @@ test('name and password come from well-formed HTTP Basic in UTF-8, and from noth
     `Basic ${good}===`,
     'Basic a*b=',
     `Basic ${encoded('nora')}`,
-    `Basic ${encoded(new Uint8Array([0x6e, 0x3a, 0xff]))}`,
   ]
   for (const header of wrong) assert.equal(basicCredentials(header), undefined, header)
 })
@@ -98,7 +99,8 @@ test('the current user is described as clients expect (I2.2, D3.1)', () => {
     authTokenExpires: 'Mon Nov 02 09:05:07 UTC 2026',
   })
   assert.equal(of(nora)['authTokenExpires'], undefined)
-  assert.deepEqual(of(guest.user, expires), { id: '_guest', user: 'guest', clientAcceptLanguage })
+  const uri = 'https://store.example/a/_principals/entry/_guest'
+  assert.deepEqual(of(guest.user, expires), { id: '_guest', user: 'guest', uri, clientAcceptLanguage })
 })
 
 const session = { token: 'T', id: 'session' }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { FastifyReply } from 'fastify'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { AuthCookie, RequestCookies, setCookie, setsAuthCookie } from '../../src/http/protocol/sender.ts'
+import { AuthCookie, RequestCookies, setCookie, setsAuthCookie } from '../../src/http/protocol/cookies.ts'
 
 const A = 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
 const B = 'BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB'
@@ -27,7 +27,9 @@ const table: ReadonlyArray<readonly [what: string, header: string | undefined, t
   ['a name that only begins alike', `auth_token2=${A}; auth_token.x=${A}`, []],
   ['another case of the name', `AUTH_TOKEN=${A}`, []],
   ['the name in a value', `x=auth_token=${A}`, []],
-  ['a value in quotes', `auth_token="${A}"`, []],
+  ['a value in quotes', `auth_token="${A}"`, [A]],
+  ['what Java sends for a cookie of version 1', `$Version="1"; auth_token="${A}";$Path="/";$Domain="a.example"`, [A]],
+  ['a quotation mark on one side', `auth_token="${A}; auth_token=${B}"`, []],
   ['an escape in the value', `auth_token=${A}%20`, []],
   ['a value too short to be a token', 'auth_token=abc', []],
   ['a value too long to be a token', `auth_token=${'A'.repeat(257)}`, []],
@@ -63,7 +65,7 @@ const attributes = (line: string): string[] =>
   line
     .split('; ')
     .slice(1)
-    .filter(part => !part.startsWith('Max-Age'))
+    .filter(part => !/^(?:Max-Age|Expires)=/.test(part))
 
 for (const sameSite of ['none', 'lax', 'strict'] as const) {
   for (const secure of [true, false]) {
@@ -85,6 +87,22 @@ for (const sameSite of ['none', 'lax', 'strict'] as const) {
   }
 }
 
+test('a cookie with a life has Max-Age and Expires, because Java knows current cookies by the latter (D2.5)', () => {
+  const cookie = new AuthCookie({ path: '/', httpOnly: true, secure: true, sameSite: 'strict', hostPrefix: false })
+  const before = Date.now()
+  for (const [line, life] of [
+    [cookie.set(A, 3600), 3600],
+    [cookie.setDevice(B, 86_400), 86_400],
+  ] as const) {
+    const [, maxAge, expires = ''] = /; Max-Age=(\d+); Expires=([^;]+ GMT); /.exec(line) ?? []
+    assert.equal(maxAge, String(life))
+    const end = Date.parse(expires)
+    // A date of HTTP has no milliseconds.
+    assert.ok(end > before + life * 1000 - 1000 && end <= Date.now() + life * 1000, line)
+  }
+  assert.match(cookie.clear(), /; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT; /)
+})
+
 test('a cookie without a life has neither Max-Age nor Expires (D2.5)', () => {
   const cookie = new AuthCookie({ path: '/', httpOnly: true, secure: true, sameSite: 'strict', hostPrefix: false })
   assert.equal(cookie.set(A, undefined), `auth_token=${A}; Path=/; SameSite=Strict; HttpOnly; Secure`)
@@ -98,8 +116,9 @@ test('what the service sets, its own parser reads (W3.1.2)', () => {
 
 test('with the prefix __Host- both cookies have it, and one that another host of the domain may have set does not count (D32.3)', () => {
   const cookie = new AuthCookie({ path: '/', httpOnly: true, secure: true, sameSite: 'strict', hostPrefix: true })
-  assert.equal(cookie.set(A, 5), `__Host-auth_token=${A}; Max-Age=5; Path=/; SameSite=Strict; HttpOnly; Secure`)
-  assert.equal(cookie.clear(), '__Host-auth_token=; Max-Age=0; Path=/; SameSite=Strict; HttpOnly; Secure')
+  const end = '(?=.*; Path=/; SameSite=Strict; HttpOnly; Secure$)'
+  assert.match(cookie.set(A, 5), new RegExp(`^${end}__Host-auth_token=${A}; Max-Age=5; `))
+  assert.match(cookie.clear(), new RegExp(`^${end}__Host-auth_token=; Max-Age=0; `))
   assert.match(cookie.setDevice(B, 5), /^__Host-stowage_device=B+; Max-Age=5; /)
   const read = (header: string) => RequestCookies.parse(header, true)
   const own = read(`__Host-auth_token=${A}; auth_token=${B}; __Host-stowage_device=${B}; stowage_device=${A}; x=${A}`)

@@ -3,21 +3,26 @@ import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { guestFrom } from '../../src/accounts/caller.ts'
-import { RequestParts } from '../../src/base/request-parts.ts'
+import { RequestTimings } from '../../src/base/request-timings.ts'
 import { withReaders } from '../../src/http/readers/readers.ts'
 import type { Route } from '../../src/http/route.ts'
-import type { Services } from '../../src/http/services.ts'
+import type { AppServices } from '../../src/http/app-services.ts'
 
 test('the list of the trash is read by another thread, and the trash is emptied where the request has arrived', async () => {
   const readers = {
-    run: async () => ({ status: 200, headers: {}, body: 'thread', spent: new RequestParts().spent }),
+    run: async () => ({ status: 200, headers: {}, body: 'thread', spent: new RequestTimings().spent }),
     close: async () => {},
   }
   const answerTo = async (method: 'GET' | 'DELETE'): Promise<unknown> => {
-    const route = { method, url: '/:context/trash', handle: async () => 'here' } as unknown as Route
+    const route = {
+      method,
+      url: '/:context/trash',
+      heavy: method === 'GET' || undefined,
+      handle: async () => 'here',
+    } as unknown as Route
     const caller = guestFrom({ address: '127.0.0.1', userAgent: '' })
     const request = { method, url: '/3/trash', caller, headers: {} } as unknown as FastifyRequest
-    const handle = withReaders(route, { readers, entries: {} as Services['entries'] })
+    const handle = withReaders(route, { readers, entries: {} as AppServices['entries'] })
     return await handle(request, { status: () => {}, raw: new EventEmitter() } as unknown as FastifyReply)
   }
   assert.equal(await answerTo('GET'), 'thread')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { History, INTERVAL } from '../../src/http/history.ts'
+import { History, INTERVAL } from '../../src/features/monitoring/history.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 
 function startHistory() {

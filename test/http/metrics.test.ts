@@ -2,6 +2,10 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { backupMetrics } from '../../src/features/backups/metrics.ts'
+import { scrubMetrics } from '../../src/features/scrub/metrics.ts'
+import { virusScanMetrics } from '../../src/features/virus-scan/metrics.ts'
+import { storageMetrics } from '../../src/features/monitoring/metrics.ts'
 import { type Measured, Metrics } from '../../src/http/metrics.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { repository } from '../support/service.ts'
@@ -10,27 +14,32 @@ const measured: Measured = {
   audit: { counts: new Map([['login', 1]]) },
   files: { taken: { count: 1, bytes: 1 } },
   disk: { free: 1, size: 2, state: 'ok' },
-  scrubber: { report: async () => ({ unverified: 1, missing: 1, damaged: 1 }) },
   catchUp: { isComplete: true },
-  storageUsage: {
-    measure: async () => ({
-      total: 1,
-      contexts: [{ context: '1', used: 1 }],
-      filled: [{ percent: 80, count: 1 }],
-    }),
-  },
-  virusScan: { counts: { clean: 1, infected: 0, 'too-large': 0, failed: 0 } },
   passwords: { load: { running: 1, waiting: 1 } },
   sessions: { count: async () => 1 },
-  backups: {
-    report: async () => ({ ended: { problem: null }, made: { started: 0, finished: 1, bytes: 1 } }),
-  },
   system: new FakeSystem(),
 }
 
 /** Each metric, with its labels. */
 async function registered(): Promise<ReadonlyMap<string, string>> {
   const metrics = new Metrics(measured)
+  const runs = { report: async () => ({ ended: undefined, made: undefined, checked: undefined, proven: undefined }) }
+  const storageUsage = {
+    measure: async () => ({
+      total: 1,
+      contexts: [{ context: '1', used: 1 }],
+      filled: [{ percent: 80, count: 1 }],
+    }),
+  }
+  const scrubber = { report: async () => ({ unverified: 1, missing: 1, damaged: 1 }) }
+  const virusScan = { counts: { clean: 1, infected: 0, 'too-large': 0, failed: 0 } }
+  const ofFeatures = [
+    ...backupMetrics(runs, measured.system, { proves: true }),
+    ...scrubMetrics(scrubber),
+    ...storageMetrics(storageUsage),
+    ...virusScanMetrics(virusScan),
+  ]
+  for (const metric of ofFeatures) metrics.add(metric)
   metrics.answered({ method: 'GET', route: '/', status: 200, seconds: 1 })
   metrics.refused('not-found')
   const text = await metrics.render()

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { type ErrorCode, errorCodes } from '../../src/base/error-codes.ts'
+import { addErrorCodes, type ErrorCode, errorCodes } from '../../src/base/error-codes.ts'
 import * as errors from '../../src/base/errors.ts'
+import { features } from '../../src/features/features.ts'
 import { problemOf } from '../../src/http/problem.ts'
 import { repository } from '../support/service.ts'
 
@@ -42,6 +43,12 @@ test('every code has a status for errors, and only an error of the service has 5
     assert.ok(status >= 400 && status < 600, code)
     assert.equal(status === 500, code === 'internal-error', code)
   }
+})
+
+test('codes of features are among all codes, and none of them is declared twice', () => {
+  const ofFeatures = features.map(feature => feature.codes).filter(some => Object.keys(some).length > 0)
+  assert.ok(ofFeatures.length > 0)
+  for (const some of ofFeatures) assert.throws(() => addErrorCodes(some), /declared twice/)
 })
 
 test('status, type, code, detail and error of a problem agree (D1.4)', () => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { tokenText } from '../../src/accounts/access-tokens.ts'
+import { accessTokenKind, tokenText } from '../../src/features/tokens/access-tokens.ts'
 import { type Caller, guestFrom } from '../../src/accounts/caller.ts'
 import { LockedOut, Unauthenticated } from '../../src/base/errors.ts'
 import { recogniseCaller } from '../../src/http/caller.ts'
-import { Parameters } from '../../src/http/protocol/body.ts'
-import { AuthCookie, RequestCookies } from '../../src/http/protocol/sender.ts'
+import { Parameters } from '../../src/http/protocol/parameters.ts'
+import { AuthCookie, RequestCookies } from '../../src/http/protocol/cookies.ts'
 
 const client = { address: '192.0.2.7', userAgent: '' }
 const guest = guestFrom(client)
@@ -43,9 +43,9 @@ async function recognise(asked: Asked) {
     return { ...guest, user: nora }
   }
   const deps = {
-    accessTokens: hasTokens
-      ? { caller: (text: string, _client: unknown, name: string) => found(`${name}|${text}`) }
-      : undefined,
+    credentials: hasTokens
+      ? [accessTokenKind({ caller: (text, _client, name) => found(`${name}|${text}`), isStillValid: async () => true })]
+      : [],
     basic: hasBasic
       ? { user: ({ name, password }: { name: string; password: string }) => found(`${name}:${password}`) }
       : undefined,

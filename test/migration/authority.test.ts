@@ -5,7 +5,7 @@ import { importFolder } from '../support/entrystore.ts'
 import { DCT, ES, OldStore, RDF, text, typed } from '../support/old-store.ts'
 
 /**
- * One test for each row of "Which graph may state what" (docs/migration-formats.md): a user, who may write anything into the
+ * One test for each row of "Which graph may state what" (migration/entrystore/formats.md): a user, who may write anything into the
  * metadata of an entry and into a Graph resource, plants the statement there. It must count as data and nothing else.
  */
 const HASH = 'AAAAAAAAAAAAAAAAAAAAAA==$BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB'

@@ -15,12 +15,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const NQ = join(fixtures, 'backups/nq')
 /** Cheap hashes: their strength is not what is tested. */
-const cheap = [
-  '--set',
-  'service.auth.password.argon2.memory=19456',
-  '--set',
-  'service.auth.password.argon2.iterations=2',
-]
+const cheap = ['--set', 'service.auth.password.argon2.memory=19456']
 
 const passwords = [
   ['donald', 'donaldDonald12', 200],
@@ -106,6 +101,22 @@ test('the published client reads every imported entry, with every access list an
   assert.match((await admin.get('search?type=solr&query=title:*')).text, /results/)
   assert.equal((await service.visitor().get('1/resource/report_1')).status, 200)
   assert.equal((await service.visitor().get('1/metadata/report_1')).status, 401)
+})
+
+test('the first search after an import finds every entry, and relations are there (D35.3)', async t => {
+  const old = new OldStore().context('1', 'one')
+  for (let id = 1; id <= 700; id++) old.entry('1', String(id)).title('1', String(id), 'quokka')
+  old.say('1/metadata/1', '1/resource/1', `${DCT}relation`, '1/resource/2')
+  const folder = await temporaryFolder()
+  const run = await stowage(folder, ['import', 'entrystore', await old.write(), ...(await place(folder))])
+  assert.equal(run.status, 0, run.stdout + run.stderr)
+  const service = await startProcess(t, { folder, settings: { 'service.auth.adminpw': 'admin-Password-12' } })
+  assert.doesNotMatch(service.output(), /index is being completed/)
+  const admin = await service.admin()
+  const found = await admin.get('search?type=solr&query=title:quokka&limit=1')
+  assert.equal(found.headers['search-index'], undefined)
+  assert.equal(found.json<{ results: number }>().results, 700)
+  assert.match((await admin.get('1/relations/2')).text, /terms\/relation/)
 })
 
 test('a file of a pipeline result is served like any other', async t => {

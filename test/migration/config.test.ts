@@ -28,6 +28,13 @@ entrystore.solr=on
 entrystore.solr.auth.password=solr-Secret
 entrystore.backup.folder=/srv/backup
 entrystore.backup.cronexp=0 0 3 * * ?
+entrystore.syndication.url-template.portal=https://portal.example.org/?e={entryid}
+entrystore.traversal.dct.1=http://purl.org/dc/terms/creator
+entrystore.traversal.dct.2=http://purl.org/dc/terms/subject
+entrystore.traversal.dct.max-depth=2
+entrystore.traversal.dct.limit=4
+entrystore.traversal.dct.repository-scope=off
+entrystore.traversal.dct.blacklist.1=rdf:type,dcat:Dataset
 entrystore.temp.unheard.of=1
 other.library=1
 `
@@ -51,6 +58,13 @@ test('every key is translated, or named with the reason, and config check accept
     'service.cors.origins.1=https\\://a.example.org',
     'service.cors.origins.2=https\\://b.example.org',
     'service.smtp.from=store@example.org',
+    'service.syndication.url-template.portal=https\\://portal.example.org/?e\\={entryid}',
+    'service.traversal.predicates.dct.1=http\\://purl.org/dc/terms/creator',
+    'service.traversal.predicates.dct.2=http\\://purl.org/dc/terms/subject',
+    'service.traversal.max-depth.dct=2',
+    'service.traversal.limit.dct=4',
+    'service.traversal.scope.dct=context',
+    'service.traversal.stop.dct.1=rdf\\:type,dcat\\:Dataset',
   ])
     assert.ok(text.includes(line), `${line} in\n${text}`)
   assert.doesNotMatch(text, /^service\.(repository\.store|data\.folder|backup|solr)/m)

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { type ObjectTerm, type QuadSink, Unusable } from '../../src/migration/entrystore/formats/quads.ts'
-import { readQuads } from '../../src/migration/entrystore/formats/read-quads.ts'
+import { type ObjectTerm, type QuadSink, Unusable } from '../../migration/entrystore/formats/quads.ts'
+import { readQuads } from '../../migration/entrystore/formats/read-quads.ts'
 import { fixtures } from '../support/entrystore.ts'
 
 type Quad = readonly [subject: string, predicate: string, object: ObjectTerm, graph: string | undefined]

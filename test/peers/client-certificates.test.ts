@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { stowage } from '../support/cli.ts'
 import { freePort } from '../support/peers/peer-process.ts'
 import { requirePeer } from '../support/peers/peer.ts'
-import { administer, ownPostgres, postgres, requireCertificates, urlOf } from '../support/peers/postgres.ts'
+import { administer, ownPostgres, postgres, requireTls, urlOf } from '../support/peers/postgres.ts'
 import { redis, startRedis } from '../support/peers/redis.ts'
 import { selfSigned } from '../support/self-signed.ts'
 import { startProcess } from '../support/service.ts'
@@ -30,7 +30,7 @@ test('PostgreSQL and Redis that demand a certificate get one: both ends of each 
   ]
   const rows = await ownPostgres(t)
   await administer(rows, 'CREATE DATABASE stowage')
-  await requireCertificates(rows, server, [client.cert])
+  await requireTls(rows, server, [client.cert])
   const port = await freePort()
   const tls = ['--tls-port', String(port), '--tls-cert-file', server.certFile, '--tls-key-file', server.keyFile]
   await startRedis(t, { args: [...tls, '--tls-ca-cert-file', client.certFile, '--tls-auth-clients', 'yes'] })

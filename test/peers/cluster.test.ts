@@ -5,7 +5,7 @@ import { proveCluster } from '../proof/cluster.ts'
 import { prepareLoad } from '../proof/cluster-load.ts'
 import { Random } from '../proof/random.ts'
 import { type Cluster, requireCluster, startCluster } from '../support/cluster.ts'
-import { Visitor } from '../support/http-client.ts'
+import { ask, Visitor } from '../support/http-client.ts'
 import { isLong, proofSeed } from '../support/proofs.ts'
 import { newUser } from '../support/service.ts'
 import { eventually, until } from '../support/waiting.ts'
@@ -116,9 +116,12 @@ test('without a readiness check, nginx sends reads to another node while one sto
   await readers
 })
 
-test('the shipped nginx configuration also serves TLS', async t => {
+test('the shipped nginx configuration also serves TLS, and without TLS only leads there', async t => {
   if (!requireCluster(t)) return
-  const { tls } = (await cluster()).nginx
+  const { tls, plain } = (await cluster()).nginx
+  const led = await ask(plain)
+  assert.deepEqual([led.status, led.headers.location], [301, 'https://content.example/'])
+  assert.equal((await ask(`${plain}auth/user`)).status, 403)
   const status = await new Promise((resolve, reject) => {
     request(`${tls.url}management/health`, { ca: tls.ca, agent: false }, answer => {
       answer.resume()

@@ -133,6 +133,24 @@ for (const front of fronts) {
       assertRefused(await answer, 413, 'file-too-large')
     })
 
+    await t.test('an address outside the base path leads to the base path', async () => {
+      for (const path of ['', 'store', 'index.html', 'stores/1', '?a=b', 'server-status', '%25']) {
+        const from = new URL(`/${path}`, base).href
+        const answer = await ask(from, { connection: admin.connection })
+        assert.ok([301, 302].includes(answer.status), `${path}: ${answer.status}`)
+        const to = new URL(String(answer.headers.location), from)
+        assert.equal(`${to.origin}${to.pathname}`, base, path)
+      }
+    })
+
+    await t.test('without TLS, people who type only the name get to the base path', async () => {
+      const headers = { host: FRONT_NAME }
+      const answer = await ask(`http://127.0.0.1:${ports.plain}/`, { headers })
+      assert.ok([301, 308].includes(answer.status), String(answer.status))
+      const to = new URL(String(answer.headers.location))
+      assert.deepEqual([to.protocol, to.hostname], ['https:', FRONT_NAME])
+    })
+
     await t.test('signing in without TLS is impossible', async () => {
       const form = { auth_username: 'admin', auth_password: ADMIN_PASSWORD }
       const url = `http://127.0.0.1:${ports.plain}/store/auth/cookie`

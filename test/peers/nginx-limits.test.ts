@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
 import { connect as connectPlain } from 'node:net'
 import { connect, type TLSSocket } from 'node:tls'
 import { test } from 'node:test'
@@ -64,6 +65,26 @@ test('behind nginx.conf as shipped, what one address sends does not keep another
   const othersAreAnswered = async (): Promise<void> => {
     for (let count = 0; count < 20; count++) assert.equal((await user.get('auth/user')).status, 200)
   }
+
+  await t.test('as many pictures as a browser asks for at once by HTTP/2 are all answered', async t => {
+    const picture = `${context}/resource/${await newEntry(user, context)}`
+    assert.equal((await putFile(user, picture, Buffer.alloc(2 ** 16))).status, 201)
+    const plain = connectPlain({ host: '127.0.0.1', port: ports.tls, localAddress: OTHER })
+    const session = connectHttp2(base, {
+      createConnection: () => connect({ socket: plain, servername: FRONT_NAME, ca, ALPNProtocols: ['h2'] }),
+    })
+    t.after(() => session.destroy())
+    await once(session, 'remoteSettings')
+    const answers = Array.from({ length: session.remoteSettings.maxConcurrentStreams ?? 0 }, async () => {
+      const stream = session.request({ ':path': `/store/${picture}` })
+      const [head] = await once(stream, 'response')
+      stream.resume()
+      await once(stream, 'end')
+      return head[':status']
+    })
+    assert.ok(answers.length >= 60, String(answers.length))
+    assert.deepEqual(new Set(await Promise.all(answers)), new Set([200]))
+  })
 
   await t.test('10,000 chunks of one byte, at addresses with and without uploads', async () => {
     for (const path of [file, 'auth/cookie']) {

@@ -7,7 +7,7 @@ import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { Visitor } from '../support/http-client.ts'
 import { startOtlpReceiver } from '../support/otlp-receiver.ts'
-import { debian, obstacle, tryPackage } from '../support/peers/debian.ts'
+import { debian, inDebian, obstacle, tryPackage } from '../support/peers/debian.ts'
 import { buildPackages, fileIn, output, startPackage } from '../support/peers/packages.ts'
 import { freePort } from '../support/peers/peer-process.ts'
 import { requirePeer } from '../support/peers/peer.ts'
@@ -28,6 +28,16 @@ async function unpacked(archive: string): Promise<string> {
   await output('tar', ['-xzf', archive, '-C', folder])
   return folder
 }
+
+/** Settings as variables, one of them by the key itself: its last part may be any name. */
+const dotted = [
+  'SERVICE_AUTH_OIDC=on',
+  'SERVICE_AUTH_OIDC_IDPS_1=campus',
+  'SERVICE_AUTH_OIDC_IDP_CAMPUS_ISSUER=https://idp.example/',
+  'SERVICE_AUTH_OIDC_IDP_CAMPUS_CLIENT_ID=stowage',
+  'service.auth.oidc.idp.campus.required.affiliation=staff',
+]
+const shown = /^service\.auth\.oidc\.idp\.campus\.required\.affiliation=staff {3}# environment$/m
 
 /** Uses what the program loads on demand: password hashes, readers of RDF, threads, patterns. */
 async function useIt(admin: Visitor): Promise<void> {
@@ -55,9 +65,7 @@ async function useIt(admin: Visitor): Promise<void> {
     assert.equal(status, 204, `${type}: ${text}`)
     assert.match((await admin.get(path)).text, /Ducks/)
   }
-  const found = await admin.get(
-    'search?type=solr&query=title:ducks&facetFields=metadata.predicate.literal&facetMatches=D.*',
-  )
+  const found = await admin.get('search?type=solr&query=title:ducks&facetFields=tag.literal&facetMatches=D.*')
   assert.equal(found.status, 200, found.text)
   const { children } = found.json<{ resource: { children: unknown[] } }>().resource
   assert.equal(children.length, Object.keys(bodies).length)
@@ -150,9 +158,11 @@ test('the archive runs without any other Node.js, through a link, and knows its 
   symlinkSync('stowage/stowage', link)
   const collector = await startOtlpReceiver(t)
   const env = { PATH: PLAIN_PATH, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
-  const started = await startPackage(t, { command: link, args: ['serve'], env })
+  const node = join(folder, 'stowage/bin/node')
+  const started = await startPackage(t, { command: node, args: [link, 'serve'], env })
   const { admin } = started
   await useIt(admin)
+  const { commit } = (await admin.get('management/status?extended')).json<{ commit?: string }>()
   assert.equal(await started.stop(), 0)
   assert.ok(collector.spans.length > 0 && collector.metrics.length > 0, 'no telemetry has arrived')
   const { version, gitHead } = JSON.parse(readFileSync(join(folder, 'stowage/package.json'), 'utf8')) as Record<
@@ -160,20 +170,33 @@ test('the archive runs without any other Node.js, through a link, and knows its 
     string
   >
   assert.match(gitHead ?? '', /^[0-9a-f]{40}(?:-dirty)?$/)
-  assert.equal(await output(link, ['version']), `${version} (${gitHead})\n`)
+  assert.equal(commit, gitHead)
+  assert.equal(await output(node, [link, 'version']), `${version} (${gitHead})\n`)
   const bill = readFileSync(join(folder, 'stowage/sbom.cdx.json'), 'utf8')
   assert.match(bill, /"pkg:generic\/node@24/)
   assert.ok(!bill.includes('"distribution"'))
 })
 
+test('a variable with dots in its name reaches the program of the archive in /opt, which no shell starts (D10.1)', async t => {
+  if (!(await mayIsolate(t))) return
+  const folder = join(await unpacked(await fileIn(release, '.tar.gz')), 'stowage')
+  const command = ['/usr/bin/env', ...dotted, '/opt/stowage/stowage', 'config', 'show']
+  assert.match(await inDebian([`--bind-ro=${folder}:/opt/stowage`], command), shown)
+})
+
 test('under a real systemd the Debian package installs, starts, signs in, upgrades and is purged', async t => {
   if (!(await mayIsolate(t))) return
-  const older = await fileIn(release, '.deb')
-  const facts = await tryPackage(older, await laterVersion(older))
+  const own = await fileIn(release, '.deb')
+  // The rehearsal of a release upgrades from the package of an older commit.
+  const older = process.env['OLDER_PACKAGE']
+  const facts = older === undefined ? await tryPackage(own, await laterVersion(own)) : await tryPackage(older, own)
+  const version = older === undefined ? LATER : (await output('dpkg-deb', ['--field', own, 'Version'])).trim()
   assert.deepEqual(
     { ...facts, exposure: undefined, output: undefined },
     {
       installed: '0 enabled inactive',
+      refused: '1 failed 78',
+      started: '0 0',
       'sign-in': '200',
       user: 'stowage',
       // The filter of system calls is on.
@@ -182,8 +205,19 @@ test('under a real systemd the Debian package installs, starts, signs in, upgrad
       rights: 'root:stowage 640 stowage:stowage 700',
       manual: '1',
       completion: 'health help --repair',
-      upgraded: '999.0 active restarted',
+      dotted: '1',
+      'settings-of-service': '1',
+      filled: '201',
+      verified: '12 promises kept, 0 broken, 0 not checked.',
+      'backed-up': '0',
+      restored: '0 same',
+      'restored-lost': '0 same',
+      'restored-into-mount': '0 same',
+      'without-backups': '0 same',
+      'with-backups': '0 rw',
+      upgraded: `${version} active restarted`,
       'sign-in-again': '200',
+      'file-upgraded': 'same',
       settings: '1',
       stopped: 'success 0',
       removed: '0 0 1',
@@ -196,13 +230,16 @@ test('under a real systemd the Debian package installs, starts, signs in, upgrad
   assert.ok(Number(facts['exposure']) <= 2, `the exposure must be at most 2.0, but is ${facts['exposure']}`)
 })
 
+/** Of a package that comes after all others. */
+const LATER = '999.0'
+
 /** The same package with another version. */
 async function laterVersion(deb: string): Promise<string> {
   const folder = await temporaryFolder()
   const tree = join(folder, 'tree')
   await output('dpkg-deb', ['--raw-extract', deb, tree])
   const control = join(tree, 'DEBIAN/control')
-  writeFileSync(control, readFileSync(control, 'utf8').replace(/^Version: .*$/m, 'Version: 999.0'))
+  writeFileSync(control, readFileSync(control, 'utf8').replace(/^Version: .*$/m, `Version: ${LATER}`))
   await output('dpkg-deb', ['--root-owner-group', '-Znone', '--build', tree, join(folder, 'later.deb')])
   return join(folder, 'later.deb')
 }
@@ -212,6 +249,7 @@ test('the image runs by itself as an unprivileged user on a read-only root, and 
   const container = await startContainer(t, await buildImage(t, join(first, 'one')), [
     '--network=none',
     `--env=SERVICE_ADMIN_PASSWORD=${ADMIN_PASSWORD}`,
+    ...dotted.map(variable => `--env=${variable}`),
   ])
   await eventually('it serves', async () => (await container.log()).includes('Stowage'))
   await container.healthCheck()
@@ -219,6 +257,11 @@ test('the image runs by itself as an unprivileged user on a read-only root, and 
   const curl = ['curl', '-s', '-o', '/dev/null', '-w', '%{http_code}', 'http://127.0.0.1:8080/auth/cookie', ...form]
   assert.equal(await container.run(...curl), '200')
   assert.equal(await container.run('id', '-u'), '10001')
+  assert.match(
+    await container.run('cat', '/proc/1/environ'),
+    /(?:^|\0)service\.auth\.oidc\.idp\.campus\.required\.affiliation=staff\0/,
+  )
+  assert.match(await container.run('/opt/stowage/stowage', 'config', 'show'), shown)
   const privileges = await container.run('grep', '-E', '^(CapEff|NoNewPrivs):', '/proc/1/status')
   assert.match(privileges, /^CapEff:\s+0+\nNoNewPrivs:\s+1$/)
   await assert.rejects(container.run('touch', '/opt/stowage/file'), /Read-only file system/)

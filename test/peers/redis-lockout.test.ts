@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
-import { countedName, countedUser, Lockout, UNKNOWN_NAME_PREFIX } from '../../src/accounts/lockout.ts'
+import { nameLockoutKey, userLockoutKey, Lockout, UNKNOWN_NAME_PREFIX } from '../../src/accounts/lockout.ts'
 import { LockedOut, StoreUnavailable } from '../../src/base/errors.ts'
 import { createLog } from '../../src/base/log.ts'
 import { realSystem, type System } from '../../src/base/system.ts'
-import { LoginFlows } from '../../src/sso/login-flows.ts'
+import { LoginFlows } from '../../src/features/sso/login-flows.ts'
 import type { EphemeralStore } from '../../src/stores/ephemeral-store.ts'
 import { openRedisEphemeralStore } from '../../src/stores/redis/redis-ephemeral-store.ts'
 import { FakeSystem } from '../support/fake-system.ts'
@@ -32,13 +32,13 @@ async function openNodes(
   return await Promise.all(Array.from({ length: count }, open))
 }
 
-const bob = countedUser({ id: 'bob', unlocks: 0 })
+const bob = userLockoutKey({ id: 'bob', unlocks: 0 })
 
 test('of 50 parallel wrong guesses spread over two nodes exactly five are checked (D6.2)', async t => {
   if (!requirePeer(t, redis)) return
   const nodes = await openNodes(t, 2)
   const at = (index: number): Lockout => (nodes[index % 2] as { lockout: Lockout }).lockout
-  for (const counted of [bob, countedName('nobody')]) {
+  for (const counted of [bob, nameLockoutKey('nobody')]) {
     let checked = 0
     const guess = (index: number) =>
       at(index).attempt(counted, async () => {

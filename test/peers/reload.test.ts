@@ -8,6 +8,7 @@ import { redis, startRedis } from '../support/peers/redis.ts'
 import { newContext } from '../support/service.ts'
 import { startReloadable } from '../support/settings-file.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { eventually } from '../support/waiting.ts'
 
 test('after a new password of PostgreSQL new connections work, and a wrong one changes nothing', async t => {
   if (!requirePeer(t, postgres)) return
@@ -39,8 +40,11 @@ test('after a new password of PostgreSQL new connections work, and a wrong one c
   assert.deepEqual(outcome?.settings, ['service.repository.store.url'])
   // All connections are new, those of the threads too.
   await administer(server, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'store'")
-  assert.equal((await admin.get(`_contexts/entry/${context}`)).status, 200)
-  assert.equal((await admin.get('search?type=solr&query=title:x*')).status, 200)
+  // A request may still get a connection whose end this process has not read yet.
+  const read = async () => (await admin.get(`_contexts/entry/${context}`)).status
+  await eventually('a new connection', async () => (await read()) === 200)
+  const search = async () => (await admin.get('search?type=solr&query=title:x*')).status
+  await eventually('a new connection of a thread', async () => (await search()) === 200)
   assert.match(await newContext(admin), /^\d+$/)
 
   const elsewhere = new URL(urlWith('New-Password-1'))

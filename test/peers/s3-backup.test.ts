@@ -92,7 +92,9 @@ else {
     const second = await startProcess(t, { folder: first.folder, settings })
     const run = async (...args: string[]): Promise<string> =>
       succeeded(await stowage(first.folder, args, gateway().env))
-    await eventually('the backup', async () => /6 files/.test(await run('backup', 'list', target)))
+    // Until there is one, the command fails.
+    const list = async () => await stowage(first.folder, ['backup', 'list', target], gateway().env)
+    await eventually('the backup', async () => /6 files/.test((await list()).stdout))
     await second.stop()
     assert.match(await run('backup', 'verify', target), /6 files with \d+ bytes checked, 0 damaged/)
     const folder = await temporaryFolder()

@@ -44,6 +44,31 @@ else {
     }
   })
 
+  test('pieces of any size, and more small parts than fit, become one blob of equal parts', async t => {
+    const store = await S3BlobStore.open(newPlace(), { partSizes: { small: 5 * MIB, count: 4, large: 10 * MIB } })
+    t.after(() => store.close())
+    const whole = randomBytes(43 * MIB)
+    const sha256 = createHash('sha256').update(whole).digest('hex')
+    const requireWhole = async (key: string): Promise<void> => {
+      const hash = createHash('sha256')
+      for await (const chunk of await store.read(key)) hash.update(chunk as Buffer)
+      assert.equal(hash.digest('hex'), sha256)
+      assert.deepEqual(await listed(store), [`${key} ${whole.length}`])
+      await store.delete(key)
+    }
+    for (const cuts of [[6 * MIB + 1], [10 * MIB, 20 * MIB, 30 * MIB, 40 * MIB], [1, 17 * MIB, 39 * MIB]]) {
+      const key = newKey()
+      let offset = 0
+      for (const end of [...cuts, whole.length])
+        offset += await store.append(key, offset, chunksOf(whole.subarray(offset, end), MIB))
+      assert.deepEqual(await store.complete(key, whole.length, sha256), { size: whole.length, sha256 })
+      await requireWhole(key)
+    }
+    const key = newKey()
+    assert.deepEqual(await store.write(key, chunksOf(whole, MIB), neverAborted), { size: whole.length, sha256 })
+    await requireWhole(key)
+  })
+
   test('parts of a blob that a crash left behind are listed with their size and can be deleted, but not read', async t => {
     const place = newPlace()
     const store = await S3BlobStore.open(place)

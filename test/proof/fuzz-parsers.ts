@@ -4,23 +4,24 @@ import { ServiceError, StartupError } from '../../src/base/errors.ts'
 import { parseDuration, parseSize } from '../../src/config/quantities.ts'
 import { parseJson } from '../../src/base/json.ts'
 import { loadSettings } from '../../src/config/load.ts'
-import { bytesOf, readArchive, surveyArchive } from '../../src/content/archive/archive-reader.ts'
-import { batchName, type IriForms, MANIFEST, SUMMARY } from '../../src/content/archive/format.ts'
-import { parseFilters, parseQuery } from '../../src/search/query.ts'
+import { bytesOf, readArchive, surveyArchive } from '../../src/features/archives/archive-reader.ts'
+import { batchName, type IriForms, MANIFEST, SUMMARY } from '../../src/features/archives/format.ts'
+import { parseFilters, parseQuery } from '../../src/features/search/query.ts'
 import { absoluteGraph, toAbsolute, toRelative } from '../../src/graph/graph.ts'
 import { GraphReader } from '../../src/graph/graph-reader.ts'
 import { syntaxes } from '../../src/graph/syntaxes.ts'
 import { basicCredentials } from '../../src/http/caller.ts'
-import { ClientAddresses, RequestCookies } from '../../src/http/protocol/sender.ts'
+import { ClientAddresses } from '../../src/http/protocol/client-address.ts'
+import { RequestCookies } from '../../src/http/protocol/cookies.ts'
 import { isRangeCurrent, isUnchanged, requirePreconditions } from '../../src/http/representations.ts'
-import { Parameters } from '../../src/http/protocol/body.ts'
+import { Parameters } from '../../src/http/protocol/parameters.ts'
 import { acceptLanguage } from '../../src/http/protocol/negotiate.ts'
 import { parseRange } from '../../src/http/download.ts'
-import { verifyReply } from '../../src/sso/cas/reply.ts'
-import { RedirectTargets } from '../../src/sso/redirect-targets.ts'
-import { MetadataRefused, parseMetadata } from '../../src/sso/saml/metadata.ts'
-import { Verifier } from '../../src/sso/saml/provider.ts'
-import { XmlRefused } from '../../src/sso/xml.ts'
+import { verifyReply } from '../../src/features/cas/reply.ts'
+import { RedirectTargets } from '../../src/features/sso/redirect-targets.ts'
+import { MetadataRefused, parseMetadata } from '../../src/features/saml/metadata.ts'
+import { Verifier } from '../../src/features/saml/provider.ts'
+import { XmlRefused } from '../../src/features/sso/xml.ts'
 import type { ByteRange } from '../../src/stores/blob-store.ts'
 import { archiveOf, membersOf } from '../support/archives.ts'
 import { serviceResponse } from '../support/fake-cas.ts'
@@ -59,8 +60,7 @@ export async function openParsers(
   const [graphs, verifier] = [new GraphReader(), new Verifier()]
   const state = { etag: '"abc"', modified: NOW }
   const proxies = ['10.0.0.0/8', 'fd00::/8']
-  const byForwarded = new ClientAddresses(proxies, 'forwarded')
-  const byXForwardedFor = new ClientAddresses(proxies, 'x-forwarded-for')
+  const byXForwardedFor = new ClientAddresses(proxies)
   const targets = new RedirectTargets('store.example', ['app.example'])
   const cas = { serviceUrl: 'https://store.example/auth/cas', now: NOW, clockSkew: 60_000 }
   const small = (name: string, corpus: readonly string[], run: Target['run'], most = HEADER): Target => ({
@@ -95,11 +95,6 @@ export async function openParsers(
           requirePreconditions({ 'if-unmodified-since': value }, state)
           requirePreconditions({ 'if-match': value }, state)
         }),
-      ),
-      small(
-        'Forwarded',
-        seeds.forwarded,
-        header(value => byForwarded.of('10.0.0.1', { forwarded: value })),
       ),
       small(
         'X-Forwarded-For',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { TooLarge } from '../../src/base/errors.ts'
 import { discardBlob, moveFile, putFile, removeFile, removeFilesOf } from '../../src/files/file-records.ts'
-import { Ledger, type Reservation } from '../../src/files/quota-ledger.ts'
+import { Ledger, quotaObject, type Reservation } from '../../src/files/quota-ledger.ts'
 import { forgetUserQuota, type Limits, QuotaOwners } from '../../src/files/quota-owners.ts'
 import type { Amount, QuotaOptions, QuotaOwner } from '../../src/files/quota-usage.ts'
 import { compareUsage } from '../../src/files/recount.ts'
@@ -58,6 +58,13 @@ const action = fc.oneof(
   fc.record({ type: fc.constant('grow' as const), which, needed: fc.nat({ max: 200 }), more: fc.nat({ max: 300 }) }),
   fc.record({ type: fc.constant('commit' as const), which, bytes: fc.nat({ max: 500 }) }),
   fc.record({ type: fc.constant('cancel' as const), which }),
+  fc.record({
+    type: fc.constant('join' as const),
+    which,
+    other: which,
+    context,
+    user: fc.constantFrom(...USERS, null),
+  }),
   fc.record({ type: fc.constant('replace' as const), which, bytes: fc.nat({ max: 400 }) }),
   fc.record({ type: fc.constant('remove' as const), which }),
   fc.record({ type: fc.constant('move' as const), which, context }),
@@ -156,7 +163,7 @@ class Books {
     }
     for (const id of this.#contexts) {
       const limits = this.#limits.get(`context ${id}`)
-      assert.deepEqual(await this.#ledger.quotaOf(this.#database, id), {
+      assert.deepEqual(quotaObject(await this.#ledger.quotaOf(this.#database, id)), {
         quota: limits?.bytes ?? this.#options.defaults.context,
         fillLevel: this.#sum(this.#files, { kind: 'context', id }).bytes,
         hasDefaultQuota: (limits?.bytes ?? null) === null,
@@ -174,6 +181,8 @@ class Books {
         return await this.#commit(step)
       case 'cancel':
         return await this.#cancel(step)
+      case 'join':
+        return await this.#join(step)
       case 'replace':
         return await this.#replace(step)
       case 'remove':
@@ -291,6 +300,57 @@ class Books {
     this.#uploads.delete(upload.reservation.blob)
   }
 
+  /** Two uploads become one, also of others than they were: each reservation goes back to those who paid for it. */
+  async #join({ which: at, other, context: to, user }: Of<'join'>): Promise<void> {
+    const parts = [...new Set([pick(this.#uploads, at), pick(this.#uploads, other)])].flatMap(part => part ?? [])
+    if (parts.length < 2) return
+    const blob = `b${++this.#number}`
+    const bytes = parts.reduce((sum, { amount }) => sum + amount.bytes, 0)
+    const item = { context: to, user, amount: { bytes, files: 1 } }
+    const own = parts.filter(part => part.context === to && part.user === user)
+    const growth = own.reduce(
+      (sum, { amount }) => ({ bytes: sum.bytes - amount.bytes, files: sum.files - amount.files }),
+      item.amount,
+    )
+    const others = new Map([...this.#uploads].filter(([, upload]) => !parts.includes(upload)))
+    const joining = this.#change(tx =>
+      this.#ledger.join(
+        tx,
+        parts.map(({ reservation }) => reservation.blob),
+        { context: to, user, blob },
+      ),
+    )
+    if (!this.#contexts.has(to)) return await assert.rejects(joining)
+    if (!this.#fitsInPlace(this.#payers(item), growth, parts, own)) return await assert.rejects(joining, TooLarge)
+    await joining
+    this.#uploads.clear()
+    for (const [key, upload] of others) this.#uploads.set(key, upload)
+    this.#uploads.set(blob, {
+      ...item,
+      id: blob,
+      reservation: { context: to, user, blob },
+      credit: undefined,
+    })
+  }
+
+  /** Whether a growth fits once all parts have ended, whose own part is in the growth already. */
+  #fitsInPlace(
+    owners: readonly QuotaOwner[],
+    growth: Amount,
+    parts: readonly Upload[],
+    own: readonly Upload[],
+  ): boolean {
+    const gone = parts.filter(part => !own.includes(part))
+    return owners.every(owner =>
+      UNITS.every(unit => {
+        const most = this.#limitOf(owner)[unit]
+        const ended = this.#sum(new Map(gone.map(part => [part.reservation.blob, part])), owner)[unit]
+        const held = this.#sum(this.#files, owner)[unit] + this.#sum(this.#uploads, owner)[unit] - ended
+        return !this.#options.enforced || growth[unit] <= 0 || most === -1 || held + growth[unit] <= most
+      }),
+    )
+  }
+
   /** An upload in place of a file reserves only the difference; of several at once, the first. */
   async #replace({ which: at, bytes }: Of<'replace'>): Promise<void> {
     const [old, file] = [...this.#files][at % Math.max(1, this.#files.size)] ?? []
@@ -352,8 +412,23 @@ class Books {
   async #group({ group, contexts }: Of<'group'>): Promise<void> {
     if (!this.#limits.has(`group ${group}`)) return
     const free = contexts.filter(id => this.#contexts.has(id) && [undefined, group].includes(this.#groups.get(id)))
-    await this.#change(tx => this.#owners.setContexts(tx, group, free))
+    const owner = { kind: 'group' as const, id: group }
+    const [before, groups] = [this.#held(owner), new Map(this.#groups)]
     this.#assign(group, free)
+    const [after, most] = [this.#held(owner), this.#limitOf(owner)]
+    const setting = this.#change(tx => this.#owners.setContexts(tx, group, free))
+    const isTooMuch = UNITS.some(
+      unit => after[unit] > before[unit] && most[unit] !== -1 && after[unit] > most[unit] && this.#options.enforced,
+    )
+    if (!isTooMuch) return await setting
+    await assert.rejects(setting, TooLarge)
+    this.#groups.clear()
+    for (const [id, name] of groups) this.#groups.set(id, name)
+  }
+
+  #held(owner: QuotaOwner): Amount {
+    const [files, uploads] = [this.#sum(this.#files, owner), this.#sum(this.#uploads, owner)]
+    return { bytes: files.bytes + uploads.bytes, files: files.files + uploads.files }
   }
 
   #assign(group: string, contexts: readonly string[]): void {

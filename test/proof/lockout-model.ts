@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import { countedUser, Lockout } from '../../src/accounts/lockout.ts'
+import { userLockoutKey, Lockout } from '../../src/accounts/lockout.ts'
 import { LockedOut } from '../../src/base/errors.ts'
 import type { Milliseconds } from '../../src/base/units.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
@@ -117,7 +117,7 @@ async function compare(limit: number, duration: Milliseconds, steps: readonly St
   const lockout = new Lockout(store, system, { maxAttempts: limit, duration })
   const model = new LockoutModel(limit, duration)
   const unlocks = Array.from({ length: USERS }, () => 0)
-  const counted = (user: number) => countedUser({ id: `u${user}`, unlocks: unlocks[user] ?? 0 })
+  const counted = (user: number) => userLockoutKey({ id: `u${user}`, unlocks: unlocks[user] ?? 0 })
 
   let jumped = false
   for (const step of steps) {
@@ -144,7 +144,7 @@ async function compare(limit: number, duration: Milliseconds, steps: readonly St
   await store.close()
 }
 
-async function tryOnce(lockout: Lockout, who: ReturnType<typeof countedUser>, outcome: Outcome) {
+async function tryOnce(lockout: Lockout, who: ReturnType<typeof userLockoutKey>, outcome: Outcome) {
   try {
     const { right, locked } = await lockout.attempt(who, async () => {
       if (outcome === 'broken') throw new Error('broken')

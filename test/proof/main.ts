@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { proveAccess } from './access-model.ts'
 import { requireCluster, startCluster } from '../support/cluster.ts'
 import { proveCluster } from './cluster.ts'
 import { proveCrash } from './crash.ts'
@@ -22,11 +23,14 @@ const usage = `Usage: npm run prove:crash -- [--rounds N] [--seed S]
        npm run prove:power -- [--states N] [--seed S]
        npm run prove:cluster -- [--rounds N] [--seed S]
        npm run prove:model -- [--operations N] [--seed S]
+       npm run prove:access -- [--operations N] [--seed S]
        npm run prove:http -- [--operations N] [--seed S]
        npm run prove:fuzz -- [--cases N] [--seed S]
 `
 /** Sequences of operations between two looks at how many operations there have been. */
 const BATCH = 200
+/** Changes of one store. */
+const ACCESS_BATCH = 5000
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -44,6 +48,7 @@ const proofs = new Map<string, () => Promise<object>>([
   ['cluster', () => cluster(whole(values.rounds), whole(values.seed))],
   ['model', () => model(whole(values.operations), whole(values.seed))],
   ['fuzz', () => fuzz(whole(values.cases), whole(values.seed))],
+  ['access', () => access(whole(values.operations), whole(values.seed))],
   ['http', () => http(whole(values.operations), whole(values.seed))],
 ])
 const proof = proofs.get(positionals[0] ?? '')
@@ -118,6 +123,23 @@ async function model(operations: number, seed: number) {
     process.stderr.write(`${name}: ${done[name]} operations\n`)
   }
   return { seed, operations: done }
+}
+
+/** Each store with a seed of its own. The caches take part, as the store is a file. */
+async function access(operations: number, seed: number) {
+  const done = { seed, changes: 0, refused: 0, decisions: 0 }
+  for (let store = 0; done.changes < operations; store++) {
+    const folder = await mkdtemp(join(tmpdir(), 'stowage-proof-'))
+    try {
+      const some = Math.min(ACCESS_BATCH, operations - done.changes)
+      const report = await proveAccess({ operations: some, seed: seed + store, file: join(folder, 'store.sqlite') })
+      for (const name of ['changes', 'refused', 'decisions'] as const) done[name] += report[name]
+      process.stderr.write(`${done.changes} changes, ${done.decisions} decisions\n`)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+  return done
 }
 
 /** One service for all batches, as it would be in use. */

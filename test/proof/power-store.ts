@@ -1,17 +1,18 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SealedSecrets } from '../../src/accounts/sealed-secrets.ts'
-import { factorKeys } from '../../src/assembly/factors.ts'
-import { quotaOptions } from '../../src/assembly/quota.ts'
-import { openStores, schema, type Stores } from '../../src/assembly/stores.ts'
-import { openBackup, verifyBackup } from '../../src/backup/backup.ts'
-import { keysIn, readManifest } from '../../src/backup/backup-folder.ts'
+import { factorKeys } from '../../src/core/sealing-keys.ts'
+import { quotaOptions } from '../../src/features/quotas/limits.ts'
+import { layout, openStores, schema } from '../../src/assembly/stores.ts'
+import type { Stores } from '../../src/core/stores.ts'
+import { openBackup, verifyBackup } from '../../src/features/backups/backup.ts'
+import { keysIn, readManifest } from '../../src/features/backups/backup-folder.ts'
 import { rowsOf } from '../../src/backup/rows.ts'
 import { fillStore, requireCompleteStore } from '../../src/backup/store-copy.ts'
 import { tablesAt } from '../../src/backup/tables.ts'
 import { StartupError } from '../../src/base/errors.ts'
 import { realSystem, type System } from '../../src/base/system.ts'
-import { restoreKeys } from '../../src/commands/restore.ts'
+import { restoreKeys } from '../../src/core/factor-key-file.ts'
 import { loadSettings } from '../../src/config/load.ts'
 import type { Settings } from '../../src/config/settings.ts'
 import { fsck } from '../../src/files/fsck.ts'
@@ -71,12 +72,12 @@ async function isComplete({ database }: Stores): Promise<boolean> {
 }
 
 async function continueRestore(backup: string, stores: Stores, settings: Settings): Promise<void> {
-  const { manifest, source } = await openBackup(backup, schema)
+  const { manifest, source } = await openBackup(backup, layout)
   const finish = async (): Promise<void> => {
     const keys = keysIn(backup, manifest.folder)
     if (manifest.keys === true) await restoreKeys(await readPrivate(keys), keys, settings)
   }
-  await fillStore(source, stores, schema, { finish })
+  await fillStore(source, stores, layout, { finish })
 }
 
 async function readStore(stores: Stores, settings: Settings, orphans: string[]) {
@@ -98,7 +99,7 @@ async function readStore(stores: Stores, settings: Settings, orphans: string[]) 
   if (others.length > 0) throw new Error(others.map(({ kind, message }) => `${kind}: ${message}`).join('; '))
   const rows: string[] = []
   // Events that change nothing, such as a sign-in, may be lost.
-  for (const table of tablesAt(NEWEST).filter(({ name }) => name !== 'audit'))
+  for (const table of tablesAt(layout, NEWEST).filter(({ name }) => name !== 'audit'))
     for await (const row of rowsOf(database, table)) rows.push(`${table.name} ${JSON.stringify(row)}`)
   return { rows, secrets: await factorSecrets(stores, settings) }
 }
@@ -124,7 +125,7 @@ async function backedUpIn(folder: string): Promise<string | undefined> {
     if (error instanceof StartupError) return undefined
     throw error
   }
-  const { manifest, checked } = await verifyBackup(folder, schema)
+  const { manifest, checked } = await verifyBackup(folder, layout)
   if (checked.damaged.length > 0) throw new Error(`the backup is damaged: ${JSON.stringify(checked.damaged)}`)
   return `${manifest.created}, ${checked.files} files`
 }

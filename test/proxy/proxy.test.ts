@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Caller, guestFrom } from '../../src/accounts/caller.ts'
 import { Forbidden } from '../../src/base/errors.ts'
-import { Proxy } from '../../src/proxy/proxy.ts'
+import { Proxy } from '../../src/features/proxy/proxy.ts'
 import { listen } from '../support/listener.ts'
 
 const guest = guestFrom({ address: '127.0.0.1', userAgent: '', device: undefined })
 const user: Caller = { ...guest, user: { ...guest.user, id: '7', name: 'anna' } }
 const text = { 'content-type': 'text/plain' }
-const options = { maxBytes: 1000, timeout: 10_000, userAgent: 'test' }
+const options = { userAgent: 'test' }
 const here = { address: '127.0.0.1', family: 4 }
 
 test('a name is resolved once for a request, and the connection goes just there (DNS rebinding)', async t => {
@@ -55,4 +55,17 @@ test('a name server that does not answer ends with the time for the whole', asyn
   const { signal } = new AbortController()
   const fetching = proxy.fetch(user, { url: 'http://example.org/', accept: undefined, signal })
   await assert.rejects(fetching, { name: 'UpstreamSilent' })
+})
+
+test('the time is limited before the answer and within it (W3.15)', async t => {
+  const server = await listen(t, ({ url }, response) => {
+    if (url.pathname === '/stuck') response.writeHead(200, text).write('a')
+  })
+  const hosts = { forGuests: [], private: [new URL(server.origin).host] }
+  const proxy = new Proxy({ ...options, timeout: 400, hosts })
+  const { signal } = new AbortController()
+  for (const path of ['/never', '/stuck']) {
+    const fetching = proxy.fetch(user, { url: server.origin + path, accept: undefined, signal })
+    await assert.rejects(fetching, { name: 'UpstreamSilent' }, path)
+  }
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { isPublicAddress } from '../../src/proxy/target.ts'
+import { isPublicAddress } from '../../src/features/proxy/target.ts'
 
 const closed: Readonly<Record<string, readonly string[]>> = {
   'this machine': ['127.0.0.1', '127.255.255.254', '0.0.0.0', '0.1.2.3', '::1', '::'],

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { type Caller, guestFrom } from '../../src/accounts/caller.ts'
 import { Forbidden, InvalidInput, Unauthenticated } from '../../src/base/errors.ts'
-import { type Hosts, checkTarget, readTarget } from '../../src/proxy/target.ts'
+import { type Hosts, checkTarget, readTarget } from '../../src/features/proxy/target.ts'
 
 const guest = guestFrom({ address: '127.0.0.1', userAgent: '', device: undefined })
 const user: Caller = { ...guest, user: { ...guest.user, id: '7', name: 'anna' } }
@@ -104,7 +104,10 @@ test('ports of other protocols are not connected to', async () => {
 })
 
 test('a private host is allowed by name and port, for signed-in users', async () => {
-  const hosts: Hosts = { forGuests: [], private: ['inside.example', 'other.example:8081', '[::1]:8080'] }
+  const hosts: Hosts = {
+    forGuests: [],
+    private: ['inside.example', 'other.example:8081', '[::1]:8080'],
+  }
   const check = async (url: string, caller = user) =>
     (await checkTarget(readTarget(url), caller, hosts, resolvesTo('10.0.0.1'))).addresses[0]?.address
   assert.equal(await check('http://inside.example/'), '10.0.0.1')

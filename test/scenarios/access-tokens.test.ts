@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type IncomingMessage, request as httpRequest } from 'node:http'
 import { test } from 'node:test'
-import { tokenText } from '../../src/accounts/access-tokens.ts'
+import { tokenText } from '../../src/features/tokens/access-tokens.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { basicAuth, codeOf, openStore, userPath } from '../support/accounts.ts'
 import { after } from '../support/after.ts'
@@ -87,6 +87,7 @@ test('name, expiry and scopes are required, and the expiry has a maximum (D24.1)
     { scopes: ['everything'] },
     { scopes: undefined },
     { contexts: [] },
+    { contexts: ['a\0b'] },
     { addresses: [] },
     { addresses: ['192.0.2.0/33'] },
     { addresses: ['example.org'] },

@@ -185,6 +185,6 @@ test('an export that the client stops reading is ended, and nothing stays open',
   await once(response, 'readable')
   asking.destroy()
   // The files can still be replaced and the context go; and another export is whole.
-  assert.equal((await membersOf(await exportOf(admin, context))).length, 4)
+  assert.equal((await membersOf(await exportOf(admin, context))).length, 6)
   assert.equal((await admin.delete(`_contexts/entry/${context}`)).status, 204)
 })

@@ -64,11 +64,14 @@ test('system contexts are neither exported nor imported, so no password leaves b
   assertRefused(await importInto(admin, 'nowhere', archive), 404, 'not-found')
 })
 
-test('a body that is empty, or no zip by its type, is refused', async () => {
+test('a body that is empty, encoded, a part of a zip, or none by its type, is refused', async () => {
   const post = (headers: Record<string, string>, body?: Buffer) =>
     admin.ask(`${context}/import`, { method: 'POST', headers, body })
   assertRefused(await post({ 'content-type': 'text/html' }, archive), 415, 'unsupported-type')
   assertRefused(await post({ 'content-type': 'application/zip', 'content-length': '0' }), 400, 'invalid-archive')
+  const zip = { 'content-type': 'application/zip' }
+  assertRefused(await post({ ...zip, 'content-encoding': 'gzip' }, archive), 415, 'unsupported-type')
+  assertRefused(await post({ ...zip, 'content-range': 'bytes 0-9/20' }, archive), 400, 'invalid-value')
   assert.deepEqual((await admin.get(context)).json(), ['secret'])
 })
 

@@ -155,7 +155,7 @@ test('a changed access list is recorded with its old and new value, and an uncha
   assert.equal((await admin.put(path, acl('read', id))).status, 204)
   assert.equal((await admin.put(path, acl('write', id, '_guest'))).status, 204)
   const [last, first] = await read('?event=access-changed&limit=2')
-  const where = { entry: `${context}/${entry}` }
+  const where = { entry: `${context}/${entry}`, name: entry }
   assert.deepEqual(first?.detail, { ...where, before: '', after: `rread: ${id}` })
   assert.deepEqual(last?.detail, { ...where, before: `rread: ${id}`, after: `rwrite: ${id}, _guest` })
   assert.deepEqual([last?.actorId, last?.['address']], ['_admin', address])

@@ -21,7 +21,7 @@ async function setUp(t: { after(work: () => Promise<void>): void }) {
   })
   const system = new FakeSystem()
   const database = await newDatabase(t)
-  const audit = new Audit(database, { system, log: createLog('info', stream) }, 2 * DAY)
+  const audit = new Audit(database, { system, log: createLog('info', stream) })
   return { audit, system, database, lines }
 }
 
@@ -61,10 +61,10 @@ test('rows older than the retention are deleted, to the millisecond, and no othe
   system.pass(1)
   await audit.record({ event: 'login', userId: 'new' })
   system.pass(2 * DAY - 1)
-  await audit.expire()
+  await audit.expire(2 * DAY)
   assert.equal((await audit.list({ limit: 10 })).length, 2)
   system.pass(1)
-  await audit.expire()
+  await audit.expire(2 * DAY)
   assert.deepEqual(
     (await audit.list({ limit: 10 })).map(({ userId }) => userId),
     ['new'],

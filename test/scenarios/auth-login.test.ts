@@ -27,7 +27,7 @@ test('the right name and password: 200, the user, and one Set-Cookie that begins
   assert.equal(answer.headers['set-cookie']?.length, 1)
   assert.match(
     cookieOf(answer) ?? '',
-    /^auth_token=[A-Za-z0-9_-]{43}; Max-Age=86400; Path=\/; SameSite=Strict; HttpOnly; Secure$/,
+    /^auth_token=[A-Za-z0-9_-]{43}; Max-Age=86400; Expires=[^;]+ GMT; Path=\/; SameSite=Strict; HttpOnly; Secure$/,
   )
 })
 
@@ -231,7 +231,10 @@ const landings: ReadonlyArray<readonly [given: string, location: string | undefi
 ]
 for (const [given, location] of landings) {
   test(`successurl=${JSON.stringify(given)} ${location === undefined ? 'is refused' : 'is followed'} (D2.1)`, async () => {
-    const answer = await ask(url, { form: { ...right, successurl: given }, headers: { accept: 'text/html' } })
+    const answer = await ask(url, {
+      form: { ...right, successurl: given },
+      headers: { accept: 'text/html,application/xhtml+xml' },
+    })
     assert.equal(answer.status, location === undefined ? 400 : 303)
     assert.equal(answer.headers.location, location)
     assert.equal(cookieOf(answer) !== undefined, location !== undefined)
@@ -251,6 +254,31 @@ test('a browser is sent to the login page, which then names the user; scripts ge
   const refused = await ask(url, { form: { ...right, auth_password: 'x' }, headers: { accept } })
   assert.equal(refused.status, 401)
   assert.match(refused.headers['content-type'] ?? '', /^text\/html/)
+})
+
+/** What `HttpURLConnection` sends by default. */
+const ofJava = 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2'
+
+test('a program that prefers HTML gets the cookie with a short page, because it would lose that of a redirect (D2.1)', async () => {
+  for (const headers of [{ accept: ofJava }, { accept: 'text/html,application/xhtml+xml', 'sec-fetch-mode': 'cors' }]) {
+    const answer = await ask(url, { form: right, headers })
+    assert.deepEqual([answer.status, answer.headers['content-type']], [200, 'text/html; charset=utf-8'])
+    assert.match(cookieOf(answer) ?? '', /^auth_token=[\w-]{43};/)
+    assert.ok(answer.text.includes(`<strong>${bob.name}</strong>`))
+    const refused = await ask(url, { form: { ...right, auth_password: 'x' }, headers })
+    assert.deepEqual([refused.status, refused.json()['code']], [401, 'wrong-credentials'])
+  }
+})
+
+test('the form of a browser is answered with a redirect: it navigates, or says where to go (D2.1)', async () => {
+  const navigating = { accept: 'text/html', 'sec-fetch-mode': 'navigate' }
+  const toLogin = await ask(url, { form: right, headers: navigating })
+  assert.deepEqual([toLogin.status, toLogin.headers.location], [303, `${service.base}auth/login`])
+  const successurl = `${service.base}ui/`
+  const onward = await ask(url, { form: { ...right, successurl }, headers: { accept: 'text/html' } })
+  assert.deepEqual([onward.status, onward.headers.location], [303, successurl])
+  const program = await ask(url, { form: { ...right, successurl } })
+  assert.deepEqual([program.status, program.json()['user']], [200, bob.name])
 })
 
 test('a stale or foreign cookie never stops a login or a logout (D2.4)', async () => {
@@ -278,12 +306,10 @@ test('only the right password reveals that an account is disabled (D2.2)', async
 })
 
 test('passwords beyond the queue get 503 with Retry-After, and none is accepted unchecked (D5.1)', async t => {
-  const settings = {
-    'service.auth.password.hash.concurrency': '1',
-    'service.auth.password.hash.queue': '1',
-    'service.auth.temp.lockout.max.attempts': '-1',
-  }
-  const narrow = await startInProcess(t, { settings })
+  const narrow = await startInProcess(t, {
+    settings: { 'service.auth.temp.lockout.max.attempts': '-1' },
+    hashing: { limits: { concurrency: 1, queue: 1 } },
+  })
   const attempts = Array.from({ length: 20 }, () => narrow.visitor().signIn('admin', 'Wrong-Password-12'))
   const answers = await Promise.all(attempts)
   const refused = answers.filter(({ status }) => status === 503)
@@ -305,7 +331,7 @@ test('the login page offers every way in that is configured, and a refusal leads
     'service.smtp.from': 'store@example.org',
   }
   const rich = await startInProcess(t, { settings })
-  const html = { accept: 'text/html' }
+  const html = { accept: 'text/html,application/xhtml+xml' }
   const page = (await rich.visitor().get('auth/login', html)).text
   for (const path of ['auth/cookie', 'auth/cas', 'auth/pwreset'])
     assert.ok(page.includes(`"${rich.base}${path}"`), path)
@@ -319,7 +345,7 @@ test('the login page offers every way in that is configured, and a refusal leads
 
 test('where passwords are off the login page shows no form for one (I5.8)', async t => {
   const off = await startInProcess(t, { settings: { 'service.auth.password': 'off' } })
-  const page = await off.visitor().get('auth/login', { accept: 'text/html' })
+  const page = await off.visitor().get('auth/login', { accept: 'text/html,application/xhtml+xml' })
   assert.equal(page.status, 200)
   assert.equal(page.text.includes('auth_password'), false)
 })

@@ -7,10 +7,15 @@ import { newContext, newUser, startInProcess } from '../support/service.ts'
 const service = await startInProcess({ after })
 const admin = await service.admin()
 
-test('a guest sees id, user and languages only (D3.1)', async () => {
+test('a guest sees id, user, address and languages only (D3.1)', async () => {
   const answer = await ask(`${service.base}auth/user`)
   assert.equal(answer.status, 200)
-  assert.deepEqual(answer.json(), { id: '_guest', user: 'guest', clientAcceptLanguage: {} })
+  assert.deepEqual(answer.json(), {
+    id: '_guest',
+    user: 'guest',
+    clientAcceptLanguage: {},
+    uri: `${service.base}_principals/entry/_guest`,
+  })
 })
 
 test('language and home context are present only when they are set (D3.1)', async () => {

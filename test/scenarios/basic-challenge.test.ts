@@ -68,7 +68,47 @@ test("other routes without credentials are a guest's (D4.1)", async () => {
   assert.deepEqual([user.status, user.json()['user'], user.headers['www-authenticate']], [200, 'guest', undefined])
 })
 
-test('passwords are UTF-8, hold colons, and may be 2048 characters of any kind long (D4.2)', async () => {
+test('a program without credentials is asked for them wherever it must be signed in (D4.1)', async () => {
+  const context = await newContext(admin)
+  const entry = `${context}/entry/${await newEntry(admin, context)}`
+  for (const [method, path] of [
+    ['GET', entry],
+    ['HEAD', entry],
+    ['PUT', entry],
+    ['DELETE', entry],
+    ['GET', 'auth/tokens'],
+    ['GET', `${entry}?ignoreAuth`],
+    ['POST', context],
+  ] as const) {
+    const { status, headers } = await anyone.ask(path, { method })
+    assert.deepEqual([status, headers['www-authenticate']], [401, CHALLENGE], `${method} ${path}`)
+  }
+  const visiting = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+  const led = await anyone.get(entry.replace('/entry/', '/resource/'), visiting)
+  assert.deepEqual([led.status, led.headers['www-authenticate']], [303, undefined], 'a browser signs in on a page')
+})
+
+test('pages, scripts and requests whose credentials do not count are not asked (D4.1)', async t => {
+  const context = await newContext(admin)
+  const entry = `${context}/entry/${await newEntry(admin, context)}`
+  const form = { auth_username: 'bob', auth_password: 'wrong' }
+  for (const [what, answer] of [
+    ['auth_challenge', anyone.get(`${entry}?auth_challenge=false`)],
+    ['auth_challenge, twice', anyone.get(`${entry}?auth_challenge=false&auth_challenge=true`)],
+    ['fetch', anyone.get(entry, { 'sec-fetch-mode': 'cors' })],
+    ['a picture', anyone.get(entry, { 'sec-fetch-mode': 'no-cors' })],
+    ['XMLHttpRequest', anyone.get(entry, { 'x-requested-with': 'XMLHttpRequest' })],
+    ['an ended session', anyone.get(entry, { cookie: `auth_token=${'x'.repeat(43)}` })],
+    ['the sign-in', anyone.ask('auth/cookie', { form })],
+  ] as const) {
+    const { status, headers } = await answer
+    assert.deepEqual([status, headers['www-authenticate']], [401, undefined], what)
+  }
+  const plain = await startInProcess(t)
+  assert.equal((await plain.visitor().get('auth/tokens')).headers['www-authenticate'], undefined, 'Basic is off')
+})
+
+test('passwords are UTF-8, or else Latin-1, hold colons, and may be 2048 characters of any kind long (D4.2)', async () => {
   const passwords = [
     'Größe-über-12-€',
     'Colon:in:the:middle-12',
@@ -83,8 +123,14 @@ test('passwords are UTF-8, hold colons, and may be 2048 characters of any kind l
       password.slice(0, 20),
     )
   }
-  const latin1 = Buffer.from(`utf8-0:${passwords[0]}`, 'latin1').toString('base64')
-  assert.equal((await anyone.get('auth/basic', { authorization: `Basic ${latin1}` })).status, 401)
+  await addUser(admin, 'latin1', 'Größe-über-12-Ä')
+  for (const [password, status] of [
+    ['Größe-über-12-Ä', 200],
+    ['Größe-über-12-Å', 401],
+  ] as const) {
+    const latin1 = Buffer.from(`latin1:${password}`, 'latin1').toString('base64')
+    assert.equal((await anyone.get('auth/basic', { authorization: `Basic ${latin1}` })).status, status, password)
+  }
 })
 
 test('any other content of the header is 401, on every route and method, without effect (D4.2)', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { validationRequest } from '../../src/sso/cas/ticket.ts'
+import { validationRequest } from '../../src/features/cas/ticket.ts'
 import { startWithCas } from '../support/cas-service.ts'
 import { TICK } from '../support/token-store.ts'
 
@@ -44,7 +44,10 @@ test('the cookie of the flow is Lax, HttpOnly, short-lived and cleared when the 
   const away = await someone.step()
   const [set, ...others] = away.headers['set-cookie'] ?? []
   assert.deepEqual(others, [])
-  assert.match(set ?? '', /^stowage_cas=[\w-]{43}; Max-Age=900; Path=\/; SameSite=Lax; HttpOnly; Secure$/)
+  assert.match(
+    set ?? '',
+    /^stowage_cas=[\w-]{43}; Max-Age=900; Expires=[^;]+ GMT; Path=\/; SameSite=Lax; HttpOnly; Secure$/,
+  )
   const back = await someone.step(`?ticket=${cas.issue('anna')}`)
   assert.deepEqual(
     back.headers['set-cookie']?.map(line => /^(\w+)=(.*?);/.exec(line)?.slice(1, 2)[0]),
@@ -52,7 +55,7 @@ test('the cookie of the flow is Lax, HttpOnly, short-lived and cleared when the 
   )
   assert.match(
     back.headers['set-cookie']?.[0] ?? '',
-    /^stowage_cas=; Max-Age=0; Path=\/; SameSite=Lax; HttpOnly; Secure$/,
+    /^stowage_cas=; Max-Age=0; Expires=[^;]+ GMT; Path=\/; SameSite=Lax; HttpOnly; Secure$/,
   )
 })
 
@@ -75,7 +78,10 @@ test('behind https the cookie of the flow has the name that no other host of the
     'service.auth.cookie.secure': 'off',
   })
   const set = (await browser().step()).headers['set-cookie']?.[0]
-  assert.match(set ?? '', /^__Host-stowage_cas=[\w-]{43}; Max-Age=900; Path=\/; SameSite=Lax; HttpOnly; Secure$/)
+  assert.match(
+    set ?? '',
+    /^__Host-stowage_cas=[\w-]{43}; Max-Age=900; Expires=[^;]+ GMT; Path=\/; SameSite=Lax; HttpOnly; Secure$/,
+  )
 })
 
 test('two different cookies of a flow count as none', async t => {

@@ -103,12 +103,15 @@ test('with single-logout a sign-out here leads on to the logout page of the CAS 
   const someone = browser()
   await someone.leave()
   await someone.step(`?ticket=${cas.issue('anna')}`)
-  const page = await someone.ask('auth/logout', { method: 'POST', headers: { accept: 'text/html' } })
+  const page = await someone.ask('auth/logout', {
+    method: 'POST',
+    headers: { accept: 'text/html,application/xhtml+xml' },
+  })
   assert.equal(page.status, 200, page.text)
   const back = encodeURIComponent(`${service.base}auth/login`)
   assert.ok(page.text.includes(`/logout?service=${back}`), page.text)
   assert.equal(await someone.whoAmI(), 'guest')
   const admin = await service.admin()
-  const left = await admin.ask('auth/logout', { headers: { accept: 'text/html' } })
+  const left = await admin.ask('auth/logout', { headers: { accept: 'text/html,application/xhtml+xml' } })
   assert.deepEqual([left.status, left.headers.location?.endsWith('auth/login')], [303, true])
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
-import { FetchFailed, fetchText } from '../../src/sso/fetch.ts'
+import { FetchFailed, fetchText } from '../../src/base/fetch.ts'
 import { startWithCas } from '../support/cas-service.ts'
 import { selfSigned } from '../support/self-signed.ts'
 

@@ -122,7 +122,7 @@ test('a link without an absolute resource, or a reference without external metad
   assertRefused(await admin.post(`${context}?entrytype=other`), 400, 'invalid-query')
 })
 
-test('the type of the resource shows the graph type; unknown ones mean None (W1.4)', async () => {
+test('the type of the resource shows the graph type; an unknown one is refused, and nothing is created (W1.4)', async () => {
   const types = {
     list: 'List',
     STRING: 'String',
@@ -130,13 +130,19 @@ test('the type of the resource shows the graph type; unknown ones mean None (W1.
     Pipeline: 'Pipeline',
     resultlist: 'ResultList',
     none: undefined,
-    nonsense: undefined,
+    '': undefined,
   }
   for (const [query, type] of Object.entries(types)) {
     const id = await newEntry(admin, context, `?graphtype=${query}`)
     const reported = valuesOf(admin, await readEntry(admin, context, id), `${context}/resource/${id}`, RDF_TYPE)
     assert.deepEqual(reported, type === undefined ? [] : [STORE + type], query)
   }
+  const count = async (): Promise<unknown> => (await admin.get(context)).json<unknown[]>().length
+  const before = await count()
+  const unknown = await admin.post(`${context}?graphtype=foo`)
+  assertRefused(unknown, 400, 'invalid-query')
+  assert.match(unknown.text, /foo/)
+  assert.equal(await count(), before)
   const named = await newEntry(admin, context, '?informationresource=false')
   const reported = valuesOf(admin, await readEntry(admin, context, named), `${context}/resource/${named}`, RDF_TYPE)
   assert.deepEqual(reported, [`${STORE}NamedResource`])

@@ -2,7 +2,7 @@ import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertRefused, graphOf, RDF_TYPE, readEntry, textTerm, TITLE, uriTerm } from '../support/content.ts'
-import type { Answer } from '../support/http-client.ts'
+import { type Answer, ask } from '../support/http-client.ts'
 import { newContext, newEntry, startInProcess } from '../support/service.ts'
 
 const service = await startInProcess({ after })
@@ -25,6 +25,12 @@ const documents: ReadonlyArray<readonly [type: string, extension: string, body: 
 ]
 const put = (path: string, type: string, body: string, headers: Record<string, string> = {}): Promise<Answer> =>
   admin.ask(path, { method: 'PUT', body, headers: { 'content-type': type, ...headers } })
+const OF_BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
+const OF_JAVA = 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2'
+
+/** As the administrator, with these headers and no others. */
+const askFreely = (path: string, headers: Record<string, string>): Promise<Answer> =>
+  ask(admin.base + path, { headers: { ...headers, cookie: `auth_token=${admin.cookie}` } })
 const typeOf = (answer: Answer): string => String(answer.headers['content-type']).split(';')[0] ?? ''
 
 for (const kind of ['metadata', 'resource']) {
@@ -99,19 +105,90 @@ test('the info of an entry is given and taken in a syntax of RDF (W3.3.1, W3.3.2
   ])
 })
 
-test('`format` takes precedence over Accept; JSON is the default (W3.0.4, W3.3.1)', async () => {
-  const path = `${context}/metadata/${await newEntry(admin, context)}`
+test('`format` takes precedence over Accept; without a preference a graph is RDF/XML (W3.0.4, W3.3.1)', async () => {
+  const id = await newEntry(admin, context, '?graphtype=graph')
+  const path = `${context}/metadata/${id}`
   const asked = async (query: string, accept?: string): Promise<string> =>
-    typeOf(await admin.get(path + query, accept === undefined ? {} : { accept }))
-  assert.equal(await asked(''), 'application/json')
-  assert.equal(await asked('', '*/*'), 'application/json')
-  assert.equal(await asked('', 'text/html,application/xhtml+xml,*/*;q=0.8'), 'application/json')
+    typeOf(await askFreely(path + query, accept === undefined ? {} : { accept }))
+  for (const accept of [undefined, '*/*', OF_BROWSER, OF_JAVA, 'application/*'])
+    assert.equal(await asked('', accept), 'application/rdf+xml', accept)
+  for (const accept of ['application/json', 'application/json, text/plain, */*', '*/*;q=0.1, application/json;q=0.2'])
+    assert.equal(await asked('', accept), 'application/json', accept)
   assert.equal(await asked('', 'application/rdf+json'), 'application/rdf+json')
   assert.equal(await asked('', 'text/turtle;q=0.5, application/rdf+xml'), 'application/rdf+xml')
   assert.equal(await asked('?format=text/turtle', 'application/json'), 'text/turtle')
   for (const written of ['application/ld+json', 'application/ld%2Bjson', 'application%2Fld%2Bjson'])
     assert.equal(await asked(`?format=${written}`), 'application/ld+json', written)
   assert.equal(await asked('?format=application/json', 'text/turtle'), 'application/json')
+})
+
+test('harvesters get RDF/XML from every address of a graph, as before; JSON where only JSON has what is asked for (D18.23)', async () => {
+  const graph = await newEntry(admin, context, '?graphtype=graph')
+  const list = await newEntry(admin, context, '?graphtype=list')
+  const query = '?entrytype=linkreference&resource=http://ex.org/&cached-external-metadata=http://ex.org/metadata'
+  const linked = await newEntry(admin, context, query)
+  const typeAt = async (path: string, accept?: string): Promise<string> => {
+    const answer = await askFreely(path, accept === undefined ? {} : { accept })
+    assert.equal(answer.status, 200, path)
+    return typeOf(answer)
+  }
+  for (const accept of [undefined, '*/*', OF_BROWSER]) {
+    for (const path of [
+      `${context}/entry/${graph}`,
+      `${context}/metadata/${graph}`,
+      `${context}/metadata/${graph}?recursive=dcterms:hasPart`,
+      `${context}/resource/${graph}`,
+      `${context}/relations/${graph}`,
+      `${context}/cached-external-metadata/${linked}`,
+      `${context}/merged-metadata/${linked}`,
+    ])
+      assert.equal(await typeAt(path, accept), 'application/rdf+xml', path)
+    for (const path of [
+      `${context}/entry/${graph}?includeAll`,
+      `${context}/entry/${graph}?rdfFormat=application/ld+json`,
+      `${context}/resource/${list}`,
+    ])
+      assert.equal(await typeAt(path, accept), 'application/json', path)
+  }
+  assert.equal(await typeAt(`${context}/entry/${graph}?includeAll`, 'text/turtle'), 'text/turtle')
+})
+
+test('a browser that opens the address of an entry gets its page; programs, and addresses with a query, the entry (D18.30)', async () => {
+  const place = await newContext(admin)
+  const id = await newEntry(admin, place)
+  const opening = { accept: OF_BROWSER, 'sec-fetch-mode': 'navigate' }
+  const visitor = service.visitor()
+  const led = async (path: string, headers: Record<string, string> = opening) => {
+    const { status, headers: sent } = await visitor.get(path, headers)
+    return [status, sent['location']]
+  }
+  const page = `${admin.base}ui/contexts/${place}/files`
+  assert.deepEqual(await led(`${place}/entry/${id}`), [303, `${page}?item=${id}`])
+  assert.deepEqual(await led(`_contexts/entry/${place}`), [303, page])
+  assert.deepEqual(await led('_principals/entry/_guest'), [200, undefined], 'there is no page for everybody')
+  assert.equal((await admin.get(`${page.slice(admin.base.length)}?item=${id}`, opening)).status, 200)
+  for (const [path, headers] of [
+    [`${place}/entry/${id}`, { accept: OF_BROWSER }],
+    [`${place}/entry/${id}`, { accept: OF_BROWSER, 'sec-fetch-mode': 'cors' }],
+    [`${place}/entry/${id}?format=text/turtle`, opening],
+    [`${place}/metadata/${id}`, opening],
+  ] as const) {
+    const answer = await admin.get(path, headers)
+    assert.equal(answer.status, 200, path)
+    assert.match(String(answer.headers['content-type']), /^(application\/rdf\+xml|text\/turtle)/)
+  }
+  assert.match(String((await admin.get(`${place}/entry/${id}`)).headers['vary']), /Sec-Fetch-Mode/)
+})
+
+test('a graph that XML cannot hold is JSON for who takes anything (D18.23)', async () => {
+  const id = await newEntry(admin, context)
+  const path = `${context}/metadata/${id}`
+  const graph = graphOf('http://ex.org/', 'http://ex.org/1', textTerm('a'))
+  await admin.put(path, graph)
+  const answer = await askFreely(path, { accept: '*/*' })
+  assert.deepEqual([answer.status, typeOf(answer), answer.json()], [200, 'application/json', graph])
+  assert.equal(answer.headers['content-disposition'], `inline; filename=${id}.json`)
+  assertRefused(await askFreely(path, { accept: 'application/rdf+xml, */*;q=0.1' }), 406, 'not-acceptable')
 })
 
 test('what no syntax is: 406 for reading, 415 for writing, naming what there is (W3.8.3)', async () => {
@@ -177,8 +254,11 @@ test('with rdfFormat the graphs inside the JSON of an entry are JSON-LD (W3.0.4)
   })
   for (const written of ['application/ld+json', 'application/ld%2Bjson']) {
     const entry = (await admin.get(`${context}/entry/${id}?includeAll&rdfFormat=${written}`)).json()
-    const graph = [{ '@id': 'http://ex.org/', [TITLE]: [{ '@value': 'One' }] }]
-    assert.deepEqual(entry['metadata'], { '@graph': graph })
+    assert.deepEqual(entry['metadata'], {
+      '@context': { xsd: 'http://www.w3.org/2001/XMLSchema#', dcterms: 'http://purl.org/dc/terms/', store: admin.base },
+      '@id': `store:${context}/metadata/${id}`,
+      '@graph': [{ '@id': 'http://ex.org/', 'dcterms:title': 'One' }],
+    })
     assert.deepEqual(entry['resource'], {})
     assert.equal(entry['entryId'], id)
   }
@@ -203,7 +283,9 @@ test('JSON-LD and RDF/JSON that would lose or change a statement are refused by 
     ['application/ld+json', { '@id': '', 'dct:title': 'x' }, /dct:title/],
     ['application/ld+json', { '@id': 'http://ex.org/a b', [TITLE]: 'x' }, /a b/],
     ['application/ld+json', { '@context': { '@base': null }, '@id': 'relative', [TITLE]: 'x' }, /relative/],
-    ['application/json', { 'http://ex.org/': { [TITLE]: [{ type: 'literal', value: 7 }] } }, /terms\/title/],
+    ...[{ type: 'literal', value: 7 }, { type: 'literal', value: null }, { type: 'literal' }, { value: 'x' }, null].map(
+      term => ['application/json', { 'http://ex.org/': { [TITLE]: [textTerm('x'), term] } }, /terms\/title/] as const,
+    ),
   ] as const) {
     const answer = await put(path, type, JSON.stringify(body))
     assertRefused(answer, 400, 'invalid-graph')
@@ -229,7 +311,7 @@ test('in RDF a list is a sequence of its entries, in JSON an array of ids (W3.8.
   assert.deepEqual(answer.json(), {
     [admin.base + path]: { [RDF_TYPE]: [uriTerm(`${rdf}Seq`)], [`${rdf}_1`]: first, [`${rdf}_2`]: second },
   })
-  assert.match((await admin.get(`${path}?format=text/turtle`)).text, /a rdf:Seq ;\n {2}rdf:_1 </)
+  assert.match((await admin.get(`${path}?format=text/turtle`)).text, /a rdf:Seq;\n {2}rdf:_1 </)
   const etag = String(answer.headers.etag)
   assert.equal((await admin.get(path, { accept: 'application/rdf+json', 'if-none-match': etag })).status, 304)
   assertRefused(await admin.get(path, { accept: 'image/png' }), 406, 'not-acceptable')
@@ -238,9 +320,9 @@ test('in RDF a list is a sequence of its entries, in JSON an array of ids (W3.8.
 test('with rdfFormat the graphs in hits of a search are JSON-LD (W3.0.4)', async () => {
   await newEntry(admin, context, '', { metadata: graphOf('http://ex.org/', TITLE, textTerm('Zebra')) })
   const query = `search?type=solr&query=metadata.object.literal:zebra&rdfFormat=application/ld%2Bjson`
-  const [hit] = (await admin.get(query)).json<{ resource: { children: Array<{ metadata: unknown }> } }>().resource
-    .children
-  assert.deepEqual(hit?.metadata, { '@graph': [{ '@id': 'http://ex.org/', [TITLE]: [{ '@value': 'Zebra' }] }] })
+  const [hit] = (await admin.get(query)).json<{ resource: { children: Array<{ metadata: { '@graph': unknown } }> } }>()
+    .resource.children
+  assert.deepEqual(hit?.metadata['@graph'], [{ '@id': 'http://ex.org/', 'dcterms:title': 'Zebra' }])
 })
 
 test('with rdfFormat the graphs in the body of a creation are in that syntax (W3.0.4)', async () => {

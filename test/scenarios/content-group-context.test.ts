@@ -13,7 +13,7 @@ test('group and context are made together, the creator owns both (W3.9)', async 
     method: 'POST',
     headers: { 'content-type': 'application/json; charset=UTF-8', 'content-length': '0' },
   })
-  assert.equal(created.status, 201, created.text)
+  assert.deepEqual([created.status, created.text], [201, ''])
   const location = String(created.headers.location)
   assert.ok(location.startsWith(`${visitor.base}_principals/entry/`))
   assert.ok(created.headers['last-modified'])

@@ -56,7 +56,7 @@ test('anything but a list of the context is 400, and nothing is created', async 
   const plain = await newEntry(admin, context)
   const elsewhere = await newList(admin, other)
   for (const uri of [listUri(context, plain), listUri(context, 'none'), listUri(other, elsewhere), 'http://ex.org/1'])
-    assertRefused(await admin.post(`${context}?list=${uri}`), 400, 'invalid-member', uri)
+    assertRefused(await admin.post(`${context}?list=${uri}`), 400, 'unknown-list', uri)
   assert.deepEqual((await admin.get(context)).json(), [plain])
 })
 

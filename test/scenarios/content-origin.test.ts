@@ -9,7 +9,8 @@ import { putFile } from '../support/uploads.ts'
 import { eventually } from '../support/waiting.ts'
 
 const CONTENT = 'https://usercontent.example:8443/'
-const service = await startInProcess({ after }, { settings: { 'service.content.base-url': CONTENT } })
+const settings = { 'service.content.base-url': CONTENT, 'service.cors': 'on', 'service.cors.origins.1': '*' }
+const service = await startInProcess({ after }, { settings })
 const admin = await service.admin()
 const owner = await newUser(service, admin)
 const context = await newContext(admin, [owner.id])
@@ -102,8 +103,16 @@ test('programs, pages that embed a file, downloads and passive types are answere
     await here(page, opening, 'HEAD'),
     await here(page, { ...opening, range: 'bytes=0-1' }),
     await here(`${page}?download`, opening),
-    await here(page, { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image', accept: 'text/html' }),
-    await here(page, { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', accept: 'text/html' }),
+    await here(page, {
+      'sec-fetch-mode': 'no-cors',
+      'sec-fetch-dest': 'image',
+      accept: 'text/html,application/xhtml+xml',
+    }),
+    await here(page, {
+      'sec-fetch-mode': 'cors',
+      'sec-fetch-dest': 'empty',
+      accept: 'text/html,application/xhtml+xml',
+    }),
     await here(page, { ...opening, 'sec-fetch-dest': 'object' }),
   ]
   for (const { headers } of asAttachment) {
@@ -113,10 +122,10 @@ test('programs, pages that embed a file, downloads and passive types are answere
   const image = await here(await upload(owner.visitor, 'image/png'), opening)
   assert.match(String(image.headers['content-disposition']), /^inline/)
   // A browser without Sec-Fetch headers says by `Accept` that a person opens the address.
-  assert.equal((await owner.visitor.get(page, { accept: 'text/html' })).status, 302)
+  assert.equal((await owner.visitor.get(page, { accept: 'text/html,application/xhtml+xml' })).status, 302)
 })
 
-test('a request with credentials of its own gets no ticket (D18.15)', async t => {
+test('a request with credentials of its own gets no ticket, and the content origin does not look at them (D18.15)', async t => {
   const basic = await startInProcess(t, {
     settings: { 'service.content.base-url': CONTENT, 'service.auth.http-basic': 'on' },
   })
@@ -128,6 +137,9 @@ test('a request with credentials of its own gets no ticket (D18.15)', async t =>
   const answer = await basic.visitor().get(path, { ...opening, authorization })
   assert.equal(answer.status, 200, answer.text)
   assert.match(String(answer.headers['content-disposition']), /^attachment/)
+  const headers = { host: 'usercontent.example:8443', authorization: `Basic ${btoa('admin:wrong')}` }
+  assert.equal((await ask(`${basic.base}nothing`, { headers })).status, 404)
+  assert.equal((await ask(`${basic.base}nothing/entry/1`, { headers: { ...headers, host: 'a.example' } })).status, 401)
 })
 
 test('the content origin has nothing but tickets, and no other origin answers one (D18.15)', async () => {

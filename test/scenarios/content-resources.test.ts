@@ -105,7 +105,7 @@ test('a user reads itself and sets its language, home context and properties (W3
     name,
     homecontext: home,
     language: 'sv',
-    customProperties: { Key: 'v', __proto__x: '1' },
+    customProperties: { key: 'v', __proto__x: '1' },
   })
   assert.equal((await visitor.put(path, { language: '', homecontext: '', customProperties: {} })).status, 204)
   assert.deepEqual((await visitor.get(path)).json(), { name, customProperties: {} })

@@ -83,6 +83,20 @@ test('what the caller may not read is not counted, not even in number', async ()
   }
 })
 
+test('guests read the statistics of a public context, of what they may read in it', async () => {
+  const open = await newContext(admin)
+  const read = graphOf(`${admin.base}${open}`, `${STORE}read`, principal(admin, '_guest'))
+  assert.equal((await admin.put(`_contexts/entry/${open}`, read)).status, 204)
+  await newEntry(admin, open, '', { metadata: { [thing]: { [TITLE]: [textTerm('Birds')] } } })
+  const closed = await newEntry(admin, open, '', { metadata: { [thing]: { [KEYWORD]: [textTerm(SECRET)] } } })
+  const own = graphOf(`${admin.base}${open}/metadata/${closed}`, `${STORE}read`, principal(admin, '_admin'))
+  assert.equal((await admin.put(`${open}/entry/${closed}`, own)).status, 204)
+  const answer = await service.visitor().get(`${open}/statistics/properties`)
+  assert.equal(answer.status, 200, answer.text)
+  const { entryCount, propertyUsage } = answer.json()
+  assert.deepEqual([entryCount, propertyUsage], [1, [{ property: TITLE, statements: 1, usedInCount: 1 }]])
+})
+
 test('statistics take the right to read the context, and know three types', async () => {
   const { visitor } = await newUser(service, admin)
   for (const type of ['property', 'keyword', 'ontology', 'no-such-type']) {

@@ -245,19 +245,29 @@ test('half a surrogate pair in a file name does not make the file unreadable', a
   assert.match(String(got.headers['content-disposition']), /filename\*=UTF-8''a%EF%BF%BD/)
 })
 
-test('a browser writes a file by POST with `method=put` (W3.0.4)', async () => {
+test('a browser writes a file by POST with `method=put`, and deletes it with `method=delete` (W3.0.4)', async () => {
   const id = await newEntry(admin, context)
   const put = (query: string) => admin.ask(`${context}/resource/${id}${query}`, { method: 'POST', body: 'bytes' })
   assertRefused(await put(''), 405, 'method-not-allowed')
-  assertRefused(await put('?method=delete'), 405, 'method-not-allowed')
+  assertRefused(await put('?method=patch'), 405, 'method-not-allowed')
   assert.equal((await put('?method=put')).status, 201)
   assert.equal((await admin.get(`${context}/resource/${id}`)).text, 'bytes')
   const elsewhere = { method: 'POST', body: 'other', headers: { origin: 'https://evil.example' } }
   const forged = await admin.ask(`${context}/resource/${id}?method=put`, elsewhere)
   assertRefused(forged, 403, 'cross-site-request')
-  const byGuest = await service.visitor().ask(`${context}/resource/${id}?method=put`, { method: 'POST', body: 'other' })
-  assertRefused(byGuest, 401, 'not-signed-in')
+  const guest = service.visitor()
+  for (const method of ['put', 'delete']) {
+    const byGuest = await guest.ask(`${context}/resource/${id}?method=${method}`, { method: 'POST', body: 'other' })
+    assertRefused(byGuest, 401, 'not-signed-in')
+  }
   assert.equal((await admin.get(`${context}/resource/${id}`)).text, 'bytes')
+  const headers = { origin: 'https://evil.example' }
+  for (const part of ['resource', 'entry']) {
+    const path = `${context}/${part}/${id}?method=DELETE`
+    assertRefused(await admin.ask(path, { method: 'POST', headers }), 403, 'cross-site-request')
+    assert.equal((await admin.ask(path, { method: 'POST' })).status, 204)
+    assert.equal((await admin.get(`${context}/${part}/${id}`)).status, part === 'entry' ? 404 : 204)
+  }
 })
 
 test('a file that came in chunks of many sizes has all its bytes, in their order (W3.8.1)', async () => {

@@ -74,7 +74,7 @@ test('no URI in an answer comes from Host, X-Forwarded-Host or Forwarded (D1.1)'
     await admin.get('auth/user', headers),
     await admin.get('auth/login', headers),
     await admin.get('_contexts/entry/_contexts?includeAll', headers),
-    await ask(`${nested.base}auth/logout`, { headers: { ...headers, accept: 'text/html' } }),
+    await ask(`${nested.base}auth/logout`, { headers: { ...headers, accept: 'text/html,application/xhtml+xml' } }),
   ]
   for (const page of pages) {
     assert.ok(page.status < 400)
@@ -129,10 +129,10 @@ test('what a signed-in caller is answered elsewhere is private, what a guest is 
 
 test('a page has its style, its scripts and its pictures from the service and may have none from elsewhere (D1.6, D14.2, D14.12)', async () => {
   const pages = [
-    await ask(`${plain.base}auth/login`, { headers: { accept: 'text/html' } }),
-    await ask(`${plain.base}auth/cookie`, { method: 'POST', headers: { accept: 'text/html' } }),
-    await ask(`${plain.base}auth/cookie`, { method: 'PUT', headers: { accept: 'text/html' } }),
-    await ask(`${plain.base}ui/`, { headers: { accept: 'text/html' } }),
+    await ask(`${plain.base}auth/login`, { headers: { accept: 'text/html,application/xhtml+xml' } }),
+    await ask(`${plain.base}auth/cookie`, { method: 'POST', headers: { accept: 'text/html,application/xhtml+xml' } }),
+    await ask(`${plain.base}auth/cookie`, { method: 'PUT', headers: { accept: 'text/html,application/xhtml+xml' } }),
+    await ask(`${plain.base}ui/`, { headers: { accept: 'text/html,application/xhtml+xml' } }),
   ]
   for (const page of pages) {
     assert.match(page.headers['content-type'] ?? '', /^text\/html/)

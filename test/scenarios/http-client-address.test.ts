@@ -24,16 +24,3 @@ for (const [trusted, headers, is] of rows) {
     assert.equal(login?.['inetAddress'], is)
   })
 }
-
-test('with `forwarded` chosen, that header counts and `X-Forwarded-For` does not (D1.3)', async t => {
-  const settings = {
-    'service.http.trusted-proxies.1': '127.0.0.0/8',
-    'service.http.client-address-header': 'forwarded',
-  }
-  const visitor = (await startInProcess(t, { settings })).visitor()
-  const form = { auth_username: 'admin', auth_password: ADMIN_PASSWORD }
-  const headers = { 'x-forwarded-for': '6.6.6.6', forwarded: 'for=6.6.6.6, for="[2001:db8::9]:80"' }
-  assert.equal((await visitor.ask('auth/cookie', { form, headers })).status, 200)
-  const [login] = Object.values((await visitor.get('auth/tokens')).json<Record<string, Record<string, string>>>())
-  assert.equal(login?.['inetAddress'], '/2001:db8::9')
-})

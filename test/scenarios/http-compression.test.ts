@@ -36,6 +36,17 @@ test('large text and RDF is compressed as the client accepts it, and is the same
   )
 })
 
+test('the description of the interface is compressed for any number of clients at once (D14.7)', async () => {
+  const url = `${service.base}openapi.json`
+  const plain = await ask(url)
+  const headers = { 'accept-encoding': 'gzip, br' }
+  const coded = await Promise.all(Array.from({ length: 40 }, () => ask(url, { headers })))
+  for (const one of coded) {
+    assert.equal(one.headers['content-encoding'], 'br')
+    assert.equal(brotliDecompressSync(one.bytes).toString(), plain.text)
+  }
+})
+
 test('the tag of a compressed form names the state: for 304, and for a change with If-Match', async () => {
   const { etag = '' } = (await admin.get(metadata, { 'accept-encoding': 'br' })).headers
   const again = await admin.get(metadata, { 'accept-encoding': 'br', 'if-none-match': etag })
@@ -56,7 +67,9 @@ test('what holds secrets or is about people is never compressed (BREACH), nor is
     'management/audit',
   ])
     assert.equal((await admin.get(path, headers)).headers['content-encoding'], undefined, path)
-  const page = await ask(`${service.base}auth/login`, { headers: { ...headers, accept: 'text/html' } })
+  const page = await ask(`${service.base}auth/login`, {
+    headers: { ...headers, accept: 'text/html,application/xhtml+xml' },
+  })
   assert.equal(page.headers['content-encoding'], undefined)
   assert.equal((await admin.get(context, headers)).headers['content-encoding'], undefined)
 })

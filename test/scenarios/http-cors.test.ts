@@ -6,7 +6,7 @@ import { ADMIN_PASSWORD, startInProcess } from '../support/service.ts'
 const PORTAL = 'https://portal.example'
 const service = await startInProcess(
   { after },
-  { settings: { 'service.cors': 'on', 'service.cors.origins.1': PORTAL, 'service.cors.max-age': '600' } },
+  { settings: { 'service.cors': 'on', 'service.cors.origins.1': PORTAL } },
 )
 const preflight = (origin: string, path = '_contexts/entry/_contexts') => ({
   path,
@@ -31,7 +31,8 @@ test('a listed origin gets its preflight answered, itself echoed and credentials
   assert.equal(status, 204)
   assert.equal(headers['access-control-allow-origin'], PORTAL)
   assert.equal(headers['access-control-allow-credentials'], 'true')
-  assert.equal(headers['access-control-max-age'], '600')
+  assert.equal(headers['access-control-max-age'], '7200')
+  assert.match(String(headers['access-control-allow-headers']), /\bAuthorization\b/)
   for (const method of ['HEAD', 'GET', 'PUT', 'POST', 'DELETE', 'OPTIONS'])
     assert.match(String(headers['access-control-allow-methods']), new RegExp(`\\b${method}\\b`))
 })
@@ -58,6 +59,7 @@ for (const origin of strangers) {
     const answer = await service.visitor().ask(path, ask)
     assert.equal(answer.headers['access-control-allow-origin'], undefined)
     assert.equal(answer.headers['access-control-allow-credentials'], undefined)
+    assert.doesNotMatch(String(answer.headers['access-control-allow-headers']), /Authorization/)
     assert.match(String(answer.headers['vary']), /Origin/)
     const form = { auth_username: 'admin', auth_password: ADMIN_PASSWORD }
     assert.equal((await service.visitor().ask('auth/cookie', { form, headers: { origin } })).status, 403)

@@ -6,10 +6,7 @@ import { assertRefused, graphOf, principal, STORE, textTerm, TITLE } from '../su
 import type { Answer } from '../support/http-client.ts'
 import { ADMIN_PASSWORD, newContext, newEntry, startInProcess } from '../support/service.ts'
 
-const service = await startInProcess(
-  { after },
-  { settings: { 'service.jsonp': 'on', 'service.auth.http-basic': 'on', 'service.cors': 'on' } },
-)
+const service = await startInProcess({ after }, { settings: { 'service.auth.http-basic': 'on', 'service.cors': 'on' } })
 const admin = await service.admin()
 const guest = service.visitor()
 const context = await newContext(admin)
@@ -33,7 +30,7 @@ test('with `callback` an answer in JSON is a call of that function (W3.0.4)', as
     'search?type=solr&query=title:nobody',
     'management/status',
   ]) {
-    const plain = await guest.get(path)
+    const plain = await guest.get(path, { accept: 'application/json' })
     const query = path.includes('?') ? '&' : '?'
     const answer = await guest.get(`${path}${query}format=application/json&callback=$done`)
     assert.equal(answer.status, 200, answer.text)
@@ -45,6 +42,22 @@ test('with `callback` an answer in JSON is a call of that function (W3.0.4)', as
   }
   assert.doesNotMatch((await guest.get(`${metadata}?callback=f`)).text, /\u2028/)
   assert.ok((await guest.get(`${metadata}?callback=a.b_1`)).text.startsWith('/**/a.b_1('))
+})
+
+test('a page that loads a graph as a script gets JSON without saying so, also what another thread answers (W3.0.4)', async () => {
+  const large = await newEntry(admin, context, '', {
+    metadata: graphOf('http://example.org/x', TITLE, textTerm('x'.repeat(100_000))),
+  })
+  const entry = `${admin.base}${context}/entry/${large}`
+  const read = graphOf(`${admin.base}${context}/metadata/${large}`, `${STORE}read`, principal(admin, '_guest'))
+  assert.equal((await admin.put(entry.slice(admin.base.length), read)).status, 204)
+  for (const path of ['metadata', 'merged-metadata', 'relations', 'entry'].map(part => `${context}/${part}/${large}`)) {
+    const answer = await guest.get(`${path}?callback=f`, { accept: '*/*' })
+    assert.equal(answer.headers['content-type'], 'application/javascript; charset=utf-8', path)
+    assert.ok(answer.text.startsWith('/**/f({'), path)
+  }
+  const linked = await guest.get(`${context}/metadata/${large}?recursive=dcat&callback=f`, { accept: '*/*' })
+  assert.equal(linked.headers['content-type'], 'application/javascript; charset=utf-8')
 })
 
 test('the response is a guest’s for every caller, because any page can read it (D13.2)', async () => {
@@ -99,9 +112,9 @@ test('texts, files and other syntaxes stay what they are, and writing takes no p
   assert.equal((await admin.put(`${metadata}?callback=f`, {})).status, 204)
 })
 
-test('unless it is switched on, `callback` means nothing', async t => {
-  const plain = await startInProcess(t)
-  const answer = await plain.visitor().get('management/status?callback=f(')
+test('where it is switched off, `callback` means nothing', async t => {
+  const plain = await startInProcess(t, { settings: { 'service.jsonp': 'off' } })
+  const answer = await plain.visitor().get('management/status?callback=f(', { accept: 'application/json' })
   assert.equal(answer.status, 200)
   assert.match(String(answer.headers['content-type']), /^application\/json/)
   assert.equal(answer.json()['version'], '0.0.0')

@@ -8,10 +8,16 @@ const settings = { 'service.cors': 'on', 'service.cors.origins.1': 'https://app.
 const service = await startInProcess({ after }, { settings })
 const admin = await service.admin()
 
-test('all callers can read the status, as JSON or as text (W3.14)', async () => {
+test('all callers can read the status, as a text unless they prefer JSON (W3.14)', async () => {
   const guest = service.visitor()
-  assert.deepEqual((await guest.get('management/status')).json(), { version: '0.0.0', repositoryStatus: 'online' })
-  assert.equal((await guest.get('management/status', { accept: 'text/plain' })).text, 'UP')
+  const brief = { version: '0.0.0', repositoryStatus: 'online' }
+  for (const accept of ['application/json', 'application/json, text/plain;q=0.5'])
+    assert.deepEqual((await guest.get('management/status', { accept })).json(), brief, accept)
+  const ofJava = 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2'
+  for (const accept of [undefined, '*/*', 'text/plain', 'image/png', ofJava]) {
+    const answer = await guest.get('management/status', accept === undefined ? {} : { accept })
+    assert.deepEqual([answer.text, answer.headers['content-type']], ['UP', 'text/plain; charset=utf-8'], accept)
+  }
 })
 
 test('the extended status is for administrators; it counts what there is (W3.14)', async () => {

@@ -29,6 +29,14 @@ const failures = async (at = pair): Promise<ReadonlyArray<{ check: string; expec
   return (await admin.get('management/sso')).json<{ failures: Array<{ check: string }> }>().failures
 }
 
+test('a real provider signs what its userinfo endpoint says, also with a key that is new (D26.7)', async t => {
+  const signing = await startWithOidc(t, {}, {}, { userinfo_signed_response_alg: 'RS256' })
+  signing.users.set('anna', { email: 'anna@example.org', email_verified: true })
+  assert.equal((await loginAtProvider(signing, 'anna')).answer.status, 200)
+  await signing.changeKey()
+  assert.equal((await loginAtProvider(signing, 'anna')).answer.status, 200)
+})
+
 test('to a real provider and back: PKCE, state, nonce, userinfo; a user is created and found again (D26.1)', async () => {
   const browser = new HeadlessBrowser()
   const page = await loginAtProvider(pair, 'anna', { browser })
@@ -195,7 +203,7 @@ test('a name that only normalisation makes equal to that of a user is refused, w
     'curator\u00A0',
     '\uFEFFcurator',
     'cur\u212Btor',
-    'jo\u0308rg@example.org',
+    'jo\u0308rg@ｅxample.org',
   ]
   for (const [at, name] of disguises.entries()) {
     chosen.users.set(`user-${at}`, { name, email: name, email_verified: true })
@@ -205,6 +213,10 @@ test('a name that only normalisation makes equal to that of a user is refused, w
   }
   chosen.users.set('honest', { name: 'Curator' })
   assert.equal((await loginAtProvider(chosen, 'honest')).answer.status, 200)
+  // Letters with accents as two characters, as a Mac writes them.
+  const name = 'Jo\u0308rg@example.org'
+  chosen.users.set('mac', { name, email: name, email_verified: true })
+  assert.equal((await loginAtProvider(chosen, 'mac')).answer.status, 200)
 })
 
 test('a sign-on counts as fresh from the time at which the provider says that the user authenticated (D28.6)', async t => {

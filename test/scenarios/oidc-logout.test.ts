@@ -5,7 +5,7 @@ import { HeadlessBrowser, findForm } from '../support/headless-browser.ts'
 import { type Answer, ask } from '../support/http-client.ts'
 import { CLIENT, loginAtProvider, startWithOidc } from '../support/oidc-at-provider.ts'
 
-const pair = await startWithOidc({ after }, { 'op.label': 'Example University', 'op.label.sv': 'Exempeluniversitetet' })
+const pair = await startWithOidc({ after }, { 'op.label': 'Example University' })
 const { service, users, issuer } = pair
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
@@ -101,10 +101,10 @@ test('tokens that are no logout tokens of this provider end nothing (D26.5)', as
 test('after a sign-out here the page leads to the sign-out at the provider, which leads back (RP-Initiated Logout)', async () => {
   const browser = await login('fred')
   const left = await ask(`${service.base}auth/logout`, {
-    headers: { cookie: cookieOf(browser), accept: 'text/html' },
+    headers: { cookie: cookieOf(browser), accept: 'text/html,application/xhtml+xml' },
   })
   assert.equal(left.status, 303, left.text)
-  const page = await ask(left.headers.location ?? '', { headers: { accept: 'text/html' } })
+  const page = await ask(left.headers.location ?? '', { headers: { accept: 'text/html,application/xhtml+xml' } })
   const link = /href="([^"]*\/session\/end[^"]*)"/.exec(page.text)?.[1]?.replaceAll(/&amp;|&#38;/g, '&') ?? ''
   const url = new URL(link)
   assert.equal(url.origin, issuer)
@@ -124,16 +124,17 @@ test('after a sign-out here the page leads to the sign-out at the provider, whic
   assert.ok(findForm(again, 'prompt', 'login'), 'the provider asks for the password again')
 })
 
-test('the sign-in page names the provider in the language of the browser', async () => {
-  const page = async (language: string): Promise<string> =>
-    (await ask(`${service.base}auth/login`, { headers: { accept: 'text/html', 'accept-language': language } })).text
-  assert.match(await page('en'), /auth\/oidc\?idp=op[^>]*>[^<]*Example University/)
-  assert.match(await page('sv'), /Exempeluniversitetet/)
+test('the sign-in page has the label of the provider', async () => {
+  const { text } = await ask(`${service.base}auth/login`, { headers: { accept: 'text/html,application/xhtml+xml' } })
+  assert.match(text, /auth\/oidc\?idp=op[^>]*>[^<]*Example University/)
 })
 
 /** Signs out in a browser and returns where the page leads on to. */
 async function signOut(base: string, cookie: string): Promise<URL> {
-  const page = await ask(`${base}auth/logout`, { method: 'POST', headers: { cookie, accept: 'text/html' } })
+  const page = await ask(`${base}auth/logout`, {
+    method: 'POST',
+    headers: { cookie, accept: 'text/html,application/xhtml+xml' },
+  })
   assert.equal(page.status, 200, page.text)
   const url = /http-equiv="refresh" content="0; url=([^"]*)"/.exec(page.text)?.[1] ?? ''
   return new URL(url.replaceAll(/&amp;|&#38;/g, '&'))

@@ -2,8 +2,8 @@ import { stepsOf } from '../support/steps.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { isDescribed, templateOf } from '../../src/http/interface/document.ts'
-import { describedRoutes } from '../../src/http/routes/routes.ts'
+import { describePaths, isDescribed, templateOf } from '../../src/http/interface/document.ts'
+import { allRoutes } from '../../src/assembly/routes.ts'
 import { after } from '../support/after.ts'
 import { passkeySettings } from '../support/passkeys.ts'
 import { startInProcess } from '../support/service.ts'
@@ -57,8 +57,27 @@ test('with everything switched on it describes each operation, and only what is 
   const described = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
   )
-  const known = describedRoutes.filter(isDescribed).map(({ method, url }) => `${method} ${templateOf(url)}`)
+  const known = allRoutes
+    .filter(isDescribed)
+    .filter(({ parameter }) => parameter === undefined)
+    .map(({ method, url }) => `${method} ${templateOf(url)}`)
   assert.deepEqual(described.toSorted(), known.toSorted())
+})
+
+test('what a query parameter selects is described with the operation of its address', async () => {
+  const { paths } = describePaths(allRoutes)
+  const { operationId, parameters, responses } = (paths['/{context}']?.['get'] ?? assert.fail()) as {
+    readonly operationId: string
+    readonly parameters: ReadonlyArray<{ readonly name?: string; readonly required?: boolean }>
+    readonly responses: Readonly<Record<string, { readonly content?: object }>>
+  }
+  assert.equal(operationId, 'readContext')
+  assert.deepEqual(
+    parameters.filter(({ name }) => name === 'syndication' || name === 'entryname').map(({ required }) => required),
+    [false, false],
+  )
+  const types = Object.keys(responses['200']?.content ?? {})
+  assert.deepEqual(types, ['application/json', 'application/rss+xml', 'application/atom+xml'])
 })
 
 test('what is switched off is not described', async t => {

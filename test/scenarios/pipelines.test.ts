@@ -50,6 +50,22 @@ test('a connection on which more requests wait than clients send is closed (D35.
   assert.equal((await admin.get('auth/user')).status, 200)
 })
 
+for (const path of ['%zz', 'a/%c3%28']) {
+  test(`requests whose address cannot be read (${path}) count like all others of their connection (D35.27)`, async () => {
+    const ask = bytesOf(admin, 'GET', path)
+    const last = `${ask.trimEnd()}\r\nConnection: close\r\n\r\n`
+    const few = await pipeline(ask, ask.repeat(50), last)
+    await few.closed
+    assert.deepEqual(
+      few.statuses(),
+      Array.from({ length: 52 }, () => 400),
+    )
+    const many = await pipeline(ask, ask.repeat(5000), last)
+    await many.closed
+    assert.ok(many.statuses().length < 5002, 'the connection is closed before all are answered')
+  })
+}
+
 test('what is not a request is refused after the requests before it (D35.27)', async () => {
   const text = await newText()
   const put = bytesOf(admin, 'PUT', text, 'new')

@@ -5,7 +5,7 @@ import { HeadlessBrowser } from '../support/headless-browser.ts'
 import { loginAtProvider, startWithOidc } from '../support/oidc-at-provider.ts'
 import { startWithSaml } from '../support/saml-service.ts'
 import type { Visitor } from '../support/http-client.ts'
-import { escapeXml } from '../../src/sso/xml.ts'
+import { escapeXml } from '../../src/features/sso/xml.ts'
 
 const AFFILIATION = 'urn:oid:1.3.6.1.4.1.5923.1.1.1.1'
 const MEMBER = 'urn:oid:1.3.6.1.4.1.5923.1.5.1.1'
@@ -16,11 +16,9 @@ const saml = await startWithSaml(
     'service.auth.saml.idp.a.groups-attribute': 'isMemberOf',
     'service.auth.saml.idp.a.groups-prefix': 'uni-',
     'service.auth.saml.idp.a.map.name': 'displayName',
-    'service.auth.saml.idp.a.map-replaces': 'off',
     'service.auth.saml.idp.b.groups-attribute': MEMBER,
     'service.auth.saml.idp.b.groups-prefix': 'Uni-',
     'service.auth.saml.idp.c.required.eduPersonAffiliation': 'staff|faculty',
-    'service.auth.saml.idp.c.contact': 'library@c.example',
   },
   ['a', 'b', 'c'],
 )
@@ -78,7 +76,7 @@ test('a group that two providers state is taken away when neither states it any 
   assert.deepEqual(await groupsOf(someone), [])
 })
 
-test('with map-replaces=off a value that users edit stays (D27.4)', async () => {
+test('a value of the provider replaces what users have edited (D27.4)', async () => {
   const { someone } = await signInBy('a', 'bert@a.example', { 'urn:oid:2.16.840.1.113730.3.1.241': ['Bert'] })
   const { id } = (await someone.get('auth/user')).json<{ id: string }>()
   const about = `${admin.base}_principals/resource/${id}`
@@ -89,10 +87,10 @@ test('with map-replaces=off a value that users edit stays (D27.4)', async () => 
   const own = { [about]: { [foaf]: [{ type: 'literal', value: 'Bertil' }] } }
   assert.equal((await someone.put(`_principals/metadata/${id}`, own)).status, 204)
   await signInBy('a', 'bert@a.example', { displayName: ['Bert'] })
-  assert.deepEqual(await name(), own[about])
+  assert.deepEqual(await name(), { [foaf]: [{ type: 'literal', value: 'Bert' }] })
 })
 
-test('a user without a required value gets a page that names it and whom to ask, whether they exist or not (D27.5)', async () => {
+test('a user without a required value gets a page that names it, whether they exist or not (D27.5)', async () => {
   const refused = async (name: string, values: Readonly<Record<string, readonly string[]>>) => {
     const { answer } = await signInBy('c', name, values)
     assert.equal(answer.status, 401)
@@ -100,7 +98,6 @@ test('a user without a required value gets a page that names it and whom to ask,
   }
   const page = await refused('cleo@c.example', { [AFFILIATION]: ['student'] })
   assert.match(page, /eduPersonAffiliation/)
-  assert.match(page, /library@c\.example/)
   assert.doesNotMatch(page, /student|faculty/)
   const { failures } = (await admin.get('management/sso')).json<{ failures: Array<Record<string, string>> }>()
   assert.deepEqual(

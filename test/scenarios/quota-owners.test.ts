@@ -2,7 +2,7 @@ import { after } from '../support/after.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { exportOf, importInto } from '../support/archives.ts'
-import { assertRefused } from '../support/content.ts'
+import { assertRefused, graphOf, principal, STORE } from '../support/content.ts'
 import type { Visitor } from '../support/http-client.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 import { putChunked, putFile } from '../support/uploads.ts'
@@ -99,6 +99,9 @@ test('a group limits the sum of its contexts, which may join and leave it with w
   assertRefused(await admin.put('quota/groups/other', { contexts: [one] }), 409, 'conflict')
   assertRefused(await admin.get('quota/groups/other'), 404, 'not-found')
   assert.equal((await set('groups/lab', { quota: 1000, contexts: [two] })).fillLevel, 700)
+  const { contexts, hasDefaultQuota, maxFiles } = await set('groups/lab', { maxFiles: 5 })
+  assert.deepEqual({ contexts, hasDefaultQuota, maxFiles }, { contexts: [two], hasDefaultQuota: true, maxFiles: 5 })
+  await set('groups/lab', { quota: 1000 })
   assert.equal((await putFile(admin, first, bytes(900))).status, 201, 'no longer of the group')
   assert.equal((await admin.delete(`_contexts/entry/${two}`)).status, 204)
   assert.deepEqual(await held('groups/lab'), [0, 0])
@@ -261,4 +264,143 @@ test('an import counts the files for the creators that the archive names (D41.4)
   assert.equal((await admin.delete(`${context}/resource/1`)).status, 204)
   assertRefused(await importInto(admin, context, archive), 413, 'quota-exceeded')
   assert.deepEqual(await held(`contexts/${context}`), [2, 2])
+})
+
+test('numbers of a quota are for those who may read it; others learn whose quota is full (D7.4, D41.5)', async t => {
+  t.after(() => admin.delete('quota/store'))
+  const [maker, other] = [await newUser(service, admin), await newUser(service, admin)]
+  const context = await newContext(admin, [maker.id])
+  const path = await newPath(maker.visitor, context)
+  const [, , id] = path.split('/')
+  const info = graphOf(admin.base + path, `${STORE}write`, principal(admin, other.id))
+  assert.equal((await admin.put(`${context}/entry/${id}`, info)).status, 204)
+  await set('groups/hidden', { contexts: [context] })
+  const { fillLevel } = await set('store', {})
+  const readers: ReadonlyArray<readonly [string, string, number, readonly Visitor[]]> = [
+    [`users/${maker.id}`, 'user', 10, [maker.visitor, admin]],
+    [`contexts/${context}`, 'context', 10, [maker.visitor, admin]],
+    ['groups/hidden', 'group', 10, [admin]],
+    ['store', 'store', fillLevel + 10, [admin]],
+  ]
+  for (const [quota, kind, limit, allowed] of readers) {
+    await set(quota, { quota: limit })
+    for (const visitor of [maker.visitor, other.visitor, admin]) {
+      const upload = { method: 'POST', headers: { 'tus-resumable': '1.0.0', 'upload-length': '11' } }
+      const answers = [
+        await putFile(visitor, path, bytes(11)),
+        await putChunked(visitor, path, [bytes(11)]),
+        await visitor.ask(path.replace('/resource/', '/uploads/'), upload),
+      ]
+      for (const answer of answers) {
+        assertRefused(answer, 413, 'quota-exceeded')
+        const problem = answer.json()
+        if (allowed.includes(visitor)) assert.equal(problem['quota'], limit, quota)
+        else {
+          const told = 'type title status detail code error unit owner'.split(' ').sort()
+          assert.deepEqual(Object.keys(problem).sort(), told)
+          assert.deepEqual([problem['owner'], problem['unit']], [kind, 'bytes'])
+          assert.doesNotMatch(String(problem['detail']), /\d|hidden/)
+        }
+      }
+    }
+    await set(quota, { quota: -1 })
+  }
+})
+
+test('of the quotas of a group and of the store users learn whether they are full, guests too (D41.5)', async t => {
+  t.after(() => admin.delete('quota/store'))
+  const user = await newUser(service, admin)
+  const context = await newContext(admin, [user.id])
+  const ofContext = `quota?context=${context}`
+  await putFile(user.visitor, await newPath(user.visitor, context), bytes(20))
+  await set('groups/shared', { contexts: [context] })
+  const { fillLevel } = await set('store', {})
+  const shown = async (visitor: Visitor, path: string) => (await visitor.get(path)).json<{ items: State[] }>().items
+  const full = (kind: string, is: boolean) => ({ owner: { kind }, full: is })
+  const hidden = async (visitor: Visitor) =>
+    (await shown(visitor, ofContext)).filter(({ owner: { kind } }) => kind === 'group' || kind === 'store')
+  for (const [limits, is] of [
+    [{ quota: -1 }, false],
+    [{ quota: fillLevel + 1 }, false],
+    [{ quota: 20, maxFiles: -1 }, true],
+    [{ quota: -1, maxFiles: 1 }, true],
+  ] as const) {
+    await set('groups/shared', limits)
+    await set('store', limits)
+    assert.deepEqual(await hidden(user.visitor), [full('group', is), full('store', is)])
+  }
+  assert.deepEqual((await shown(user.visitor, 'quota')).slice(1), [full('store', true)])
+  assert.deepEqual((await shown(admin, ofContext)).map(({ owner: { id }, maxFiles }) => [id, maxFiles]).slice(1), [
+    ['shared', 1],
+    ['_admin', -1],
+    ['', 1],
+  ])
+  const guest = service.visitor()
+  assertRefused(await guest.get(ofContext), 401, 'not-signed-in')
+  assertRefused(await guest.get('quota'), 401, 'not-signed-in')
+  const open = graphOf(admin.base + context, `${STORE}read`, principal(admin, '_guest'))
+  assert.equal((await admin.put(`_contexts/entry/${context}`, open)).status, 204)
+  assert.deepEqual(
+    (await shown(guest, ofContext)).map(({ owner: { kind }, fillLevel: level }) => [kind, level]),
+    [
+      ['context', 20],
+      ['group', undefined],
+      ['store', undefined],
+    ],
+  )
+})
+
+/** The thresholds that an owner has reached, the last one first. */
+async function reached(kind: string, id: string): Promise<unknown[]> {
+  const { events } = (await admin.get('management/audit?event=quota-threshold&limit=100')).json<{
+    events: Array<{ detail: Record<string, unknown> }>
+  }>()
+  return events.filter(({ detail }) => detail[kind] === id).map(({ detail }) => detail['percent'])
+}
+
+test('a context joins a group only with what fits into its quota; lowering the quota only prevents growth (D41.2, D41.3)', async () => {
+  const [large, small, empty] = [await newContext(admin), await newContext(admin), await newContext(admin)]
+  const name = 'tight'
+  await putFile(admin, await newPath(admin, large), bytes(700))
+  await putFile(admin, await newPath(admin, small), bytes(300))
+  const put = (limits: object) => admin.put(`quota/groups/${name}`, limits)
+  const refused = await put({ quota: 500, contexts: [large] })
+  assertRefused(refused, 413, 'quota-exceeded')
+  const { owner, ownerId, quota, fillLevel, needed, missing } = refused.json()
+  assert.deepEqual([owner, ownerId, quota, fillLevel, needed, missing], ['group', name, 500, 0, 700, 200])
+  assertRefused(await admin.get(`quota/groups/${name}`), 404, 'not-found')
+  await set(`groups/${name}`, { quota: 500, contexts: [small] })
+  assertRefused(await put({ quota: 999, contexts: [small, large] }), 413, 'quota-exceeded')
+  assertRefused(await put({ quota: 1000, maxFiles: 1, contexts: [small, large] }), 413, 'quota-exceeded')
+  assert.deepEqual((await state(`groups/${name}`)).contexts, [small], 'nothing of the change stays')
+  await set(`groups/${name}`, { quota: 1000, contexts: [small, large] })
+  assert.equal((await set(`groups/${name}`, { quota: 100 })).fillLevel, 1000)
+  await set(`groups/${name}`, { quota: 100, contexts: [small, large, empty] })
+})
+
+test('moves, lower quotas and contexts that join a group reach thresholds like uploads do (D41.3)', async () => {
+  const user = await newUser(service, admin)
+  const [from, to] = [await newContext(admin, [user.id]), await newContext(admin, [user.id])]
+  const path = await newPath(user.visitor, from)
+  assert.equal((await putFile(user.visitor, path, bytes(85))).status, 201)
+  await set(`contexts/${to}`, { quota: 100 })
+  const list = await newEntry(user.visitor, to, '?graphtype=list')
+  const moved = await user.visitor.post(
+    `${to}/resource/${list}?moveEntry=${encodeURIComponent(`${admin.base}${from}/entry/${path.split('/').at(-1)}`)}`,
+  )
+  assert.equal(moved.status, 200, moved.text)
+  assert.deepEqual(await reached('context', to), [80])
+  assert.equal((await admin.put(`${to}/quota`, { quota: 94 })).status, 200)
+  assert.equal((await admin.put(to, { quota: 85 })).status, 200)
+  await set(`contexts/${to}`, { quota: 80 })
+  await set(`contexts/${to}`, { quota: 200 })
+  await set(`contexts/${to}`, { quota: 106 })
+  assert.deepEqual(await reached('context', to), [80, 100, 90, 80])
+  await set(`users/${user.id}`, { quota: 85 })
+  assert.deepEqual(await reached('user', user.id), [100])
+  await set('groups/joined', { quota: 100 })
+  await set('groups/joined', { quota: 100, contexts: [to] })
+  assert.deepEqual(await reached('group', 'joined'), [80])
+  assert.equal((await admin.delete(`quota/users/${user.id}`)).status, 200)
+  assert.deepEqual(await reached('user', user.id), [100])
 })

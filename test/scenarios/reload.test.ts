@@ -55,11 +55,11 @@ test('SIGHUP puts the log level, lists of users and secrets in force, and names 
 
 test('settings that need a restart are named, and the others are applied', async t => {
   const service = await startReloadable(t, {})
-  const lines = await service.reload({ 'service.trash.days': '7', 'service.log.slow': '0', 'service.jsonp': 'on' })
+  const lines = await service.reload({ 'service.trash.days': '7', 'service.log.slow': '0', 'service.jsonp': 'off' })
   assert.deepEqual(
-    lines.map(({ level, settings }) => ({ level, settings })),
+    lines.map(({ level, settings }) => ({ level, settings: settings?.toSorted() })),
     [
-      { level: 'warn', settings: ['service.trash.days', 'service.jsonp'] },
+      { level: 'warn', settings: ['service.jsonp', 'service.trash.days'] },
       { level: 'info', settings: ['service.log.slow'] },
     ],
   )
@@ -82,7 +82,7 @@ test('invalid settings change nothing, and one line says what is wrong', async t
   const wrong = [
     [
       { ...blacklist, 'service.log.slow': 'slow', 'service.trash.days': 'x' },
-      /service\.trash\.days.*; .*service\.log\.slow/,
+      /^(?=.*service\.trash\.days)(?=.*service\.log\.slow).*; /,
     ],
     [{ ...blacklist, 'service.metrics.token-file': '/nowhere/token' }, /\/nowhere\/token/],
     [

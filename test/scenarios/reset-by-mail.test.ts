@@ -137,7 +137,7 @@ test('a reset and an invitation have texts of their own, in the language of the 
   }
   assert.deepEqual(texts, [
     `Någon har begärt ett nytt lösenord för ditt konto kerstin@example.org på ${service.base}.`,
-    `Unter ${service.base} wurde ein Konto für Sie angelegt. Ihr Benutzername ist neu@example.org. Wählen Sie ein Passwort, um sich anzumelden.`,
+    `Unter ${service.base} wurde ein Konto für Sie erstellt. Ihr Benutzername ist neu@example.org. Legen Sie ein Passwort fest, um sich anzumelden.`,
     `Für Ihr Konto autre@example.org unter ${service.base} wurde ein neues Passwort angefordert.`,
     `An account has been created for you at ${service.base}. Your user name is plain@example.org. Choose a password to sign in.`,
   ])

@@ -19,7 +19,7 @@ const reset = {
 const service = await startInProcess({ after }, { settings: { ...reset, 'service.auth.password.profile': 'nist' } })
 const admin = await service.admin()
 const anyone = service.visitor()
-const html = { accept: 'text/html' }
+const html = { accept: 'text/html,application/xhtml+xml' }
 
 async function mailed(name: string): Promise<string> {
   await addUser(admin, name, 'correct horse battery')

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { lineOf, statusOf } from '../../src/assembly/check-result.ts'
+import { pathToFileURL } from 'node:url'
+import { lineOf, statusOf } from '../../src/core/check-result.ts'
 import { runChecks } from '../../src/assembly/doctor.ts'
 import { loadSettings } from '../../src/config/load.ts'
 import { after } from '../support/after.ts'
@@ -110,12 +111,10 @@ test('the doctor finds a certificate that cannot be read or has expired, and sco
   const expired = await examine({
     ...federated,
     '.metadata.certificate-file': await write('old.crt', old.certificate),
-    '.scope-check': 'off',
   })
   server.answer = () => aggregate
   assert.equal(expired.status, 0, 'a federation keeps its key longer than the certificate')
   requireLine(expired.lines, /^warning: SAML federation fed: metadata are signed by the certificate .*2021/)
-  requireLine(expired.lines, 'warning: SAML federation fed: scopes are not checked')
 })
 
 test('the doctor asks a metadata query service for a provider that does not exist', async () => {
@@ -158,4 +157,18 @@ test('the doctor verifies the signature of the metadata of a single provider, an
   const missing = await examine({ '.metadata.certificate-file': '/nowhere/signer.crt' })
   assert.equal(missing.status, 1)
   requireLine(missing.lines, /^problem: SAML: \/nowhere\/signer\.crt: ENOENT/)
+})
+
+test('the doctor says which certificates of a provider are not used, and why (D8.5)', async () => {
+  const text = buildMetadata({ keys: [newRsaKey(1024), keyNamed('idp')] }).replace('"1.0"', '"1.0" encoding="UTF-16"')
+  const file = join(folder, 'idp.xml')
+  await writeFile(file, `\uFEFF${text}`, 'utf16le')
+  const { status, lines } = await examine({
+    '.metadata.url': pathToFileURL(file).href,
+    '.metadata.certificate-file': '',
+  })
+  assert.equal(status, 0, lines.join('\n'))
+  requireLine(lines, /^SAML fed: metadata of https:\/\/idp\.example\/.*, 1 signing key\(s\)$/)
+  const reason = 'the certificate "CN=127.0.0.1" has an RSA key of 1024 bits; 2048 are needed'
+  requireLine(lines, `warning: SAML fed: not used from the metadata: ${reason}`)
 })

@@ -95,7 +95,11 @@ const about = (message: AboutLogout, service = fed): AboutLogout => ({
   ...message,
 })
 
-const fromElsewhere = { accept: 'text/html', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
+const fromElsewhere = {
+  accept: 'text/html,application/xhtml+xml',
+  'sec-fetch-site': 'cross-site',
+  'sec-fetch-mode': 'navigate',
+}
 
 async function byRedirect(xml: string, options: SignedQuery = {}, service = fed): Promise<Answer> {
   return await service.browser().ask(`auth/saml/logout/fed?${signedQuery(xml, options)}`, { headers: fromElsewhere })
@@ -298,7 +302,10 @@ test('in a federation an assertion of a session that its provider has ended open
 })
 
 async function signOut(browser: FederationBrowser): Promise<Answer> {
-  const page = await browser.ask('auth/logout', { method: 'POST', headers: { accept: 'text/html' } })
+  const page = await browser.ask('auth/logout', {
+    method: 'POST',
+    headers: { accept: 'text/html,application/xhtml+xml' },
+  })
   assert.equal(await browser.whoAmI(), 'guest')
   return page
 }
@@ -337,7 +344,7 @@ test('a sign-out here goes to the provider of the session, with the NameID that 
 
 test('a provider without an address for single logout is left alone: the page says so (D31.6)', async () => {
   const { browser } = await signedIn('gina', { at: silent })
-  const left = await browser.ask('auth/logout', { headers: { accept: 'text/html' } })
+  const left = await browser.ask('auth/logout', { headers: { accept: 'text/html,application/xhtml+xml' } })
   assert.deepEqual([left.status, left.headers.location?.endsWith('auth/login?left=fed')], [303, true])
 })
 

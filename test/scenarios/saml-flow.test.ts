@@ -7,8 +7,8 @@ import { pathToFileURL } from 'node:url'
 import { DOMParser } from '@xmldom/xmldom'
 import { SignedXml } from 'xml-crypto'
 import { encryptAssertion } from '../support/saml-encryption.ts'
-import { signatureOf, verifiedElement } from '../../src/sso/saml/signature.ts'
-import { messageLimits, parseXml } from '../../src/sso/xml.ts'
+import { signatureOf, verifiedElement } from '../../src/features/saml/signature.ts'
+import { messageLimits, parseXml } from '../../src/features/sso/xml.ts'
 import {
   buildMetadata,
   buildResponse,
@@ -70,7 +70,7 @@ test('a login by redirect: away with a request, back with an answer, signed in (
 test('a login by POST: a page with a form that goes to the provider, and on to wherever that leads (D8.2)', async t => {
   const { browser, service } = await startWithSaml(t, { [POST]: 'post' })
   const someone = browser()
-  const page = await someone.ask('auth/saml', { headers: { accept: 'text/html' } })
+  const page = await someone.ask('auth/saml', { headers: { accept: 'text/html,application/xhtml+xml' } })
   assert.equal(page.status, 200, page.text)
   assert.match(String(page.headers['content-security-policy']), /form-action https:(;|$)/)
   assert.doesNotMatch(String(page.headers['content-security-policy']), /unsafe/)

@@ -70,7 +70,11 @@ const about = (message: AboutLogout, { service = saml, idp = 'a' } = {}): AboutL
 
 /** A message by redirect, in a browser of its own: no cookie is needed. */
 async function byRedirect(xml: string, options: SignedQuery = {}, { service = saml, idp = 'a' } = {}): Promise<Answer> {
-  const headers = { accept: 'text/html', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
+  const headers = {
+    accept: 'text/html,application/xhtml+xml',
+    'sec-fetch-site': 'cross-site',
+    'sec-fetch-mode': 'navigate',
+  }
   return await service.browser().ask(`auth/saml/logout/${idp}?${signedQuery(xml, options)}`, { headers })
 }
 
@@ -107,7 +111,11 @@ test('by POST, and for all sessions of the user that this provider opened, howev
   const all = [await signedIn('carl@a.example', '_1'), await signedIn('carl@a.example', '')]
   const request = buildLogoutRequest(about({ id: '_all', name: 'carl@a.example', sessionIndexes: [] }))
   const form = { SAMLRequest: encode(signElement(request, '_all')), RelayState: 'x' }
-  const elsewhere = { origin: 'https://a.example', 'sec-fetch-site': 'cross-site', accept: 'text/html' }
+  const elsewhere = {
+    origin: 'https://a.example',
+    'sec-fetch-site': 'cross-site',
+    accept: 'text/html,application/xhtml+xml',
+  }
   const answer = await saml.browser().ask('auth/saml/logout/a', { form, headers: elsewhere })
   assert.equal(answer.status, 303, answer.text)
   readRedirect(answer)
@@ -185,7 +193,10 @@ test('an assertion of a session that the provider has ended opens no session any
 
 /** Signs out and returns the way to the provider. */
 async function signOut(browser: SamlBrowser): Promise<LogoutAtProvider> {
-  const page = await browser.ask('auth/logout', { method: 'POST', headers: { accept: 'text/html' } })
+  const page = await browser.ask('auth/logout', {
+    method: 'POST',
+    headers: { accept: 'text/html,application/xhtml+xml' },
+  })
   assert.equal(page.status, 200, page.text)
   assert.equal(await browser.whoAmI(), 'guest')
   return readOnwardPage(page)
@@ -204,7 +215,7 @@ test('a sign-out here ends the session here first, then the one at the provider 
   const back = await byRedirect(buildLogoutResponse(message), { kind: 'SAMLResponse', relayState })
   assert.equal(back.status, 303, back.text)
   assert.match(back.headers.location ?? '', /auth\/login\?out=a$/)
-  const page = await browser.ask(`auth/login?out=a`, { headers: { accept: 'text/html' } })
+  const page = await browser.ask(`auth/login?out=a`, { headers: { accept: 'text/html,application/xhtml+xml' } })
   assert.match(page.text, /You are signed out here and at a\./)
   // The sign-out is over: the same response is refused.
   const again = await byRedirect(buildLogoutResponse(message), { kind: 'SAMLResponse', relayState })
@@ -247,7 +258,7 @@ test('programs sign out with 204, and with single-logout=accept nobody is sent t
   const program = await signedIn('karl@a.example', '_k')
   assert.equal((await program.ask('auth/logout')).status, 204)
   const browser = await signedIn('karl@a.example', '_k2', { service: saml, idp: 'b' })
-  const left = await browser.ask('auth/logout', { headers: { accept: 'text/html' } })
+  const left = await browser.ask('auth/logout', { headers: { accept: 'text/html,application/xhtml+xml' } })
   assert.deepEqual([left.status, left.headers.location?.endsWith('auth/login?left=b')], [303, true])
 })
 
@@ -260,7 +271,7 @@ test('with POST the request goes in a form; a provider without an address for it
   byPost.idp.publish({ logout: { post: 'https://idp.example/logout-post' } })
   const where = { service: byPost, idp: 'a' }
   const browser = await signedIn('lena@a.example', '_l', where)
-  const page = await browser.ask('auth/logout', { headers: { accept: 'text/html' } })
+  const page = await browser.ask('auth/logout', { headers: { accept: 'text/html,application/xhtml+xml' } })
   const form = findForm({ url: `${byPost.service.base}auth/logout`, answer: page, trail: [] }, 'SAMLRequest')
   assert.equal(form?.action, 'https://idp.example/logout-post')
   const xml = Buffer.from(form?.fields['SAMLRequest'] ?? '', 'base64').toString()
@@ -269,7 +280,7 @@ test('with POST the request goes in a form; a provider without an address for it
   byPost.idp.publish({})
   byPost.service.system.pass(8 * 86_400_000)
   const another = await signedIn('lena@a.example', '_l2', where)
-  const left = await another.ask('auth/logout', { headers: { accept: 'text/html' } })
+  const left = await another.ask('auth/logout', { headers: { accept: 'text/html,application/xhtml+xml' } })
   assert.deepEqual([left.status, left.headers.location?.endsWith('auth/login?left=a')], [303, true])
 })
 

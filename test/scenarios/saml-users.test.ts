@@ -54,6 +54,9 @@ test('a provider signs in users of its own domains; one without domains, users o
   assert.equal(await by('a', 'anna@A.EXAMPLE'), 'anna@a.example')
   assert.equal(await by('a', 'anna@müller.example'), 'anna@müller.example')
   assert.equal(await by('c', 'carl@elsewhere.example'), 'carl@elsewhere.example')
+  // A Mac writes letters with accents as two characters (D1.7).
+  assert.equal(await by('a', 'Jo\u0308rg@a.example'), 'jörg@a.example')
+  assert.equal(await by('a', 'jörg@a.example'), 'jörg@a.example')
   const refusedByDomain: ReadonlyArray<readonly [string, string]> = [
     ['a', 'anna@b.example'],
     ['a', 'anna@sub.a.example'],
@@ -78,7 +81,8 @@ test('a provider signs in users of its own domains; one without domains, users o
     'ａnna@a.example',
     'anna@ａ.example',
     'anna@a.example\u00A0',
-    'jo\u0308rg@a.example',
+    'jo\u0308rg\u200B@a.example',
+    'ﬁnn@a.example',
     '\u212Aurt@a.example',
   ]) {
     assert.deepEqual(await by('a', name), [401, 'name'], name)

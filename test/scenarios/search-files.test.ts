@@ -46,6 +46,33 @@ test('files are put in order by name without regard to case, by size, by format;
   assert.deepEqual(await find('graphType:None', 'format asc,name desc'), ['c', 'b', 'a', 'd'])
 })
 
+test('links and texts are found by their title, a link without one by its address; folders come first (D14.10)', async () => {
+  const title = (text: string) => ({ 'http://purl.org/dc/terms/title': [{ type: 'literal', value: text }] })
+  const other = await newContext(admin)
+  const at = `${service.base}${other}`
+  await admin.post(`${other}?graphtype=string&id=text`, {
+    resource: 'a',
+    metadata: { [`${at}/resource/text`]: title('B') },
+  })
+  const link = new URLSearchParams({ entrytype: 'link', id: 'link', resource: 'https://example.org/page' })
+  await admin.post(`${other}?${link.toString()}`, { metadata: { 'https://example.org/page': title('D') } })
+  await admin.post(`${other}?entrytype=link&id=bare&resource=https://c.example.org/`, {})
+  await admin.post(`${other}?graphtype=list&id=list`, { metadata: { [`${at}/resource/list`]: title('E') } })
+  const place = `context:${at.replaceAll(/[:/.]/g, '\\$&')}`
+  const hits = async (query: string): Promise<readonly string[]> => {
+    const parameters = new URLSearchParams({
+      type: 'solr',
+      query: `${place} AND ${query}`,
+      sort: 'isFolder asc,name asc',
+    })
+    type Hits = { readonly resource: { readonly children: ReadonlyArray<{ readonly entryId: string }> } }
+    return (await admin.get(`search?${parameters.toString()}`)).json<Hits>().resource.children.map(hit => hit.entryId)
+  }
+  assert.deepEqual(await hits('name:*'), ['list', 'text', 'link', 'bare'])
+  assert.deepEqual(await hits('name:*c.example*'), ['bare'])
+  assert.deepEqual(await hits('isFolder:true'), ['list'])
+})
+
 test('what is in a folder, and what is in none', async () => {
   const list = `${escaped}\\/resource\\/folder`
   assert.deepEqual(await find(`lists:${list}`), ['d'])

@@ -17,7 +17,7 @@ test('a sign-on at a provider asks users with a factor for it, then leads on (D2
   assert.deepEqual([back.status, back.headers.location], [303, `${service.base}auth/factor`])
   assert.equal(await someone.whoAmI(), 'guest')
   const cookie = pendingCookie(back)
-  const headers = { cookie, accept: 'text/html' }
+  const headers = { cookie, accept: 'text/html,application/xhtml+xml' }
   const done = await someone.ask('auth/factor', { form: { code: app.code() }, headers })
   assert.deepEqual([done.status, done.headers.location], [303, success])
   assert.equal(await someone.whoAmI(), 'anna')

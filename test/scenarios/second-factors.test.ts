@@ -85,7 +85,7 @@ test('a browser without scripts gets a form for the second step, and goes where 
   const user = await newUser(service, admin)
   const { app } = await addApp(user.visitor, system)
   const visitor = service.visitor()
-  const headers = { accept: 'text/html', 'accept-language': 'en' }
+  const headers = { accept: 'text/html,application/xhtml+xml', 'accept-language': 'en' }
   const successurl = `${service.base}ui/#/files`
   const form = { auth_username: user.name, auth_password: user.password, successurl }
   const first = await visitor.ask('auth/cookie', { form, headers })
@@ -178,9 +178,19 @@ test('factors, their use and their removal are in the audit log, without a code 
   ])
 })
 
-test('a logout ends a sign-in that waits for its second factor, and removes the cookies of all that have begun (I3.1, D3.4)', async () => {
-  const user = await newUser(service, admin)
-  const { app } = await addApp(user.visitor, system)
+test('a logout ends a sign-in that waits for its second factor, and removes the cookies of all that have begun (I3.1, D3.4)', async t => {
+  const service = await startInProcess(t, {
+    settings: {
+      'service.auth.cas': 'on',
+      'service.auth.cas.server.url': 'https://cas.example/',
+      'service.auth.oidc': 'on',
+      'service.auth.oidc.idps.1': 'campus',
+      'service.auth.oidc.idp.campus.issuer': 'https://idp.example/',
+      'service.auth.oidc.idp.campus.client-id': 'stowage',
+    },
+  })
+  const user = await newUser(service, await service.admin())
+  const { app } = await addApp(user.visitor, service.system)
   const visitor = service.visitor()
   const cookie = pendingCookie(await visitor.signIn(user.name, user.password))
   const begun = `${cookie}; stowage_oidc=${'o'.repeat(43)}; stowage_cas=${'c'.repeat(43)}`

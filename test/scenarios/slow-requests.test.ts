@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { test } from 'node:test'
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { SlowRequests } from '../../src/http/slow-requests.ts'
+import { logSlowRequests } from '../../src/features/telemetry/slow-requests.ts'
 import { startFakeS3 } from '../support/fake-s3.ts'
 import { keptLog } from '../support/kept-log.ts'
 import { newContext, newEntry, type Process, startProcess } from '../support/service.ts'
@@ -100,19 +99,16 @@ test('the time that a client takes to send a body is its own', async t => {
 test('the time of the client does not make a request slow, and with 0 none is slow', () => {
   const { log, said } = keptLog()
   let limit = 500
-  const slow = new SlowRequests(log, () => limit)
-  const exchange = [
-    { id: 'a-1', method: 'GET', route: {} } as FastifyRequest,
-    { statusCode: 200 } as FastifyReply,
-  ] as const
+  const note = logSlowRequests(log, () => limit)
+  const answered = { id: 'a-1', method: 'GET', route: undefined, status: 200 }
   const spent = { waiting: 0, database: 0.4, files: 0, serialising: 0, client: 600 }
-  slow.note(...exchange, { ms: 1000, spent })
+  note({ ...answered, ms: 1000, spent })
   assert.deepEqual(said(), [])
-  slow.note(...exchange, { ms: 1100, spent })
+  note({ ...answered, ms: 1100, spent })
   const request = { requestId: 'a-1', method: 'GET', route: 'none', status: 200 }
   assert.deepEqual(said(), [['warn', 'slow request', { ...request, ms: 1100, ...spent, database: 0 }]])
   limit = 0
-  slow.note(...exchange, { ms: 9000, spent })
+  note({ ...answered, ms: 9000, spent })
   assert.deepEqual(said(), [])
 })
 

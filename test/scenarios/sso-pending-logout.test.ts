@@ -95,7 +95,8 @@ test('a back-channel logout ends a sign-in that still waits for its second facto
   }
   /** The page that asks for the factor leads to the login once the sign-in is over. */
   const isWaiting = async (cookie: string): Promise<boolean> =>
-    (await ask(`${service.base}auth/factor`, { headers: { cookie, accept: 'text/html' } })).status === 200
+    (await ask(`${service.base}auth/factor`, { headers: { cookie, accept: 'text/html,application/xhtml+xml' } }))
+      .status === 200
 
   const [browser, cookie] = await waiting()
   assert.equal(await isWaiting(cookie), true)

@@ -195,7 +195,7 @@ test('the audit log has the temporary password, and the new one with its login (
 
 test('a browser without scripts gets a form for the new password, and goes where it wanted to (D33.2)', async () => {
   const { name, visitor } = await newTemporaryUser()
-  const headers = { accept: 'text/html', 'accept-language': 'en' }
+  const headers = { accept: 'text/html,application/xhtml+xml', 'accept-language': 'en' }
   const successurl = `${service.base}ui/shared`
   const form = { auth_username: name, auth_password: TEMPORARY, successurl }
   const first = await visitor.ask('auth/cookie', { form, headers })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { routes } from '../../src/http/routes/routes.ts'
+import { allRoutes } from '../../src/assembly/routes.ts'
 import { after } from '../support/after.ts'
 import type { Answer } from '../support/http-client.ts'
 import { ask } from '../support/http-client.ts'
@@ -18,7 +18,7 @@ const admin = await service.admin()
 
 /** Signing in and out, pages and health: whatever credentials come along do not count. */
 const forEverybody =
-  /^\/(auth\/(cookie|login|logout|pwreset|cas|saml|oidc|link|factor|new-password)|ui|healthz|readyz|management\/(health|ready))(\/|$)/
+  /^\/(openapi\.json|auth\/(cookie|login|logout|pwreset|cas|saml|oidc|link|factor|new-password)|ui|healthz|readyz|management\/(health|ready))(\/|$)/
 /** Changes nothing, and is a POST because of its body. */
 const readsByPost = ['POST /echo', 'POST /validator']
 const ofTokens = [
@@ -30,7 +30,7 @@ const ofTokens = [
 ]
 const isOfQuotas = (name: string): boolean => /^(GET|PUT|DELETE) \/(:context\/quota|quota(\/.*)?)$/.test(name)
 
-const operations = routes
+const operations = allRoutes
   .map(({ method, url }) => ({ method, url, name: `${method} ${url}` }))
   // With quotas off, other methods refuse at their address.
   .filter(({ name }) => !/^(POST|PATCH) \/(:context\/quota|quota(\/.*)?)$/.test(name))

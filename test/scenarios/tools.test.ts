@@ -55,7 +55,7 @@ test('a page of another site cannot have a file echoed (D2.9)', async () => {
 const validate = (visitor: Visitor, type: string, body: string): Promise<Answer> =>
   visitor.ask('validator', { method: 'POST', body, headers: { 'content-type': type } })
 
-test('a graph is checked without being stored (W3.16)', async () => {
+test('a graph is checked without being stored; what is wrong is 400 with the errors (W3.16)', async () => {
   for (const [type, good, bad] of [
     ['text/turtle', '<#a> <#b> <#c> .', '<#a> <#b'],
     ['application/json', '{"http://ex.org/": {}}', '{"ex": {}}'],
@@ -68,17 +68,29 @@ test('a graph is checked without being stored (W3.16)', async () => {
     const right = await validate(user.visitor, type, good)
     assert.deepEqual(right.json(), { errors: [] }, `${type} ${good}`)
     const wrong = await validate(user.visitor, type, bad)
-    assert.equal(wrong.status, 200)
+    assertRefused(wrong, 400, 'invalid-graph')
     assert.equal(wrong.json<{ errors: string[] }>().errors.length, 1, `${type} ${bad}`)
   }
   assert.match((await validate(user.visitor, 'text/turtle', '<#a> <#b> <#c> .\n<')).text, /line 2/)
-  assert.deepEqual((await validate(user.visitor, 'text/turtle', '')).json(), { errors: ['The body is empty.'] })
+  const empty = await validate(user.visitor, 'text/turtle', '')
+  assertRefused(empty, 400, 'invalid-graph')
+  assert.deepEqual(empty.json<{ errors: string[] }>().errors, ['The body is empty.'])
 })
 
 test('only signed-in users have graphs checked, and only graphs', async () => {
   assertRefused(await validate(guest, 'text/turtle', '<#a> <#b> <#c> .'), 401, 'not-signed-in')
   assertRefused(await validate(user.visitor, 'image/png', 'a'), 415, 'unsupported-type')
   assertRefused(await validate(user.visitor, 'text/turtle', ' '.repeat(8 * 2 ** 20 + 1)), 413, 'body-too-large')
+})
+
+test('there is no endpoint for SPARQL, and the response says so (D18.7)', async () => {
+  const context = await newContext(admin)
+  for (const path of ['sparql?query=ASK', `${context}/sparql`]) {
+    assertRefused(await guest.get(path), 501, 'not-available')
+    const answer = await admin.ask(path, { method: 'POST', body: 'query=ASK' })
+    assertRefused(answer, 501, 'not-available')
+    assert.match(answer.json<{ detail: string }>().detail, /SPARQL/)
+  }
 })
 
 test('administrators of an entry see its indexed fields (W3.14)', async () => {

@@ -10,6 +10,7 @@ import { EICAR, startFakeClamd } from '../support/fake-clamd.ts'
 import { sendRaw } from '../support/raw-request.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 import { openDatabaseOf } from '../support/store.ts'
+import { createUpload, TUS, uploadPath } from '../support/tus.ts'
 import { putChunked, putFile, putForm } from '../support/uploads.ts'
 import { eventually } from '../support/waiting.ts'
 
@@ -18,7 +19,6 @@ const settings = {
   'service.data.quota': 'on',
   'service.data.virus-scan': clamd.place,
   'service.data.virus-scan.max-size': '100k',
-  'service.data.virus-scan.concurrency': '1',
 }
 const service = await startInProcess({ after }, { settings })
 const admin = await service.admin()
@@ -125,14 +125,48 @@ test('files too large for the scanner are refused, or stored where the settings 
   const refused = await putFile(admin, path, 'x'.repeat(102_401))
   assertRefused(refused, 413, 'too-large-to-scan')
   assert.deepEqual([refused.json()['limit'], clamd.begun()], [102_400, before], 'it is not even sent')
+  const [large, entry] = [await metric('too-large'), path.replace('/resource/', '/')]
+  assertRefused(await createUpload(admin, entry, { 'upload-length': '102401' }), 413, 'too-large-to-scan')
+  const head = [`PUT /${path} HTTP/1.1`, `Cookie: auth_token=${admin.cookie}`, 'Content-Length: 102401']
+  const waiting = await sendRaw(service.base, [...head, 'Expect: 100-continue', 'Connection: close'])
+  await waiting.closed
+  assert.match(waiting.received(), /^HTTP\/1\.1 413 [^]*"too-large-to-scan"/, 'no byte of it is asked for')
+  assert.equal((await metric('too-large')) - large, 2)
+  const whole = await createUpload(admin, entry, { 'upload-length': '102400' })
+  assert.equal((await admin.ask(uploadPath(admin, whole), { method: 'DELETE', headers: TUS })).status, 204)
   const lenient = await startInProcess(t, {
-    settings: { ...settings, 'service.data.virus-scan.large-files': 'store' },
+    settings: { ...settings, 'service.data.virus-scan.failure': 'store' },
   })
   const visitor = await lenient.admin()
   const place = `${await newContext(visitor)}?file`
   const post = (body: string) => visitor.ask(place, { method: 'POST', body, headers: { 'content-type': 'text/plain' } })
   assert.equal((await post('x'.repeat(102_401))).status, 201)
   assertRefused(await post(EICAR), 400, 'virus-found')
+})
+
+test('an import with a file too large for the scanner is refused before any file is scanned, and changes nothing (D32.1)', async t => {
+  const without = await startInProcess(t, { settings: { 'service.data.quota': 'on' } })
+  const other = await without.admin()
+  const source = await newContext(other)
+  for (const [id, size] of [
+    ['a', 10],
+    ['b', 102_401],
+  ] as const) {
+    await newEntry(other, source, `?id=${id}`)
+    assert.equal((await putFile(other, `${source}/resource/${id}`, 'x'.repeat(size))).status, 201)
+  }
+  const archive = await exportOf(other, source)
+  const context = await newContext(admin)
+  const path = `${context}/resource/${await newEntry(admin, context)}`
+  assert.equal((await putFile(admin, path, 'before')).status, 201)
+  const [blobs, scans] = [await blobsOf(service), clamd.begun()]
+  const refused = await importInto(admin, context, archive)
+  assertRefused(refused, 413, 'too-large-to-scan')
+  assert.deepEqual([refused.json()['limit'], clamd.begun()], [102_400, scans])
+  assert.deepEqual(await blobsOf(service), blobs)
+  assert.deepEqual([(await admin.get(path)).text, await levelOf(context)], ['before', 6])
+  assert.equal((await other.delete(`${source}/entry/b`)).status, 204)
+  assert.equal((await importInto(admin, context, await exportOf(other, source))).status, 200)
 })
 
 test('while clamd fails uploads are refused, or stored where the settings say so; then they work again (D32.1)', async t => {
@@ -190,19 +224,21 @@ test('a slow scan delays nothing but uploads; a client that leaves meanwhile lea
   assert.equal((await admin.get(path)).text, 'text')
 })
 
-test('no more files are scanned at once than the setting says (D32.1)', async () => {
+test('at most four files are scanned at once (D32.1)', async () => {
   const context = await newContext(admin)
-  const entries = [await newEntry(admin, context), await newEntry(admin, context), await newEntry(admin, context)]
+  const entries: string[] = []
+  for (let count = 0; count < 7; count++) entries.push(await newEntry(admin, context))
   const scans: Array<() => void> = []
   clamd.misbehave = socket => void scans.push(() => socket.end('stream: OK\0'))
   const countBlobs = async (): Promise<number> => Object.values(await blobsOf(service)).flat().length
   const before = await countBlobs()
   const uploads = entries.map(entry => putFile(admin, `${context}/resource/${entry}`, 'text'))
   await eventually('all files wait', async () => (await countBlobs()) === before + entries.length)
-  for (let scanned = 1; scanned <= entries.length; scanned++) {
-    await eventually('the next scan has begun', () => scans.length >= scanned)
-    assert.equal(scans.length, scanned)
-    scans[scanned - 1]?.()
+  for (let scanned = 0; scanned < entries.length; scanned++) {
+    const begun = Math.min(scanned + 4, entries.length)
+    await eventually('the next scan has begun', () => scans.length >= begun)
+    assert.equal(scans.length, begun)
+    scans[scanned]?.()
   }
   assert.deepEqual(new Set((await Promise.all(uploads)).map(({ status }) => status)), new Set([201]))
 })

@@ -8,9 +8,9 @@ import { deleteEntryRow, insertEntryRow, updateHeadRow } from '../../src/content
 import { deleteEntriesOf, deleteEntry, insertEntry, updateEntry } from '../support/entries.ts'
 import { indexEntry, indexHead, removeFromIndex } from '../../src/search/index-records.ts'
 import { may } from '../../src/model/rights.ts'
-import type { Found, Search } from '../../src/search/search.ts'
-import type { Order } from '../../src/search/engine.ts'
-import { parseQuery } from '../../src/search/query.ts'
+import type { Found, Search } from '../../src/features/search/search.ts'
+import type { Order } from '../../src/features/search/request.ts'
+import { parseQuery } from '../../src/features/search/query.ts'
 import { literal, uri } from '../../src/graph/graph.ts'
 import type { Database, Queries } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
@@ -207,6 +207,7 @@ const ask = async (search: Search, { query: [query], caller, order, offset }: Qu
     facets: { fields: ['rdfType'], minCount: 1, limit: 10, missing: true, matches: undefined },
     toRelative: iri => iri,
     toAbsolute: iri => iri,
+    now: 0,
   })
 
 /** What an answer says, as far as the model can say it too. */

@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { stepsOf } from '../support/steps.ts'
 import { InvalidInput } from '../../src/base/errors.ts'
-import { ANY, ONE, parseFilters, parseQuery, type Query } from '../../src/search/query.ts'
+import { ANY, ONE } from '../../src/search/engine.ts'
+import { parseFilters, parseQuery, type Query } from '../../src/features/search/query.ts'
 
 /** The query in a short form: `&` before what must match, `|` what may, `!` what must not. */
 function shown(query: Query): string {
@@ -16,6 +17,8 @@ function shown(query: Query): string {
     const { from = '<*>', to = '<*>', includesFrom, includesTo } = query
     return `${query.field}=${includesFrom ? '[' : '{'}${from},${to}${includesTo ? ']' : '}'}${boost}`
   }
+  if (query.kind === 'pattern') return `${query.field}=/${query.source}/${boost}`
+  if (query.kind === 'fuzzy') return `${query.field}=${query.text}~${query.distance}${boost}`
   const signed = (sign: string, parts: readonly Query[]): string[] => parts.map(part => sign + shown(part))
   return `(${[...signed('&', query.must), ...signed('|', query.should), ...signed('!', query.mustNot)].join(' ')})${boost}`
 }
@@ -56,7 +59,14 @@ const table: ReadonlyArray<readonly [text: string, expected: string]> = [
   ['f:AND', 'f=AND'],
   ['\\AND', 'all=AND'],
   ['f:a:b', 'f=a:b'],
-  ['roam~0.8 "a b"~2', '(|all=roam |all="a b")'],
+  ['roam~ tree~1', '(|all=roam~2 |all=tree~1)'],
+  ['roam~0.8', 'all=roam'],
+  ['roaming~0.8 ab~', '(|all=roaming~1 |all=ab~1)'],
+  ['title:watr~1^3', 'title=watr~1^3'],
+  ['roam\\~1', 'all=roam~1'],
+  ['/wat.*/', 'all=/wat.*/'],
+  ['f:/a\\/b\\.c[^ ]/^2 -/x/', '(|f=/a/b\\.c[^ ]/^2 !all=/x/)'],
+  ['f:(/a b/ OR c/d)', '(|f=/a b/ |f=c/d)'],
   ['*:*', '*=<*>'],
   ['and', 'all=and'],
 ]
@@ -81,6 +91,19 @@ test('a query has bounds: characters, depth, terms, wildcards (W3.10.2)', () => 
   refuses('a\0b')
   refuses('a\uD800b')
   refuses('a^1001')
+  refuses(`/${'a'.repeat(257)}/`)
+})
+
+test('what is not supported is refused by name rather than passed over', () => {
+  for (const [text, reason] of [
+    ['"a b"~2', /distance between words/],
+    ['roam~3', /at most 2 characters/],
+    ['roam~1.5', /at most 2 characters/],
+    ['ro*m~1', /wildcard and "~"/],
+    ['title:/abc', /slash/],
+    ['/a/b', /slash/],
+  ] as const)
+    assert.throws(() => parseQuery(text), { code: 'invalid-query', message: reason }, text)
 })
 
 const piece = fc.constantFrom(
@@ -106,6 +129,7 @@ const piece = fc.constantFrom(
   '~',
   '^2',
   '&&',
+  '/',
   '||',
   ' ',
   'a',

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { newEntry } from '../../src/model/entry.ts'
 import { deleteEntriesOf, deleteEntry, insertEntry } from '../support/entries.ts'
 import { literal } from '../../src/graph/graph.ts'
+import { tidyIndex } from '../../src/search/index-records.ts'
 import { sql } from '../../src/stores/sql.ts'
-import { newSearch } from '../support/search-engine.ts'
 import { newDatabase } from '../support/store.ts'
 
 test('removed entries are not found at once, and leave nothing in the index after the next tidying (W3.10.5)', async t => {
@@ -19,14 +19,13 @@ test('removed entries are not found at once, and leave nothing in the index afte
       (SELECT count(*) FROM search_ngrams) AS ngrams, (SELECT count(*) FROM search_texts) AS texts`)
     return Object.values(row ?? {})
   }
-  const search = newSearch(database)
   await database.transaction(tx => insertEntry(tx, make('1')))
   await database.transaction(tx => deleteEntry(tx, { context: '3', id: '1' }))
   for (let n = 0; n < 50; n++) await database.transaction(tx => insertEntry(tx, make(String(n))))
-  await search.tidy()
+  await tidyIndex(database)
   assert.equal((await rows())[0], 50)
   await database.transaction(tx => deleteEntriesOf(tx, '3'))
   assert.equal((await rows())[0], 0)
-  await search.tidy()
+  await tidyIndex(database)
   assert.deepEqual(await rows(), [0, 0, 0, 0, 0, 0])
 })

@@ -52,14 +52,6 @@ test('one membership for another is a change, on record (D27.2)', async t => {
   ])
 })
 
-test('values that a user has stay where the settings do not replace them, others are added (D27.4)', async t => {
-  const { signOn } = await accountMatcher(t)
-  const keeps = { rules: { ...rules, replaces: false } }
-  await signOn({ attributes: { phone: '1' } }, keeps)
-  const { language, customProperties } = await signOn({ attributes: { lang: 'fi', phone: '2', room: '3' } }, keeps)
-  assert.deepEqual([language, customProperties], ['fi', { phone: '1', room: '3' }])
-})
-
 test('properties of a user have 65,536 bytes, to the byte (D27.4)', async t => {
   const { plan } = await accountMatcher(t)
   const names = Array.from({ length: 17 }, (_, at) => `p${at}`)

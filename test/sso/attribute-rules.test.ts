@@ -7,8 +7,8 @@ import {
   readProfile,
   requireValues,
   valuesOf,
-} from '../../src/sso/attributes.ts'
-import { SsoRefused } from '../../src/sso/refusal.ts'
+} from '../../src/features/sso/attributes.ts'
+import { SsoRefused } from '../../src/features/sso/refusal.ts'
 
 const rules: GroupRules = { attribute: 'groups', prefix: 'sso-', adminValue: undefined, provisions: false }
 

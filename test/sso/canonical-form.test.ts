@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { DOMParser } from '@xmldom/xmldom'
 import * as fc from 'fast-check'
 import { ExclusiveCanonicalization } from 'xml-crypto'
-import { canonicalForm } from '../../src/sso/saml/canonical.ts'
-import { messageLimits, parseXml } from '../../src/sso/xml.ts'
-import { childElements, type XmlElement } from '../../src/sso/xml-element.ts'
+import { canonicalForm } from '../../src/features/saml/canonical.ts'
+import { messageLimits, parseXml } from '../../src/features/sso/xml.ts'
+import { childElements, type XmlElement } from '../../src/features/sso/xml-element.ts'
 
 const prefixes = ['a', 'b', 'c']
 const prefix = fc.constantFrom('', ...prefixes)

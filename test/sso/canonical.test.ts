@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SaxesParser } from 'saxes'
-import { CanonicalWriter, isDeclaration } from '../../src/sso/saml/canonical.ts'
+import { CanonicalWriter, isDeclaration } from '../../src/features/saml/canonical.ts'
 
 /** The canonical form of a document. @param apex name of the element that it begins with */
 function canonical(xml: string, prefixes: readonly string[] = [], apex?: string): string {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { valuesOf } from '../../src/sso/attributes.ts'
-import { verifyReply } from '../../src/sso/cas/reply.ts'
-import { SsoRefused } from '../../src/sso/refusal.ts'
+import { valuesOf } from '../../src/features/sso/attributes.ts'
+import { verifyReply } from '../../src/features/cas/reply.ts'
+import { SsoRefused } from '../../src/features/sso/refusal.ts'
 import { NOW } from '../support/saml-idp.ts'
 
 const expected = { serviceUrl: 'https://store.example/auth/cas', now: NOW, clockSkew: 60_000 }

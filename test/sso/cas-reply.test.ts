@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { SsoRefused } from '../../src/sso/refusal.ts'
-import { type CasVersion, verifyReply } from '../../src/sso/cas/reply.ts'
+import { SsoRefused } from '../../src/features/sso/refusal.ts'
+import { type CasVersion, verifyReply } from '../../src/features/cas/reply.ts'
 import { Refusals } from '../support/refusals.ts'
 
 const expected = { serviceUrl: 'https://store.example/auth/cas', now: Date.UTC(2026, 10, 21, 10), clockSkew: 60_000 }
@@ -39,6 +39,16 @@ const valid: Readonly<Record<string, string>> = {
   'with another prefix':
     '<x:serviceResponse xmlns:x="http://www.yale.edu/tp/cas"><x:authenticationSuccess><x:user>anna</x:user></x:authenticationSuccess></x:serviceResponse>',
   'with a character reference': response(success('<cas:user>&#97;nna</cas:user>')),
+  'with CDATA': response(success('<cas:user><![CDATA[an]]>na</cas:user>')),
+  'with comments': `<!-- CAS -->${response(success(`${ANNA.replace('nn', 'n<!-- eve -->n')}<!-- ${EVE} -->`))}<!-- -->`,
+  'with a processing instruction': `<?xml version="1.0"?><?a <b> ?>${response(success(ANNA))}`,
+  'with a byte order mark': `\uFEFF${response(success(ANNA))}`,
+  'with a byte order mark and a declaration': `\uFEFF<?xml version="1.0"?>\r\n${response(success(ANNA))}`,
+  'with attributes that are named like parts of the protocol': response(
+    success(
+      `${ANNA}<cas:attributes><cas:proxy>x</cas:proxy><cas:proxies>y</cas:proxies><cas:proxyGrantingTicket>z</cas:proxyGrantingTicket></cas:attributes>`,
+    ),
+  ),
 }
 
 for (const [shape, text] of Object.entries(valid)) {
@@ -89,9 +99,16 @@ const hostile: ReadonlyArray<readonly [what: string, check: string, text: string
   ['an element in the user', 'cas-reply', response(success('<cas:user>an<b/>na</cas:user>'))],
   ['an empty user', 'cas-reply', response(success('<cas:user/>'))],
   ['a user of blanks', 'cas-reply', response(success('<cas:user> \n\t</cas:user>'))],
-  ['a comment in the user', 'cas-reply', response(success('<cas:user>adm<!-- -->in</cas:user>'))],
-  ['CDATA in the user', 'cas-reply', response(success('<cas:user><![CDATA[anna]]></cas:user>'))],
-  ['a processing instruction', 'cas-reply', response(success('<cas:user>anna<?x y?></cas:user>'))],
+  ['a comment for a user', 'cas-reply', response(success(`<!-- ${ANNA} -->`))],
+  ['a success in CDATA', 'cas-reply', response(`<![CDATA[${success(ANNA)}]]>`)],
+  [
+    'a user in CDATA of an attribute',
+    'cas-reply',
+    response(success(`<cas:attributes><![CDATA[${ANNA}]]></cas:attributes>`)),
+  ],
+  ['blanks in CDATA for a user', 'cas-reply', response(success('<cas:user><![CDATA[ \n]]></cas:user>'))],
+  ['CDATA that does not end', 'cas-reply', response(success(`<![CDATA[x${ANNA}`))],
+  ['a proxy beside the user', 'cas-proxy', response(success(`${ANNA}<cas:proxy>https://p.example</cas:proxy>`))],
   ['a DOCTYPE', 'cas-reply', `<!DOCTYPE x [<!ENTITY u "anna">]>${response(success('<cas:user>&u;</cas:user>'))}`],
   ['an undeclared entity', 'cas-reply', response(success('<cas:user>&u;</cas:user>'))],
   [
@@ -137,7 +154,9 @@ test("CAS 2: a refusal names the server's code and text (D9.2)", () => {
   assert.equal(refusal('cas2', response(failure)).received, 'INVALID_TICKET: no such ticket')
 })
 
-test('CAS 1: yes, a line feed, a name, and a line feed that may be missing', () => {
+test('CAS 1: yes, a line end, a name, and a line end that may be missing', () => {
+  for (const text of ['yes\r\nanna\r\n', 'yes\r\nanna', 'yes\nanna\r\n', '\uFEFFyes\nanna\n'])
+    assert.equal(nameIn('cas1', text), 'anna', JSON.stringify(text))
   assert.equal(nameIn('cas1', 'yes\nanna\n'), 'anna')
   assert.equal(nameIn('cas1', 'yes\nanna'), 'anna')
   assert.equal(nameIn('cas1', 'yes\nanna@uni.example\n'), 'anna@uni.example')
@@ -146,12 +165,14 @@ test('CAS 1: yes, a line feed, a name, and a line feed that may be missing', () 
 test('CAS 1: nothing else is a yes (D9.2)', () => {
   const replies = ['yes', 'yes\n', 'yes\n\n', 'yes\n \n', 'yes anna\n', 'Yes\nanna\n', ' yes\nanna\n', 'yes\nanna\n\n']
   const more = [
-    'yes\r\nanna\r\n',
-    'yes\nanna\r\n',
+    'yes\r\nanna\r\neve\r\n',
+    'yes\nanna\r',
+    'yes\ranna',
+    'yes\r\n\r\n',
     'yes\nanna\neve\n',
     'yes\nan\tna\n',
     'yes\nan\0na\n',
-    '\uFEFFyes\nanna\n',
+    'yes\n\uFEFF',
   ]
   for (const text of [...replies, ...more, '', '<html>yes\nanna\n</html>', 'maybe\nanna\n']) {
     const failed = refusal('cas1', text)
@@ -161,6 +182,7 @@ test('CAS 1: nothing else is a yes (D9.2)', () => {
   for (const [text, received] of [
     ['no\n\n', 'no'],
     ['no\n', 'no'],
+    ['no\r\n\r\n', 'no'],
     ['no', 'no'],
     ['no\nanna\n', 'no\nanna'],
   ] as const)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CasSignOn, type CasSignOnOptions } from '../../src/sso/cas/sign-on.ts'
-import { ticketInLogoutRequest } from '../../src/sso/cas/ticket.ts'
-import type { CasProvider } from '../../src/sso/cas/provider.ts'
-import type { LoginFlow } from '../../src/sso/identity-provider.ts'
-import { SsoRefused } from '../../src/sso/refusal.ts'
+import { CasSignOn, type CasSignOnOptions } from '../../src/features/cas/sign-on.ts'
+import { ticketInLogoutRequest } from '../../src/features/cas/ticket.ts'
+import type { CasProvider } from '../../src/features/cas/provider.ts'
+import type { LoginFlow } from '../../src/features/sso/identity-provider.ts'
+import { SsoRefused } from '../../src/features/sso/refusal.ts'
 import { client, identity, policy, signOnServices } from '../support/sign-on-services.ts'
 
 function setUp(t: Parameters<typeof signOnServices>[0], options: Partial<CasSignOnOptions> = {}, refuses = false) {
@@ -24,7 +24,7 @@ function setUp(t: Parameters<typeof signOnServices>[0], options: Partial<CasSign
     {
       provider,
       policy: { ...policy, name: 'cas' },
-      face: { label: 'CAS', labels: new Map(), logoutUrl: 'https://cas.example/logout?x=1' },
+      display: { label: 'CAS', logoutUrl: 'https://cas.example/logout?x=1' },
       endsSession: true,
       successUrl: 'https://ok.example/default',
       failureUrl: 'https://ok.example/failed',
@@ -103,8 +103,8 @@ test('a sign-out goes on at the CAS server for those it signed in, if a setting 
   assert.equal(cas.logoutUrl({ provider: 'a' }, page), undefined)
   assert.equal(cas.logoutUrl({}, page), undefined)
   assert.equal(setUp(t, { endsSession: false }).cas.logoutUrl({ provider: 'cas' }, page), undefined)
-  const face = { label: 'CAS', labels: new Map<string, string>(), logoutUrl: undefined }
-  assert.equal(setUp(t, { face }).cas.logoutUrl({ provider: 'cas' }, page), undefined)
+  const display = { label: 'CAS', labels: new Map<string, string>(), logoutUrl: undefined }
+  assert.equal(setUp(t, { display }).cas.logoutUrl({ provider: 'cas' }, page), undefined)
 })
 
 const PROTOCOL = 'urn:oasis:names:tc:SAML:2.0:protocol'
@@ -145,5 +145,5 @@ test('a logout message names one ticket, whatever else is in it (D19.11)', () =>
 
 test('what others read', t => {
   const { cas } = setUp(t)
-  assert.deepEqual([cas.name, cas.face.label, cas.isGateway], ['cas', 'CAS', true])
+  assert.deepEqual([cas.name, cas.display.label, cas.isGateway], ['cas', 'CAS', true])
 })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { constants, createHash, publicEncrypt, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { decryptElement } from '../../src/sso/saml/decryption.ts'
-import { messageLimits, parseXml } from '../../src/sso/xml.ts'
-import { ciphers, encryptXml, type Encrypting } from '../support/saml-encryption.ts'
+import { decryptElement } from '../../src/features/saml/decryption.ts'
+import { messageLimits, parseXml } from '../../src/features/sso/xml.ts'
+import { ciphers, encryptedKeyFor, encryptXml, type Encrypting } from '../support/saml-encryption.ts'
 import { DSIG, DSIG_MORE, keyNamed, XENC } from '../support/saml-idp.ts'
 
 const SAML = 'urn:oasis:names:tc:SAML:2.0:assertion'
@@ -110,7 +110,8 @@ test('a key can be wrapped with a label (D8.3)', () => {
 })
 
 test('other algorithms are refused by their names (D8.3)', () => {
-  const methods = [...known.map(name => ciphers[name].uri), `${XENC}rsa-oaep-mgf1p`, `${XENC11}rsa-oaep`].sort()
+  const methods = known.map(name => ciphers[name].uri).sort()
+  const wrappings = [`${XENC}rsa-oaep-mgf1p`, `${XENC11}rsa-oaep`].sort()
   const digests = `${DSIG}sha1 ${XENC}sha256 ${DSIG_MORE}sha384 ${XENC}sha512`
   const masks = ['sha1', 'sha256', 'sha384', 'sha512'].map(hash => `${XENC11}mgf1${hash}`).join(' ')
   const failureOf = (work: () => unknown) => {
@@ -124,7 +125,7 @@ test('other algorithms are refused by their names (D8.3)', () => {
   const listed = ({ expected, received }: ReturnType<typeof failureOf>) => [expected.split(' ').sort(), received]
   const { uri } = ciphers['tripledes-cbc']
   assert.deepEqual(listed(failureOf(() => through({ cipher: 'tripledes-cbc' }))), [methods, uri])
-  assert.deepEqual(listed(failureOf(() => through({ wrapping: 'rsa-1_5' }))), [methods, `${XENC}rsa-1_5`])
+  assert.deepEqual(listed(failureOf(() => through({ wrapping: 'rsa-1_5' }))), [wrappings, `${XENC}rsa-1_5`])
   const nameless = replacing(/<xenc:EncryptionMethod Algorithm="[^"]*"\/>/, '<xenc:EncryptionMethod/>')
   assert.deepEqual(listed(failureOf(() => through({}, nameless))), [methods, ''])
   const encrypting = { wrapping: 'rsa-oaep' } as const
@@ -147,16 +148,25 @@ test('with CBC the last byte says how much padding there is, from 1 to 16 bytes 
   refused(() => padded(0, ending(16, 0)))
 })
 
-test('the key of the cipher is in the data, or beside it by its id, or the first one there (D8.3)', () => {
+test('the key of the cipher is in the data or beside it, alone or among those of other recipients (D8.3)', () => {
   const beside = { keyBeside: true }
   assert.equal(through(beside), ASSERTION)
   const reference = /<ds:RetrievalMethod [^>]*>/
   assert.equal(through(beside, replacing(reference, '')), ASSERTION)
   assert.equal(through(beside, replacing(reference, '<ds:RetrievalMethod/>')), ASSERTION)
   assert.equal(through(beside, replacing(reference, '<ds:RetrievalMethod URI="#"/>')), ASSERTION)
-  refused(() => through(beside, replacing(reference, '<ds:RetrievalMethod URI="#other"/>')))
-  const spare = /<xenc:EncryptedKey .*<\/xenc:EncryptedKey>/.exec(encryptXml(ASSERTION, beside))?.[0] ?? ''
-  assert.equal(through(beside, replacing('</xenc:EncryptedData>', `</xenc:EncryptedData>${spare}`)), ASSERTION)
+  assert.equal(through(beside, replacing(reference, '<ds:RetrievalMethod URI="#other"/>')), ASSERTION)
+  assert.equal(through(beside, replacing(/<ds:KeyInfo .*<\/ds:KeyInfo>/, '')), ASSERTION)
+  const [foreign, weak] = [encryptedKeyFor(keyNamed('other')), encryptedKeyFor(keyNamed('service'), 'rsa-1_5')]
+  const key = /<xenc:EncryptedKey .*<\/xenc:EncryptedKey>/
+  for (const encrypting of [{}, beside]) {
+    for (const keys of [`${foreign}$&`, `$&${foreign}`, `${weak}$&${weak}`, `${foreign.repeat(9)}$&`])
+      assert.equal(through(encrypting, replacing(key, keys)), ASSERTION, keys)
+    refused(() => through(encrypting, replacing(key, foreign)))
+    const tooMany = { check: 'decryption', expected: 'at most 10 EncryptedKey', received: '11' }
+    refused(() => through(encrypting, replacing(key, `${foreign.repeat(10)}$&`)), tooMany)
+  }
+  assert.equal(through({}, replacing('</xenc:EncryptedData>', `</xenc:EncryptedData>${foreign}`)), ASSERTION)
   refused(() => through(beside, replacing(/<xenc:EncryptedKey .*<\/xenc:EncryptedKey>/, '')))
 })
 

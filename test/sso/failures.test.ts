@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SsoRefused } from '../../src/sso/refusal.ts'
-import { SsoFailures } from '../../src/sso/failures.ts'
+import { SsoRefused } from '../../src/features/sso/refusal.ts'
+import { SsoFailures } from '../../src/features/sso/failures.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { keptLog } from '../support/kept-log.ts'
 

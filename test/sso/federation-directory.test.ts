@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FederationDirectory, listedEntity } from '../../src/sso/saml/federation-directory.ts'
-import { type FederationEntity, HIDE_FROM_DISCOVERY, readEntity } from '../../src/sso/saml/federation-entity.ts'
+import { FederationDirectory, listedEntity } from '../../src/features/saml/federation-directory.ts'
+import { type FederationEntity, HIDE_FROM_DISCOVERY, readEntity } from '../../src/features/saml/federation-entity.ts'
 import { keyNamed, NOW } from '../support/saml-idp.ts'
 
 const entity = (entityId: string, more: Partial<FederationEntity> = {}): FederationEntity => ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FederationSource, type FederationOptions } from '../../src/sso/saml/federation.ts'
-import type { FederationEntity } from '../../src/sso/saml/federation-entity.ts'
+import { FederationSource, type FederationOptions } from '../../src/features/saml/federation.ts'
+import type { FederationEntity } from '../../src/features/saml/federation-entity.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { keptLog } from '../support/kept-log.ts'
 import {

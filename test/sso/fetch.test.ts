@@ -12,7 +12,7 @@ import {
   fetchText,
   readDocument,
   streamDocument,
-} from '../../src/sso/fetch.ts'
+} from '../../src/base/fetch.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { listen } from '../support/listener.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -87,9 +87,26 @@ test('headers are sent with a stream too', async t => {
   assert.equal(heard[0]?.headers['if-none-match'], '"x"')
 })
 
+test('a document in UTF-16 is read by its byte order mark, from a server and from a file (D8.6)', async t => {
+  const text = '<a>ü</a>'
+  const little = Buffer.from(`\uFEFF${text}`, 'utf16le')
+  const file = join(await temporaryFolder(), 'idp.xml')
+  for (const bytes of [little, Buffer.from(little).swap16(), Buffer.from(text), Buffer.from(`\uFEFF${text}`)]) {
+    const { origin } = await serve(t, response => response.end(bytes))
+    assert.equal(await fetchText({ url: origin, ...limits, maxBytes: 100 }), text)
+    await writeFile(file, bytes)
+    assert.equal(await readDocument({ url: pathToFileURL(file).href, ...limits }), text)
+  }
+})
+
 test('bytes that are not UTF-8, and a compressed stream, are refused (D8.6)', async t => {
   const bytes = await serve(t, response => response.end(Buffer.from([0xff])))
   assert.deepEqual(await failureOf(fetchText({ url: bytes.origin, ...limits })), failed(`${bytes.origin}: not UTF-8`))
+  const halved = await serve(t, response => response.end(Buffer.from([0xfe, 0xff, 0xd8, 0])))
+  assert.deepEqual(
+    await failureOf(fetchText({ url: halved.origin, ...limits })),
+    failed(`${halved.origin}: not UTF-16BE`),
+  )
   const packed = await serve(t, response => response.writeHead(200, { 'content-encoding': 'gzip' }).end('x'))
   assert.deepEqual(
     await failureOf(streamed({ url: packed.origin, ...limits })),

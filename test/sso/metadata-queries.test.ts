@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Overloaded } from '../../src/base/errors.ts'
-import { MetadataQueries, queryAddress } from '../../src/sso/saml/metadata-queries.ts'
-import type { FederationOutcome } from '../../src/sso/saml/federation-worker.ts'
+import { MetadataQueries, queryAddress } from '../../src/features/saml/metadata-queries.ts'
+import type { FederationOutcome } from '../../src/features/saml/federation-worker.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { keptLog } from '../support/kept-log.ts'
 import {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
-import { type IdpMetadata, parseMetadata } from '../../src/sso/saml/metadata.ts'
-import { work } from '../../src/sso/saml/verify-worker.ts'
+import { type IdpMetadata, parseMetadata } from '../../src/features/saml/metadata.ts'
+import { work } from '../../src/features/saml/verify-worker.ts'
 import { Refusals } from '../support/refusals.ts'
+import { certificateOf } from '../support/self-signed.ts'
 import { buildMetadata, edit, IDP, keyNamed, newEcKey, newRsaKey, NOW } from '../support/saml-idp.ts'
 
 const plain = buildMetadata()
@@ -13,6 +15,14 @@ const aggregate = (...entities: string[]): string =>
 const sp = `<md:SPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><md:KeyDescriptor use="signing"><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${keyNamed('attacker').base64}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor></md:SPSSODescriptor>`
 const entitySp = `<md:EntityDescriptor xmlns:md="${MD}" entityID="urn:sp">${sp}</md:EntityDescriptor>`
 const pems = (...names: Parameters<typeof keyNamed>[0][]): string[] => names.map(name => keyNamed(name).pem)
+
+const { publicKey: ed25519Key } = generateKeyPairSync('ed25519')
+const ed25519 = { ...keyNamed('idp'), base64: base64Of(certificateOf({ ...keyNamed('idp'), publicKey: ed25519Key })) }
+const nameless = base64Of(certificateOf(keyNamed('other'), '2099', false))
+
+function base64Of(pem: string): string {
+  return pem.replaceAll(/-----[A-Z ]+-----|\s/g, '')
+}
 
 interface Shape {
   readonly xml: () => string
@@ -69,6 +79,69 @@ const shapes: Readonly<Record<string, Shape>> = {
   },
   'weak keys are left out': {
     xml: () => buildMetadata({ keys: [newRsaKey(1024), keyNamed('idp'), newEcKey('secp224r1')] }),
+  },
+  'certificates that cannot be used are left out, with the reasons': {
+    xml: () =>
+      edit(
+        buildMetadata({ keys: [newRsaKey(1024), newEcKey('secp224r1'), keyNamed('idp')] }),
+        '</md:KeyDescriptor>',
+        found =>
+          found.replace(
+            '</md',
+            '<ds:X509Certificate xmlns:ds="http://www.w3.org/2000/09/xmldsig#">AAAA</ds:X509Certificate></md',
+          ),
+      ),
+    wanted: {
+      unused: [
+        'the certificate "CN=127.0.0.1" has an RSA key of 1024 bits; 2048 are needed',
+        'a certificate cannot be read: "AAAA…"',
+        'the certificate "CN=127.0.0.1" has a key on the curve secp224r1; one of prime256v1, secp384r1, secp521r1 is needed',
+      ],
+    },
+  },
+  'a certificate of a key that is neither RSA nor EC': {
+    xml: () => buildMetadata({ keys: [ed25519, keyNamed('idp')] }),
+    wanted: {
+      unused: ['the certificate "CN=127.0.0.1" has a key of the type ed25519; RSA or EC is needed'],
+    },
+  },
+  'a certificate that names nobody': {
+    xml: () => edit(plain, keyNamed('idp').base64, nameless),
+    wanted: { keys: pems('other') },
+  },
+  'a certificate between the lines of PEM': {
+    xml: () => edit(plain, keyNamed('idp').base64, `\n${keyNamed('idp').certificate}\n`),
+  },
+  'processing instructions': {
+    xml: () =>
+      edit(plain, '<md:IDPSSODescriptor', found => `<?a <b> ?>${found}`).replace(
+        '?>',
+        '?><?xml-stylesheet href="a.xsl"?>',
+      ) + '<?end?>',
+  },
+  'CDATA, whose signs mean nothing': {
+    xml: () =>
+      edit(plain, keyNamed('idp').base64, found => `<![CDATA[${found}]]>`).replace(
+        '</md:EntityDescriptor>',
+        '<md:Extensions><![CDATA[<!-- & <?x <md:IDPSSODescriptor>]]></md:Extensions></md:EntityDescriptor>',
+      ),
+  },
+  'blanks around addresses and the name': {
+    xml: () =>
+      edit(
+        buildMetadata({ logout: { redirect: 'https://idp.example/slo', responses: 'https://idp.example/answer' } }),
+        /(?<=Location=")[^"]*/g,
+        found => `\n ${found} `,
+      ).replace(/(?<=entityID=")[^"]*/, ' $& '),
+    wanted: {
+      redirectUrl: 'https://idp.example/sso',
+      postUrl: 'https://idp.example/post',
+      logout: { redirect: { url: 'https://idp.example/slo', responseUrl: 'https://idp.example/answer' } },
+    },
+  },
+  'an end after the year 9999': {
+    xml: () => buildMetadata({ attributes: ' validUntil="123456-01-02T03:04:05Z"' }),
+    wanted: { validUntil: Date.UTC(9999, 0, 2, 3, 4, 5) },
   },
   'a certificate in lines with tabs': {
     xml: () => edit(plain, keyNamed('idp').base64, found => `\n\t${found.replaceAll(/.{64}/g, '$&\r\n\t')}\n`),
@@ -141,9 +214,12 @@ const refused: Readonly<Record<string, readonly [xml: () => string, message: Reg
   'a provider of SAML 1 only': [() => edit(plain, 'SAML:2.0:protocol', 'SAML:1.1:protocol'), /no identity provider/],
   'no name': [() => edit(plain, / entityID="[^"]*"/, ''), /no entityID/],
   'no key': [() => buildMetadata({ keys: [] }), /no usable key/],
-  'weak keys only': [() => buildMetadata({ keys: [newRsaKey(1024)] }), /no usable key/],
+  'weak keys only': [() => buildMetadata({ keys: [newRsaKey(1024)] }), /no usable key.*; the certificate .* 1024 bits/],
   'keys for encryption only': [() => buildMetadata({ use: 'encryption' }), /no usable key/],
-  'a certificate that is none': [() => edit(plain, keyNamed('idp').base64, 'AAAA'), /cannot be read/],
+  'a certificate that is none': [
+    () => edit(plain, keyNamed('idp').base64, 'AAAA'),
+    /no usable key.*; a certificate cannot be read/,
+  ],
   'no longer valid': [
     () => buildMetadata({ attributes: ` validUntil="${new Date(NOW).toISOString()}"` }),
     /was valid until 2026-11-21/,
@@ -156,6 +232,23 @@ const refused: Readonly<Record<string, readonly [xml: () => string, message: Reg
   'HTML without DOCTYPE': [() => '<html><body><br>Sign in</body></html>', /./],
   'a DOCTYPE': [() => edit(plain, '<md:EntityDescriptor', '<!DOCTYPE x><md:EntityDescriptor'), /DOCTYPE/],
   'a comment that does not end': [() => edit(plain, '<md:IDPSSODescriptor', f => `<!-- ${f}`), /comment/],
+  'CDATA that does not end': [() => edit(plain, '<ds:X509Certificate>', f => `${f}<![CDATA[`), /CDATA/],
+  'a processing instruction that does not end': [
+    () => edit(plain, '<md:IDPSSODescriptor', f => `<?x ${f}`),
+    /instruction/,
+  ],
+  'a DOCTYPE after CDATA and a comment': [
+    () => edit(plain, '<md:EntityDescriptor', f => `<!-- x --><!DOCTYPE x [<!ENTITY y "z">]>${f}`),
+    /DOCTYPE/,
+  ],
+  'CDATA around elements': [
+    () => edit(plain, /<md:IDPSSODescriptor [^]*<\/md:IDPSSODescriptor>/, f => `<![CDATA[${f}]]>`),
+    /no identity provider/,
+  ],
+  'an end in a year of six digits that is no date': [
+    () => buildMetadata({ attributes: ' validUntil="123456-13-01T00:00:00Z"' }),
+    /no date/,
+  ],
   nothing: [() => '', /well-formed/],
   'another namespace': [() => plain.replaceAll(MD, 'urn:x'), /no identity provider/],
 }

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  isUsableKey,
-  discoveryUrl,
-  fixedServer,
-  readKeys,
-  readServer,
-  ServerRefused,
-} from '../../src/sso/oidc/server.ts'
+import { isUsableKey, discoveryUrl, readKeys, readServer } from '../../src/features/oidc/server.ts'
 import {
   type ClaimRules,
   lacksClaims,
@@ -15,8 +8,8 @@ import {
   readName,
   issuerOf,
   readLogoutToken,
-} from '../../src/sso/oidc/token.ts'
-import { SsoRefused } from '../../src/sso/refusal.ts'
+} from '../../src/features/oidc/token.ts'
+import { SsoRefused } from '../../src/features/sso/refusal.ts'
 import { listen } from '../support/listener.ts'
 
 const rsa = (characters: number, e = 'AQAB') => ({ kty: 'RSA', n: 'n'.repeat(characters), e })
@@ -177,30 +170,6 @@ test('a discovery document of another issuer, with strange endpoints or algorith
       JSON.stringify(changes),
     )
   }
-})
-
-test('a provider in the settings has their endpoints, all algorithms, and keys from its key set (D26.2)', () => {
-  const endpoints = {
-    authorization: `${ISSUER}/a`,
-    token: `${ISSUER}/t`,
-    jwks: 'file:///keys.json',
-    userinfo: undefined,
-    endSession: undefined,
-  }
-  assert.throws(
-    () => fixedServer(JWKS, ISSUER, endpoints),
-    refusedServer('jwks is "file:///keys.json", not an https address'),
-  )
-  const good = { ...endpoints, jwks: `${ISSUER}/k` }
-  assert.deepEqual(fixedServer(JWKS, ISSUER, good), {
-    entityId: ISSUER,
-    endpoints: good,
-    sendsIssuer: false,
-    algorithms: ALL,
-    keys: [JSON.stringify(rsa(342))],
-    certificates: [],
-  })
-  assert.throws(() => fixedServer('x', ISSUER, good), ServerRefused)
 })
 
 const rules: ClaimRules = { nameClaim: 'email', trustsUnverifiedEmail: false, others: [] }

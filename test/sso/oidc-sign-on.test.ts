@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Session } from '../../src/accounts/sessions.ts'
 import { digestOf } from '../../src/accounts/tokens.ts'
-import type { LoginFlow, VerifiedIdentity } from '../../src/sso/identity-provider.ts'
-import type { LogoutRequest } from '../../src/sso/oidc/token.ts'
-import type { OidcProvider } from '../../src/sso/oidc/provider.ts'
-import { type OidcLogin, OidcSignOn } from '../../src/sso/oidc/sign-on.ts'
-import { RedirectTargets } from '../../src/sso/redirect-targets.ts'
-import { SsoRefused } from '../../src/sso/refusal.ts'
+import type { LoginFlow, VerifiedIdentity } from '../../src/features/sso/identity-provider.ts'
+import type { LogoutRequest } from '../../src/features/oidc/token.ts'
+import type { OidcProvider } from '../../src/features/oidc/provider.ts'
+import { type OidcLogin, OidcSignOn } from '../../src/features/oidc/sign-on.ts'
+import { RedirectTargets } from '../../src/features/sso/redirect-targets.ts'
+import { SsoRefused } from '../../src/features/sso/refusal.ts'
 import { client, identity, signOnServices } from '../support/sign-on-services.ts'
 
 interface Setup {
@@ -53,7 +53,7 @@ function setUp(t: Parameters<typeof signOnServices>[0], setup: Setup = {}) {
       },
     } as unknown as OidcProvider,
     policy: { name, provisions: true, domains, maxAge: undefined },
-    face: { label: name, labels: new Map(), logoutUrl: undefined },
+    display: { label: name, logoutUrl: undefined },
   })
   const { signOn, flows, system } = services
   const oidc = new OidcSignOn(

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isOfUser, issuerOfSession, logoutDataOf, sessionKey, userKey } from '../../src/sso/saml/provider-session.ts'
-import type { VerifiedAssertion } from '../../src/sso/saml/response.ts'
+import {
+  isOfUser,
+  issuerOfSession,
+  logoutDataOf,
+  sessionKey,
+  userKey,
+} from '../../src/features/saml/provider-session.ts'
+import type { VerifiedAssertion } from '../../src/features/saml/response.ts'
 
 const assertionOf = (name: string, sessionIndex?: string): VerifiedAssertion => ({
   id: '_a',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { InvalidInput } from '../../src/base/errors.ts'
-import { RedirectTargets } from '../../src/sso/redirect-targets.ts'
+import { RedirectTargets } from '../../src/features/sso/redirect-targets.ts'
 
 const targets = new RedirectTargets('store.example:8443', ['ok.host', 'xn--mller-kva.example', 'Upper.example'])
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ExpectedLogout, ReceivedLogout } from '../../src/sso/saml/logout-message.ts'
+import type { ExpectedLogout, ReceivedLogout } from '../../src/features/saml/logout-message.ts'
 import { checkLogout } from '../support/saml-checks.ts'
-import { work } from '../../src/sso/saml/verify-worker.ts'
+import { work } from '../../src/features/saml/verify-worker.ts'
 import { edit, encode, IDP, NAME, NOW } from '../support/saml-idp.ts'
 import {
   buildLogoutRequest,

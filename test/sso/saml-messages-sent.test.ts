@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
 import { test } from 'node:test'
 import { inflateRawSync } from 'node:zlib'
-import { authnRequestXml, byForm, byRedirect, requestScheme, signText } from '../../src/sso/saml/outgoing.ts'
-import { discoveryRequest } from '../../src/sso/saml/discovery.ts'
-import { logoutRequestXml, logoutResponseXml } from '../../src/sso/saml/provider-session.ts'
-import { signatureOf, verifiedElement } from '../../src/sso/saml/signature.ts'
-import { serviceProviderMetadata } from '../../src/sso/saml/sp-metadata.ts'
-import { messageLimits, parseXml } from '../../src/sso/xml.ts'
+import { authnRequestXml, byForm, byRedirect, requestScheme, signText } from '../../src/features/saml/outgoing.ts'
+import { discoveryRequest } from '../../src/features/saml/discovery.ts'
+import { logoutRequestXml, logoutResponseXml } from '../../src/features/saml/provider-session.ts'
+import { signatureOf, verifiedElement } from '../../src/features/saml/signature.ts'
+import { serviceProviderMetadata } from '../../src/features/saml/sp-metadata.ts'
+import { messageLimits, parseXml } from '../../src/features/sso/xml.ts'
 import { keyNamed, NOW } from '../support/saml-idp.ts'
 
 const URN = 'urn:oasis:names:tc:SAML:2.0'
@@ -23,25 +23,19 @@ test('a request for a login asks for a name and a form, and for what the setting
     destination: 'https://idp/sso?a&b',
     acsUrl: 'https://sp/acs?x&y',
     issuer: 'urn:<sp>',
-    forcesAuthn: false,
-    authnContext: undefined,
+    authnContext: [],
     anyNameId: false,
   }
-  const begin = (force = ''): string =>
-    `<samlp:AuthnRequest ${SPACES} ID="_1" Version="2.0" IssueInstant="${ISSUED}" Destination="https://idp/sso?a&#38;b"${force} ProtocolBinding="${URN}:bindings:HTTP-POST" AssertionConsumerServiceURL="https://sp/acs?x&#38;y"><saml:Issuer>urn:&#60;sp&#62;</saml:Issuer>`
+  const begin = `<samlp:AuthnRequest ${SPACES} ID="_1" Version="2.0" IssueInstant="${ISSUED}" Destination="https://idp/sso?a&#38;b" ProtocolBinding="${URN}:bindings:HTTP-POST" AssertionConsumerServiceURL="https://sp/acs?x&#38;y"><saml:Issuer>urn:&#60;sp&#62;</saml:Issuer>`
   const format = ' Format="urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"'
   assert.equal(
     authnRequestXml(request),
-    `${begin()}<samlp:NameIDPolicy${format} AllowCreate="true"/></samlp:AuthnRequest>`,
+    `${begin}<samlp:NameIDPolicy${format} AllowCreate="true"/></samlp:AuthnRequest>`,
   )
-  const strict = {
-    forcesAuthn: true,
-    anyNameId: true,
-    authnContext: { comparison: 'exact', classes: ['a&', 'b'] },
-  } as const
+  const strict = { anyNameId: true, authnContext: ['a&', 'b'] }
   assert.equal(
     authnRequestXml({ ...request, ...strict }),
-    `${begin(' ForceAuthn="true"')}<samlp:NameIDPolicy AllowCreate="true"/><samlp:RequestedAuthnContext Comparison="exact"><saml:AuthnContextClassRef>a&#38;</saml:AuthnContextClassRef><saml:AuthnContextClassRef>b</saml:AuthnContextClassRef></samlp:RequestedAuthnContext></samlp:AuthnRequest>`,
+    `${begin}<samlp:NameIDPolicy AllowCreate="true"/><samlp:RequestedAuthnContext Comparison="exact"><saml:AuthnContextClassRef>a&#38;</saml:AuthnContextClassRef><saml:AuthnContextClassRef>b</saml:AuthnContextClassRef></samlp:RequestedAuthnContext></samlp:AuthnRequest>`,
   )
 })
 
@@ -69,16 +63,14 @@ test('the metadata of this service have what is configured, and nothing else (D8
     entityId: 'urn:<sp>',
     acsUrl: 'https://sp/acs?a&b',
     signingCertificate: undefined,
-    signsRequests: false,
     encryptionCertificates: [],
     logoutUrl: undefined,
     anyNameId: true,
-    categories: [],
     discoveryReturnUrl: undefined,
   }
-  const document = (entity: string, signed: boolean, role: string): string =>
-    `<?xml version="1.0" encoding="UTF-8"?>\n<md:EntityDescriptor xmlns:md="${URN}:metadata" entityID="urn:&#60;sp&#62;">\n${entity}  <md:SPSSODescriptor protocolSupportEnumeration="${URN}:protocol" AuthnRequestsSigned="${signed}" WantAssertionsSigned="true">\n${role}    <md:AssertionConsumerService Binding="${URN}:bindings:HTTP-POST" Location="https://sp/acs?a&#38;b" index="0" isDefault="true"/>\n  </md:SPSSODescriptor>\n</md:EntityDescriptor>\n`
-  assert.equal(serviceProviderMetadata(service), document('', false, ''))
+  const document = (signed: boolean, role: string): string =>
+    `<?xml version="1.0" encoding="UTF-8"?>\n<md:EntityDescriptor xmlns:md="${URN}:metadata" entityID="urn:&#60;sp&#62;">\n  <md:SPSSODescriptor protocolSupportEnumeration="${URN}:protocol" AuthnRequestsSigned="${signed}" WantAssertionsSigned="true">\n${role}    <md:AssertionConsumerService Binding="${URN}:bindings:HTTP-POST" Location="https://sp/acs?a&#38;b" index="0" isDefault="true"/>\n  </md:SPSSODescriptor>\n</md:EntityDescriptor>\n`
+  assert.equal(serviceProviderMetadata(service), document(false, ''))
   const certificate = (text: string): string =>
     `-----BEGIN CERTIFICATE-----\n${text}\n${text}\n-----END CERTIFICATE-----\n`
   const key = (use: string, text: string): string =>
@@ -90,15 +82,12 @@ test('the metadata of this service have what is configured, and nothing else (D8
     serviceProviderMetadata({
       ...service,
       signingCertificate: certificate('AA+/'),
-      signsRequests: true,
       encryptionCertificates: [certificate('BB'), certificate('CC')],
       logoutUrl: 'https://sp/slo?a&b',
       anyNameId: false,
-      categories: ['http://c/1', 'http://c/<2>'],
       discoveryReturnUrl: 'https://sp/back?a&b',
     }),
     document(
-      `  <md:Extensions><mdattr:EntityAttributes xmlns:mdattr="urn:oasis:names:tc:SAML:metadata:attribute"><saml:Attribute xmlns:saml="${URN}:assertion" Name="http://macedir.org/entity-category" NameFormat="${URN}:attrname-format:uri"><saml:AttributeValue>http://c/1</saml:AttributeValue><saml:AttributeValue>http://c/&#60;2&#62;</saml:AttributeValue></saml:Attribute></mdattr:EntityAttributes></md:Extensions>\n`,
       true,
       `    <md:Extensions><idpdisc:DiscoveryResponse xmlns:idpdisc="${idpdisc}" Binding="${idpdisc}" Location="https://sp/back?a&#38;b" index="0" isDefault="true"/></md:Extensions>\n${key('signing', 'AA+/AA+/')}${key('encryption', 'BBBB')}${key('encryption', 'CCCC')}${logout('HTTP-Redirect')}${logout('HTTP-POST')}    <md:NameIDFormat>urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress</md:NameIDFormat>\n`,
     ),

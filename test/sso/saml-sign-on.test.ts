@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AuthRedirect, LoginFlow, VerifiedIdentity } from '../../src/sso/identity-provider.ts'
-import { RedirectTargets } from '../../src/sso/redirect-targets.ts'
-import { SsoRefused } from '../../src/sso/refusal.ts'
-import type { DirectoryQuestion, SamlProvider } from '../../src/sso/saml/provider.ts'
-import { type SamlLogin, SamlSignOn } from '../../src/sso/saml/sign-on.ts'
-import type { ProviderOptions } from '../../src/sso/sign-on.ts'
+import type { AuthRedirect } from '../../src/http/identity-providers.ts'
+import type { LoginFlow, VerifiedIdentity } from '../../src/features/sso/identity-provider.ts'
+import { RedirectTargets } from '../../src/features/sso/redirect-targets.ts'
+import { SsoRefused } from '../../src/features/sso/refusal.ts'
+import type { DirectoryQuestion, SamlProvider } from '../../src/features/saml/provider.ts'
+import { type SamlLogin, SamlSignOn } from '../../src/features/saml/sign-on.ts'
+import type { ProviderOptions } from '../../src/features/sso/provider-choice.ts'
 import { client, identity, signOnServices } from '../support/sign-on-services.ts'
 
 type Test = Parameters<typeof signOnServices>[0]
@@ -53,7 +54,7 @@ function setUp(t: Test, setup: Setup = {}) {
       ...setup.provider,
     } as unknown as SamlProvider,
     policy: { name, provisions: true, domains, maxAge: undefined },
-    face: { label: name, labels: new Map(), logoutUrl: undefined },
+    display: { label: name, logoutUrl: undefined },
   })
   const federation = { members, discoveryUrl: undefined, returnUrl: () => 'https://store.example/auth/saml' }
   const providers = [login('a', []), login('b', ['b.example']), login('fed', [], { federation })]
@@ -197,28 +198,6 @@ test('a refusal leads to the address that the login named, else to that of the s
   await assert.rejects(saml.complete({ encoded: '', relayState: undefined, idp: undefined }, client), {
     failureUrl: 'https://ok.example/failed',
   })
-})
-
-test('a login that was begun at the provider goes to the page that it names, where that is allowed (D8.7)', async t => {
-  const target = async (takesDeepLinks: boolean, relayState: string | undefined) => {
-    const { saml, begun } = setUp(t, { provider: { takesDeepLinks } })
-    await saml.complete({ encoded: '', relayState, idp: undefined }, client)
-    return begun[0]?.successUrl
-  }
-  const page = 'https://store.example/page'
-  assert.equal(await target(true, page), page)
-  assert.equal(await target(false, page), 'https://ok.example/default')
-  for (const other of ['https://evil.example/', 'ss:mem:1', undefined])
-    assert.equal(await target(true, other), 'https://ok.example/default')
-  const broken = new Error('broken')
-  const require = (): never => {
-    throw broken
-  }
-  const { saml } = setUp(t, {
-    provider: { takesDeepLinks: true },
-    options: { targets: { require } },
-  })
-  await assert.rejects(saml.complete({ encoded: '', relayState: page, idp: undefined }, client), broken)
 })
 
 test('an assertion of a session that the provider has ended is refused (D30.3)', async t => {

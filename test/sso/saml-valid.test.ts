@@ -3,15 +3,17 @@ import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { ExpectedResponse } from '../../src/sso/saml/response.ts'
+import type { ExpectedResponse } from '../../src/features/saml/response.ts'
 import { verify } from '../support/saml-checks.ts'
-import { encryptAssertion } from '../support/saml-encryption.ts'
+import { encryptAssertion, encryptedKeyFor } from '../support/saml-encryption.ts'
 import {
   DSIG,
   buildResponse,
   DSIG_MORE,
   edit,
   encode,
+  ENVELOPED,
+  EXCLUSIVE,
   expected,
   keyNamed,
   NAME,
@@ -19,6 +21,7 @@ import {
   signElement,
   signResponse,
   SP,
+  WITH_COMMENTS,
   XENC,
 } from '../support/saml-idp.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -33,6 +36,14 @@ interface Shape {
 
 const plain = buildResponse()
 const PSS = 'http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1'
+const CONFIRMATION = /<saml:SubjectConfirmation .*<\/saml:SubjectConfirmation>/
+const others: ReadonlyArray<readonly [string | RegExp, string]> = [
+  ['cm:bearer', 'cm:holder-of-key'],
+  [/Recipient="[^"]*"/, 'Recipient="https://elsewhere.example/acs"'],
+  [/InResponseTo="[^"]*"/, 'InResponseTo="_another"'],
+  [/NotOnOrAfter="[^"]*"/, 'NotOnOrAfter="2020-01-01T00:00:00Z"'],
+  [/<saml:SubjectConfirmationData [^>]*\/>/, ''],
+]
 const withKey = (...names: Parameters<typeof keyNamed>) => ({ keys: [keyNamed(...names).pem] })
 const decrypting = {
   decryptionKeys: [keyNamed('service').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()],
@@ -60,6 +71,30 @@ const shapes: Readonly<Record<string, Shape>> = {
     xml: () => signResponse(plain, 'both', { method: `${DSIG_MORE}rsa-sha512`, digest: `${XENC}sha512` }),
   },
   'RSA-PSS': { xml: () => signResponse(plain, 'both', { method: PSS }) },
+  ...Object.fromEntries(
+    ['sha384', 'sha512'].map(hash => [
+      `RSA-PSS with ${hash}`,
+      { xml: () => signResponse(plain, 'both', { method: PSS.replace('sha256', hash) }) },
+    ]),
+  ),
+  'canonical XML with comments, of which there are none': {
+    xml: () =>
+      signResponse(plain, 'both', {
+        transforms: [ENVELOPED, WITH_COMMENTS],
+        inclusive: ['xs'],
+        signedInfo: info => edit(info, `Algorithm="${EXCLUSIVE}"`, `Algorithm="${WITH_COMMENTS}"`),
+      }),
+  },
+  'the confirmation twice': { xml: () => signResponse(edit(plain, CONFIRMATION, found => found + found)) },
+  ...Object.fromEntries(
+    others.map(([from, to]) => [
+      `a second confirmation that does not fit (${to})`,
+      {
+        xml: () =>
+          signResponse(edit(plain, CONFIRMATION, found => edit(found, from, to) + found + edit(found, from, to))),
+      },
+    ]),
+  ),
   'ECDSA on P-256 with SHA-256': {
     xml: () => signResponse(plain, 'both', { method: `${DSIG_MORE}ecdsa-sha256`, key: keyNamed('P-256') }),
     expected: withKey('P-256'),
@@ -260,6 +295,29 @@ const shapes: Readonly<Record<string, Shape>> = {
       return signResponse(edit(plain, /<saml:AttributeValue>.*<\/saml:AttributeValue>/, groups), 'both')
     },
   },
+  ...Object.fromEntries(
+    [true, false].map(keyBeside => [
+      `encrypted for several recipients, the keys ${keyBeside ? 'beside' : 'in'} the data`,
+      {
+        xml: () =>
+          edit(
+            encryptAssertion(signResponse(plain, 'assertion'), { keyBeside }),
+            /<xenc:EncryptedKey .*<\/xenc:EncryptedKey>/,
+            key => [encryptedKeyFor(keyNamed('other')), encryptedKeyFor(keyNamed('other'), 'rsa-1_5'), key].join(''),
+          ),
+        expected: decrypting,
+      },
+    ]),
+  ),
+  'encrypted, the key beside the data, which has no KeyInfo': {
+    xml: () =>
+      edit(
+        encryptAssertion(signResponse(plain, 'assertion'), { keyBeside: true }),
+        /(?<=EncryptionMethod [^>]*>)<ds:KeyInfo [^]*?<\/ds:KeyInfo>/,
+        '',
+      ),
+    expected: decrypting,
+  },
   'encrypted, the key beside the data': {
     xml: () => encryptAssertion(signResponse(plain, 'assertion'), { keyBeside: true }),
     expected: decrypting,
@@ -284,6 +342,18 @@ for (const [title, { xml, expected: changes, name = NAME, field = (text: string)
 test('an assertion is kept in mind until its confirmation and the tolerance are over (D8.3)', async () => {
   const outcome = await verify({ encoded: encode(signResponse(plain)), expected: expected() })
   assert.deepEqual('assertion' in outcome && outcome.assertion.until, NOW + 300_000 + 60_000)
+})
+
+test('of several confirmations that fit, the last end decides how long an assertion is kept in mind (D8.3)', async () => {
+  const later = (found: string): string =>
+    edit(found, /NotOnOrAfter="[^"]*"/, `NotOnOrAfter="${new Date(NOW + 900_000).toISOString()}"`)
+  const notYet = (found: string): string =>
+    edit(later(found), ' NotOnOrAfter', ` NotBefore="${new Date(NOW + 800_000).toISOString()}" NotOnOrAfter`)
+  for (const other of [later, notYet]) {
+    const xml = signResponse(edit(plain, CONFIRMATION, found => other(found) + found))
+    const outcome = await verify({ encoded: encode(xml), expected: expected() })
+    assert.deepEqual('assertion' in outcome && outcome.assertion.until, NOW + 900_000 + 60_000)
+  }
 })
 
 test('another tool finds the signatures of these tests good', async t => {

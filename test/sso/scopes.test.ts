@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SsoRefused } from '../../src/sso/refusal.ts'
-import { requireScopes } from '../../src/sso/saml/provider.ts'
+import { SsoRefused } from '../../src/features/sso/refusal.ts'
+import { requireScopes } from '../../src/features/saml/provider.ts'
 
 const scopes = {
   entityId: 'https://idp.uni.example/idp',

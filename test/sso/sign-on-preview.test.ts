@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AccountMatcher } from '../../src/sso/account-matcher.ts'
-import { SsoRefused } from '../../src/sso/refusal.ts'
-import { LatestSignOns } from '../../src/sso/sign-on.ts'
-import { type PreviewedProvider, SignOnPreview, type PreviewIdentity } from '../../src/sso/sign-on-preview.ts'
+import type { AccountMatcher } from '../../src/features/sso/account-matcher.ts'
+import { SsoRefused } from '../../src/features/sso/refusal.ts'
+import { LatestSignOns } from '../../src/features/sso/latest-sign-ons.ts'
+import { type PreviewedProvider, SignOnPreview, type PreviewIdentity } from '../../src/features/sso/sign-on-preview.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { policy } from '../support/sign-on-services.ts'
 

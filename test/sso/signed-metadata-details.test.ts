@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FederationEntity } from '../../src/sso/saml/federation-entity.ts'
-import { type IdpMetadata, MetadataRefused, parseMetadata } from '../../src/sso/saml/metadata.ts'
-import { SignedMetadataReader } from '../../src/sso/saml/signed-metadata.ts'
+import type { FederationEntity } from '../../src/features/saml/federation-entity.ts'
+import { type IdpMetadata, MetadataRefused, parseMetadata } from '../../src/features/saml/metadata.ts'
+import { SignedMetadataReader } from '../../src/features/saml/signed-metadata.ts'
 import { aggregateXml, type EntityShape, entityXml, signFederation, singleXml } from '../support/federation.ts'
 import { buildMetadata, DSIG, edit, keyNamed, NOW } from '../support/saml-idp.ts'
 
@@ -156,7 +156,10 @@ test('metadata without a provider, an id, a key or a good end are refused with t
       buildMetadata({ attributes: ' validUntil="2026-11-21T10:00:00Z"' }),
       'it was valid until 2026-11-21T10:00:00.000Z',
     ],
-    [edit(plain, /<ds:X509Certificate>[^<]*/, '<ds:X509Certificate>AAAA'), 'a certificate in it cannot be read'],
+    [
+      edit(plain, /<ds:X509Certificate>[^<]*/, '<ds:X509Certificate>AAAA'),
+      'no usable key for signatures is in it; a certificate cannot be read: "AAAA…"',
+    ],
     [
       edit(plain, 'https://idp.example/sso', 'ftp://idp.example/sso'),
       'its address "ftp://idp.example/sso" is not an http(s) address',

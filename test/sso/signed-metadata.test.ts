@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FederationEntity } from '../../src/sso/saml/federation-entity.ts'
-import { MetadataRefused } from '../../src/sso/saml/metadata.ts'
-import { SignedMetadataReader, type SignedMetadataSummary } from '../../src/sso/saml/signed-metadata.ts'
+import type { FederationEntity } from '../../src/features/saml/federation-entity.ts'
+import { MetadataRefused } from '../../src/features/saml/metadata.ts'
+import { SignedMetadataReader, type SignedMetadataSummary } from '../../src/features/saml/signed-metadata.ts'
 import {
   aggregateXml,
   entityXml,
@@ -12,7 +12,7 @@ import {
   singleXml,
 } from '../support/federation.ts'
 import { Refusals } from '../support/refusals.ts'
-import { DSIG, DSIG_MORE, edit, keyNamed, NOW, XENC } from '../support/saml-idp.ts'
+import { DSIG, DSIG_MORE, edit, ENVELOPED, keyNamed, NOW, WITH_COMMENTS, XENC } from '../support/saml-idp.ts'
 
 interface Read extends SignedMetadataSummary {
   readonly entities: readonly FederationEntity[]
@@ -40,6 +40,8 @@ const honest: Readonly<Record<string, () => string>> = {
     `<?xml version="1.0" encoding="utf-8"?>\r\n<!-- terms of use -->\r\n${signFederation(aggregateXml(two))}\r\n<!-- end -->\r\n`,
   'comments inside, also within a text': () =>
     signFederation(edit(aggregateXml(two), 'University of Example', 'University <!-- a > b -->of Example')),
+  'signed with comments, of which there are none': () =>
+    signFederation(aggregateXml(two), { transforms: [ENVELOPED, WITH_COMMENTS] }),
   'line ends of Windows': () =>
     signFederation(aggregateXml(two).replaceAll('<md:IDPSSODescriptor', '\r\n<md:IDPSSODescriptor')),
   'nested aggregates': () =>
@@ -273,6 +275,10 @@ const attacks: Readonly<Record<string, () => string>> = {
     signFederation(
       aggregateXml([edit(two[0] ?? '', '<md:IDPSSODescriptor', `<md:IDPSSODescriptor ID="${FEDERATION_ID}"`)]),
     ),
+  'a comment in a document that is signed with comments': () =>
+    signFederation(edit(aggregateXml(two), 'University of Example', 'University <!-- a -->of Example'), {
+      transforms: [ENVELOPED, WITH_COMMENTS],
+    }),
   'a comment in the digest': () => edit(signed, '<ds:DigestValue>', '<ds:DigestValue>A<!-- -->'),
   'a processing instruction': () => edit(signed, '<md:IDPSSODescriptor', '<?x y?><md:IDPSSODescriptor'),
   'a CDATA section': () => edit(signed, 'University of Example', '<![CDATA[University of Example]]>'),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MetadataRefused } from '../../src/sso/saml/metadata.ts'
-import { parseSignedMetadata } from '../../src/sso/saml/verify-worker.ts'
+import { MetadataRefused } from '../../src/features/saml/metadata.ts'
+import { parseSignedMetadata } from '../../src/features/saml/verify-worker.ts'
 import { aggregateXml, entityXml, FEDERATION_ID, signFederation, singleXml } from '../support/federation.ts'
 import { buildMetadata, DSIG, edit, IDP, keyNamed, NOW } from '../support/saml-idp.ts'
 

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Session } from '../../src/accounts/sessions.ts'
 import { Overloaded } from '../../src/base/errors.ts'
-import type { LoginFlow } from '../../src/sso/identity-provider.ts'
-import { SsoRefused } from '../../src/sso/refusal.ts'
-import type { LogoutRequest, ReceivedLogout, VerifiedLogout } from '../../src/sso/saml/logout-message.ts'
-import { sessionKey, userKey } from '../../src/sso/saml/provider-session.ts'
-import type { SamlProvider } from '../../src/sso/saml/provider.ts'
-import { SamlSignOn } from '../../src/sso/saml/sign-on.ts'
+import type { LoginFlow } from '../../src/features/sso/identity-provider.ts'
+import { SsoRefused } from '../../src/features/sso/refusal.ts'
+import type { LogoutRequest, ReceivedLogout, VerifiedLogout } from '../../src/features/saml/logout-message.ts'
+import { sessionKey, userKey } from '../../src/features/saml/provider-session.ts'
+import type { SamlProvider } from '../../src/features/saml/provider.ts'
+import { SamlSignOn } from '../../src/features/saml/sign-on.ts'
 import { client, signOnServices } from '../support/sign-on-services.ts'
 
 const IDP = 'https://idp.a'
@@ -42,12 +42,12 @@ function setUp(t: Parameters<typeof signOnServices>[0], setup: Setup = {}) {
     },
   } as unknown as SamlProvider
   const policy = { name: 'a', provisions: true, domains: [], maxAge: undefined }
-  const face = { label: 'a', labels: new Map<string, string>(), logoutUrl: undefined }
+  const display = { label: 'a', labels: new Map<string, string>(), logoutUrl: undefined }
   const { signOn, flows, system } = services
   const targets = { require: (text: string) => text }
   const options = { defaultProvider: undefined, targets, successUrl: undefined, failureUrl: 'https://failed.example/' }
   const deps = { signOn, flows, system, close: async () => {} }
-  const saml = new SamlSignOn(deps, { providers: [{ provider, policy, face }], ...options })
+  const saml = new SamlSignOn(deps, { providers: [{ provider, policy, display }], ...options })
   const receive = (relayState?: string) => saml.receiveLogout('a', { received, relayState }, client)
   const signOut = (session: Partial<Session>) => saml.beginLogout(session as Session, client)
   const newFlow = (changes: Partial<LoginFlow> = {}) =>

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SsoRefused } from '../../src/sso/refusal.ts'
-import { MetadataRefused, parseMetadata } from '../../src/sso/saml/metadata.ts'
-import { Verifier } from '../../src/sso/saml/verifier.ts'
-import { work } from '../../src/sso/saml/verify-worker.ts'
+import { SsoRefused } from '../../src/features/sso/refusal.ts'
+import { MetadataRefused, parseMetadata } from '../../src/features/saml/metadata.ts'
+import { Verifier } from '../../src/features/saml/verifier.ts'
+import { work } from '../../src/features/saml/verify-worker.ts'
 import { after } from '../support/after.ts'
 import { signFederation, singleXml } from '../support/federation.ts'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { withQuery } from '../../src/sso/redirect-targets.ts'
+import { withQuery } from '../../src/base/with-query.ts'
 
 test('parameters go behind those that are there and before the fragment; what was there stays to the letter', () => {
   const more = { error: 'a b&c', n: '1' }

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { escapeXml, messageLimits, metadataLimits, parseXml, withoutComments, XmlRefused } from '../../src/sso/xml.ts'
-import { attributeOf, childrenNamed, descendantsNamed, textOf, XmlElement } from '../../src/sso/xml-element.ts'
+import {
+  escapeXml,
+  messageLimits,
+  metadataLimits,
+  parseUnsignedXml,
+  parseXml,
+  XmlRefused,
+} from '../../src/features/sso/xml.ts'
+import { attributeOf, childrenNamed, descendantsNamed, textOf, XmlElement } from '../../src/features/sso/xml-element.ts'
 
 const parse = (text: string): XmlElement => parseXml(text, messageLimits)
 
@@ -99,9 +106,9 @@ test('a declaration, a mark of byte order and white space around are fine', () =
   }
 })
 
-const refusalOf = (text: string, limits = messageLimits): string => {
+const refusalOf = (text: string, limits = messageLimits, parse = parseXml): string => {
   try {
-    parseXml(text, limits)
+    parse(text, limits)
     return 'accepted'
   } catch (error) {
     if (error instanceof XmlRefused) return `${error.reason}: ${error.message}`
@@ -224,16 +231,33 @@ test('characters that XML does not have are refused, as themselves and by number
   assert.equal(refusalOf('<a>&#65;&#0;</a>'), said)
 })
 
-test('comments are taken out, and nothing else', () => {
-  for (const [text, left] of [
-    ['<a/>', '<a/>'],
-    ['<!--x--><a/>', '<a/>'],
-    ['<a><!-- <b> -- > --></a><!---->', '<a></a>'],
-    ['<a/><!-- x', '<a/><!-- x'],
-    ['<a/><!-->', '<a/><!-->'],
-    ['-->a<!--b-->c<!--d-->', '-->ac'],
+test('without a signature comments and processing instructions are left out, and CDATA is text', () => {
+  for (const [text, content] of [
+    ['<a/>', ''],
+    ['<!--x--><a>b</a><!---->', 'b'],
+    ['<a>b<!-- <c> -- > -->d</a>', 'bd'],
+    ['<a>b<?c <d> ?>e</a><?f?>', 'be'],
+    ['<a>b<![CDATA[<c>&amp;<!--d--><?e?>&]]>f</a>', 'b<c>&amp;<!--d--><?e?>&f'],
+    ['<a><![CDATA[]]><![CDATA[]]]]><![CDATA[>]]></a>', ']]>'],
+    ['<a><!-- <![CDATA[ -->b<!-- ]]> --></a>', 'b'],
+    ['\uFEFF<?xml version="1.0"?>\n<!-- x -->\n<a>b</a>\n', 'b'],
   ] as const)
-    assert.equal(withoutComments(text), left)
+    assert.equal(parseUnsignedXml(text, messageLimits).textContent, content, text)
+  for (const [text, reason] of [
+    ['<a/><!-- x', 'comment'],
+    ['<a/><!-->', 'comment'],
+    ['<a/><?x', 'processing-instruction'],
+    ['<a><![CDATA[x</a>', 'markup'],
+    ['<a>b]]></a>', 'xml'],
+    ['<a><![CDATA[\u0001]]></a>', 'characters'],
+    ['<!-- x --><!DOCTYPE a><a/>', 'doctype'],
+    ['<a><!ELEMENT b></a>', 'markup'],
+    [`<a>${'<![CDATA[<]]>'.repeat(100_000)}</a>`, 'accepted'],
+    [`<a>${'<![CDATA[<]]>'.repeat(110_000)}</a>`, 'size'],
+  ] as const) {
+    const said = refusalOf(text, messageLimits, parseUnsignedXml)
+    assert.equal(said.split(':')[0], reason, text.slice(0, 50))
+  }
 })
 
 test('what XML forbids is refused, although other parsers accept it', () => {

@@ -53,7 +53,7 @@ test('all other errors stay as they are', async () => {
 
 async function openSpace(t: TestContext, { size = 100_000_000, alarm = 10_000_000, reserve = 4_000_000 } = {}) {
   const folder = await temporaryFolder()
-  const disk = { size, free: size, isWritable: true }
+  const disk = { identity: 'one', size, free: size, isWritable: true }
   const { log, said } = keptLog()
   let failure: Error | undefined
   const measure = async () => {
@@ -88,6 +88,26 @@ test('each change of the state is logged with its facts, at the level of its urg
   assert.deepEqual([space.free, space.size], [10_000_000, 100_000_000])
 })
 
+test('a data folder that is gone, or is another one, refuses new data until the next start (D20.4)', async t => {
+  const gone = Object.assign(new Error('no such file or directory, statfs'), { code: 'ENOENT' })
+  for (const change of ['gone', 'another'] as const) {
+    const { folder, disk, space, said, fail } = await openSpace(t)
+    if (change === 'gone') fail(gone)
+    else disk.identity = 'two'
+    assert.equal(await space.check(), 'missing')
+    const text = 'the data folder is missing, or another one is in its place: stop the service'
+    assert.deepEqual(said(), [['error', text, { folder, before: 'ok' }]])
+    assert.throws(() => space.requireSpace(), StoreUnavailable)
+    await assert.rejects(space.requireHealthy(), {
+      message: 'the data folder is missing, or another one is in its place',
+    })
+    fail(undefined)
+    disk.identity = 'one'
+    assert.equal(await space.check(), 'missing')
+    assert.deepEqual(said(), [])
+  }
+})
+
 test('alarm and reserve are limited to a part of a small disk (D20.4)', async t => {
   const { disk, space } = await openSpace(t, { size: 1000, alarm: 10_000, reserve: 10_000 })
   for (const [free, state] of [
@@ -106,10 +126,10 @@ test('the reserve is a quarter of what is reserved, at most 16 MiB, and stays as
   const file = join(folder, 'reserve')
   assert.equal((await readFile(file)).length, 1_000_000)
   await writeFile(file, 'x'.repeat(1_000_000))
-  await space.restoreReserve()
+  await space.check()
   assert.equal((await readFile(file))[0], 120, 'a file of this size is not written again')
   await writeFile(file, 'short')
-  await space.restoreReserve()
+  await space.check()
   assert.equal((await readFile(file)).length, 1_000_000)
   const large = await openSpace(t, { size: 1e12, reserve: 1e10 })
   assert.equal((await readFile(join(large.folder, 'reserve'))).length, 2 ** 24)

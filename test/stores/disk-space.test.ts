@@ -11,7 +11,7 @@ const SIZE = 100_000_000
 
 async function openSpace(t: TestContext) {
   const folder = await temporaryFolder()
-  const disk = { size: SIZE, free: SIZE, isWritable: true }
+  const disk = { identity: 'one', size: SIZE, free: SIZE, isWritable: true }
   const measure = async () => ({ ...disk })
   const space = await DiskSpace.open({
     folder,
@@ -53,8 +53,12 @@ test('the reserve is written while there is space, and released once others have
   disk.free = 100
   await space.check()
   assert.deepEqual(await readdir(folder), [])
-  await space.restoreReserve()
-  assert.deepEqual(await readdir(folder), [], 'not while the disk is full')
+  disk.free = 4_900_000
+  await space.check()
+  assert.deepEqual(await readdir(folder), [], 'not if the disk were full again')
+  disk.free = 5_000_000
+  assert.equal(await space.check(), 'low')
+  assert.deepEqual(await readdir(folder), ['reserve'], 'as soon as there is space')
 })
 
 test('a start on a full disk releases the reserve that it left behind, and only there (D20.4)', async () => {

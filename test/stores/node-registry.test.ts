@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { schema } from '../../src/assembly/stores.ts'
-import { StartupError } from '../../src/base/errors.ts'
+import { StartupError, StoreUnavailable } from '../../src/base/errors.ts'
 import type { Log } from '../../src/base/log.ts'
 import { realSystem } from '../../src/base/system.ts'
-import type { Queries } from '../../src/stores/database.ts'
+import type { Database, Queries } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { sql } from '../../src/stores/sql.ts'
 import {
@@ -34,10 +34,8 @@ const facts = (settings: Record<string, string>, keys: string[] = []): NodeFacts
 test('nodes fit if their settings are the same and each knows the key that the other uses (D20.7)', () => {
   const quota = { 'service.data.quota': 'true' }
   assert.deepEqual(misfitsOf(facts(quota, ['a']), facts(quota, ['a'])), [])
-  assert.deepEqual(misfitsOf(facts(quota), facts({})), [], 'only one of two versions compares it')
   const other = { 'service.data.quota': 'not set' }
   assert.deepEqual(misfitsOf(facts(quota), facts(other)), ['service.data.quota is true here and not set there'])
-  assert.equal(misfitsOf(facts({}, ['a']), facts({}, ['b'])).length, 1)
   assert.equal(misfitsOf(facts({}, ['b', 'a']), facts({}, ['a'])).length, 1, 'the other does not know the new key yet')
   // The key is changed one node after the other: added, used, removed.
   const steps = [['a'], ['a', 'b'], ['b', 'a'], ['b']]
@@ -45,6 +43,28 @@ test('nodes fit if their settings are the same and each knows the key that the o
     const before = steps[index - 1]
     if (before) assert.deepEqual(misfitsOf(facts({}, keys), facts({}, before)), [], String(keys))
   }
+})
+
+test('each difference between two nodes is named with both values, the own one first', () => {
+  assert.deepEqual(misfitsOf(facts({ a: '1', b: '2', same: 'x' }), facts({ a: '4', b: '3', same: 'x' })), [
+    'a is 1 here and 4 there',
+    'b is 2 here and 3 there',
+  ])
+  assert.deepEqual(misfitsOf(facts({ a: '1' }), facts({ b: '3' })), [], 'only one of two versions compares them')
+  assert.deepEqual(misfitsOf(facts({}, ['k1']), facts({}, ['k2'])), [
+    'the token key is k1 here and k2 there (fingerprints)',
+  ])
+  assert.deepEqual(misfitsOf(facts({}, ['k1']), facts({})), [
+    'the token key is k1 here and not set there (fingerprints)',
+  ])
+  assert.deepEqual(misfitsOf(facts({}), facts({}, ['k2'])), [
+    'the token key is not set here and k2 there (fingerprints)',
+  ])
+  assert.deepEqual(misfitsOf(facts({}, ['k2', 'k1']), facts({}, ['k1', 'k2'])), [])
+  assert.deepEqual(misfitsOf({ ...facts({}), factorKeys: ['k1'] }, { ...facts({}), factorKeys: ['k2'] }), [
+    'the key of authenticator apps is k1 here and k2 there (fingerprints)',
+  ])
+  assert.deepEqual(misfitsOf({ ...facts({}), factorKeys: ['k1'] }, facts({})), [])
 })
 
 test('a clock that differs by more than half a minute keeps a node from starting (D20.7)', () => {
@@ -71,6 +91,18 @@ test('a clock is compared with the middle of the time that the answer took, and 
   assert.deepEqual(logged, [])
   await watchClock(answering(0), clock(30_001, 30_001), log)
   assert.deepEqual(logged, [[{ ahead: 30_001 }, 'the clock of this machine is 30.0 s ahead of that of the database']])
+})
+
+test('a node leaves also where the database is out of reach, but no other failure is hidden', async () => {
+  const failing = (error: Error): Database => {
+    const run = async (): Promise<never> => {
+      throw error
+    }
+    return { run } as unknown as Database
+  }
+  await leaveNodes(failing(new StoreUnavailable('The database')), 'self')
+  const other = new Error('other')
+  await assert.rejects(leaveNodes(failing(other), 'self'), other)
 })
 
 test('a node whose settings differ from the running ones is refused with the reason; stopped nodes do not count (D20.7)', async t => {

@@ -21,9 +21,9 @@ test('a certificate for Redis that cannot be read, or a key that others can read
       return true
     })
   }
-  await refused(/^The certificate for Redis cannot be read: ENOENT.*'\/client\.crt'/)
+  await refused(/^The certificate for Redis cannot be used \(.*\): ENOENT.*\/client\.crt'/)
   await writeFile(certificateFile, 'certificate')
-  await refused(/^The certificate for Redis cannot be read: ENOENT.*'\/client\.key'/)
+  await refused(/^The certificate for Redis cannot be used \(.*\): ENOENT.*\/client\.key'/)
   await writeFile(keyFile, 'key')
   await chmod(keyFile, 0o644)
   await refused(/^\/client\.key contains keys, and other users than its owner can access it: run chmod 600 on it\.$/)

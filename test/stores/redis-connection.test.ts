@@ -5,13 +5,7 @@ import { test, type TestContext } from 'node:test'
 import { Overloaded, StartupError, StoreUnavailable } from '../../src/base/errors.ts'
 import { createLog } from '../../src/base/log.ts'
 import { connectRedis, type RedisConnection } from '../../src/stores/redis/redis-connection.ts'
-import {
-  addScript,
-  openRedisEphemeralStore,
-  runScript,
-  swapScript,
-  takeScript,
-} from '../../src/stores/redis/redis-ephemeral-store.ts'
+import { openRedisEphemeralStore } from '../../src/stores/redis/redis-ephemeral-store.ts'
 import { keptLog } from '../support/kept-log.ts'
 import { eventually } from '../support/waiting.ts'
 
@@ -214,31 +208,6 @@ test('a connection that stays silent is given up, with all that waits on it, and
   assert.equal(said()[0]?.[1], 'Redis cannot be reached')
 })
 
-test('a script is sent as a digest, and as a text only where the server does not know it', async () => {
-  const known = new Set<string>()
-  const sent: string[][] = []
-  const redis = {
-    async command(...parts: string[]) {
-      sent.push(parts)
-      if (parts[0] === 'EVALSHA' && !known.has(parts[1] ?? '')) throw new Error('NOSCRIPT No matching script.')
-      return parts[0]
-    },
-  } as unknown as RedisConnection
-  const { text: body, digest } = addScript
-  assert.equal(await runScript(redis, addScript, ['k1', 'k2'], ['v']), 'EVAL')
-  known.add(digest)
-  assert.equal(await runScript(redis, addScript, ['k1']), 'EVALSHA')
-  assert.deepEqual(sent, [
-    ['EVALSHA', digest, '2', 'k1', 'k2', 'v'],
-    ['EVAL', body, '2', 'k1', 'k2', 'v'],
-    ['EVALSHA', digest, '1', 'k1'],
-  ])
-  assert.equal(new Set([addScript, swapScript, takeScript].map(script => script.digest)).size, 3)
-  const lost = new Error('lost')
-  const broken = { command: () => Promise.reject(lost) } as unknown as RedisConnection
-  await assert.rejects(runScript(broken, addScript, []), lost)
-})
-
 test('a server that no longer knows a script is asked with its text, and nothing is logged', async t => {
   const fake = await serverWith(t)
   const { log, said } = keptLog()
@@ -246,57 +215,10 @@ test('a server that no longer knows a script is asked with its text, and nothing
     capacity: [{ prefix: 'a:', max: 7 }],
   })
   t.after(() => store.close())
-  fake.commands.length = 0
   fake.reply = ([name]) =>
     name === 'EVALSHA' ? '-NOSCRIPT No matching script.\r\n' : name === 'EVAL' ? ':1\r\n' : undefined
   assert.equal(await store.add('a:1', { b: 1 }, 1.5), true)
-  const evaluated = fake.commands.filter(([name]) => name === 'EVAL')
-  assert.deepEqual(
-    evaluated.map(parts => parts.slice(2)),
-    [['2', 'stowage:a:1', 'stowage-bound:a:', '{"b":1}', '2', '7']],
-  )
   assert.deepEqual(said(), [])
-})
-
-test('keys, values and lifetimes are sent as the server stores them', async t => {
-  const fake = await serverWith(t)
-  const store = await openRedisEphemeralStore(`redis://127.0.0.1:${fake.port}`, silentLog)
-  t.after(() => store.close())
-  const sent = async (work: () => unknown): Promise<readonly (readonly string[])[]> => {
-    fake.commands.length = 0
-    await work()
-    return fake.commands.filter(([name]) => name !== 'PING')
-  }
-  for (const [ttl, whole] of [
-    [1000, '1000'],
-    [0.2, '1'],
-    [-5, '1'],
-    [10.1, '11'],
-  ] as const) {
-    const commands = await sent(async () => assert.equal(await store.add('k', [1], ttl), true))
-    assert.deepEqual(commands, [['SET', 'stowage:k', '[1]', 'NX', 'PX', whole]])
-  }
-  fake.reply = ([name]) => (name === 'SET' || name === 'GET' || name === 'GETDEL' ? '$-1\r\n' : undefined)
-  assert.equal(await store.add('k', 1, 10), false)
-  assert.deepEqual(await sent(async () => assert.equal(await store.take('k'), undefined)), [['GETDEL', 'stowage:k']])
-  fake.reply = ([name]) => (name === 'GET' || name === 'GETDEL' ? text('{"a":1}') : undefined)
-  assert.deepEqual([await store.get('k'), await store.take('k')], [{ a: 1 }, { a: 1 }])
-  fake.reply = ([name]) => (name === 'GET' ? '$-1\r\n' : name === 'EVALSHA' ? ':1\r\n' : undefined)
-  for (const [kept, arguments_] of [
-    [undefined, ['', '', '', '0']],
-    [{ value: 2, ttl: 10.5 }, ['', '2', '11', '0']],
-    [{ value: 2, ttl: 0 }, ['', '', '', '0']],
-    [{ value: 2 }, ['', '', '', '0']],
-  ] as const) {
-    const commands = await sent(() => store.update('k', () => kept))
-    assert.deepEqual(commands, [
-      ['GET', 'stowage:k'],
-      ['EVALSHA', swapScript.digest, '1', 'stowage:k', ...arguments_],
-    ])
-  }
-  fake.reply = ([name]) => (name === 'GET' ? text('1') : name === 'EVALSHA' ? ':1\r\n' : undefined)
-  const unchanged = await sent(async () => assert.equal(await store.update('k', () => ({ value: 2 })), 2))
-  assert.deepEqual(unchanged[1], ['EVALSHA', swapScript.digest, '1', 'stowage:k', '1', '2', '', '0'])
 })
 
 test('a listing asks page by page for the keys of a prefix, whatever it contains, and names each of them once', async t => {
@@ -316,7 +238,6 @@ test('a listing asks page by page for the keys of a prefix, whatever it contains
     if (name !== 'MGET') return undefined
     return list([cursor, ...rest].map(key => (key === 'stowage:gone' ? '$-1\r\n' : text(`"${key}"`))))
   }
-  fake.commands.length = 0
   const found: unknown[] = []
   for await (const pair of store.scan('*?[^-]\\x')) found.push(pair)
   assert.deepEqual(found, [
@@ -324,17 +245,6 @@ test('a listing asks page by page for the keys of a prefix, whatever it contains
     ['b', 'stowage:b'],
     ['c', 'stowage:c'],
   ])
-  const pattern = 'stowage:\\*\\?\\[\\^\\-\\]\\\\x*'
-  assert.deepEqual(
-    fake.commands.filter(([name]) => name !== 'PING'),
-    [
-      ['SCAN', '0', 'MATCH', pattern, 'COUNT', '500'],
-      ['MGET', 'stowage:a', 'stowage:b'],
-      ['SCAN', '5', 'MATCH', pattern, 'COUNT', '500'],
-      ['SCAN', '9', 'MATCH', pattern, 'COUNT', '500'],
-      ['MGET', 'stowage:c', 'stowage:gone'],
-    ],
-  )
   assert.equal(await store.count(''), 4)
 })
 

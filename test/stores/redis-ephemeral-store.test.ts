@@ -112,6 +112,21 @@ test('an entry whose life was left as it was still ends, and one that never was 
   assert.equal(await store.get('a:1'), undefined)
 })
 
+test('a lifetime of no whole number of milliseconds is rounded up, and what has none left is not kept', async t => {
+  if (!requirePeer(t, redis)) return
+  const store = await open(t, freshUrl())
+  for (const [key, ttl] of [
+    ['a:1', 0.2],
+    ['a:2', -5],
+    ['a:3', LONG + 0.5],
+  ] as const)
+    assert.equal(await store.add(key, 1, ttl), true, String(ttl))
+  assert.equal(await store.get('a:3'), 1)
+  await store.update('a:4', () => ({ value: 1, ttl: LONG + 0.5 }))
+  await store.update('a:5', () => ({ value: 1, ttl: 0 }))
+  assert.deepEqual([await store.get('a:4'), await store.get('a:5')], [1, undefined])
+})
+
 test('a start without Redis ends with a message that names the place and not the password', async t => {
   if (!requirePeer(t, redis)) return
   const { port } = await startRedis(t, { password: 'right-secret' })

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
+import * as fc from 'fast-check'
 import { StartupError, StoreUnavailable, TooLarge } from '../../src/base/errors.ts'
 import { BlobMissing, type ListedBlob, newBlobKey } from '../../src/stores/blob-store.ts'
 import { S3BlobStore } from '../../src/stores/s3/s3-blob-store.ts'
-import { createS3Client, objectsIn, partSize, s3Call, type S3Options } from '../../src/stores/s3/s3-client.ts'
+import { createS3Client, objectsIn, s3Call, type S3Options } from '../../src/stores/s3/s3-client.ts'
+import { PART_SIZES, partNumber, partSize, planParts } from '../../src/stores/s3/s3-parts.ts'
 import { blobStoreSuite } from '../conformance/blob-store.ts'
 import { BUCKET, type FakeS3, INITIATED, MODIFIED, refusal, startFakeS3 } from '../support/fake-s3.ts'
 import { freePort } from '../support/peers/peer-process.ts'
@@ -109,24 +111,85 @@ test('a part that the server could not store is sent again, with all its bytes',
   assert.ok((await buffer(await store.read(key))).equals(whole))
 })
 
-test('the server joins pieces of at least 5 MiB; smaller ones, or those of an unknown digest, are sent again', async t => {
+test('pieces become equal parts: the server copies what is in one piece, the rest is sent again', async t => {
   const { s3, store } = await open(t, `s3://${BUCKET}/a prefix`)
-  const whole = randomBytes(11 * MIB)
-  const sha256 = createHash('sha256').update(whole).digest('hex')
-  const join = async (cuts: readonly number[], known: string | undefined): Promise<number[]> => {
+  const whole = randomBytes(27 * MIB)
+  const join = async (cuts: readonly number[], isKnown = true): Promise<unknown[]> => {
     const key = newKey()
     let offset = 0
     for (const end of cuts) offset += await store.append(key, offset, chunksOf(whole.subarray(offset, end), MIB))
     s3.requests.length = 0
-    assert.deepEqual(await store.complete(key, whole.length, known), { size: whole.length, sha256 })
+    const bytes = whole.subarray(0, offset)
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    assert.deepEqual(await store.complete(key, offset, isKnown ? sha256 : undefined), { size: offset, sha256 })
     assert.deepEqual([...s3.objects.keys()], [`a prefix/${key}`])
-    assert.ok(s3.objects.get(`a prefix/${key}`)?.equals(whole))
+    assert.ok(s3.objects.get(`a prefix/${key}`)?.equals(bytes))
     s3.objects.clear()
-    return s3.requests.filter(({ query }) => 'partNumber' in query).map(({ size, copied }) => (copied ? -1 : size))
+    return s3.requests
+      .filter(({ query }) => 'partNumber' in query)
+      .sort((a, b) => Number(a.query['partNumber']) - Number(b.query['partNumber']))
+      .map(({ size, copied, copiedRange }) => (copied === undefined ? size : (copiedRange ?? 'all')))
   }
-  assert.deepEqual(await join([5 * MIB, 10 * MIB, 11 * MIB], sha256), [-1, -1, -1])
-  assert.deepEqual(await join([5 * MIB, 10 * MIB, 11 * MIB], undefined), [PART, 3 * MIB])
-  assert.deepEqual(await join([5 * MIB - 1, 11 * MIB], sha256), [PART, 3 * MIB])
+  assert.deepEqual(await join([5 * MIB, 10 * MIB, 11 * MIB]), ['all', 'all', 'all'])
+  assert.deepEqual(await join([20 * MIB]), ['all'])
+  assert.deepEqual(await join([8 * MIB, 27 * MIB]), [
+    'all',
+    `bytes=0-${PART - 1}`,
+    `bytes=${PART}-${2 * PART - 1}`,
+    `bytes=${2 * PART}-${19 * MIB - 1}`,
+  ])
+  assert.deepEqual(await join([6 * MIB + 1, 27 * MIB]), [
+    PART,
+    `bytes=${2 * MIB - 1}-${10 * MIB - 2}`,
+    `bytes=${10 * MIB - 1}-${18 * MIB - 2}`,
+    `bytes=${18 * MIB - 1}-${21 * MIB - 2}`,
+  ])
+  assert.deepEqual(
+    await join([8 * MIB, 15 * MIB, 20 * MIB]),
+    ['all', PART, 4 * MIB],
+    'a range of a small object cannot be copied',
+  )
+  assert.deepEqual(await join([8 * MIB, 12 * MIB, 13 * MIB]), ['all', 5 * MIB])
+  assert.deepEqual(await join([5 * MIB - 1, 11 * MIB]), [PART, `bytes=${3 * MIB + 1}-${6 * MIB}`])
+  assert.deepEqual(await join([5 * MIB, 10 * MIB, 11 * MIB], false), [PART, 3 * MIB], 'the digest is not known')
+  assert.deepEqual(await join([1 * MIB, 2 * MIB]), [], 'one request')
+})
+
+test('a crash while the pieces of a complete blob are deleted is no obstacle', async t => {
+  const { s3, store } = await open(t)
+  const [key, bytes] = [newKey(), randomBytes(12 * MIB)]
+  for (const offset of [0, 6 * MIB])
+    await store.append(key, offset, chunksOf(bytes.subarray(offset, offset + 6 * MIB), MIB))
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  s3.intercept = ({ method, name }) =>
+    method === 'DELETE' && /\.0*6/.test(name) ? refusal(403, 'AccessDenied') : undefined
+  await assert.rejects(store.complete(key, bytes.length, sha256), StoreUnavailable)
+  assert.equal(s3.objects.size, 2)
+  s3.intercept = undefined
+  assert.deepEqual(await store.complete(key, bytes.length, sha256), { size: bytes.length, sha256 })
+  assert.deepEqual([...s3.objects.keys()], [`some/prefix/${key}`])
+  await store.delete(key)
+  await store.append(key, 6 * MIB, chunksOf(bytes.subarray(6 * MIB), MIB))
+  await assert.rejects(store.complete(key, bytes.length, sha256), BlobMissing)
+})
+
+test('when there are too many small parts, the server makes large ones of them, and all stay equal', async t => {
+  const partSizes = { small: 5 * MIB, count: 4, large: 10 * MIB }
+  const { s3, store } = await open(t, undefined, { partSizes })
+  const whole = randomBytes(47 * MIB)
+  for (const size of [20 * MIB, 20 * MIB + 1, 30 * MIB, 47 * MIB]) {
+    s3.requests.length = 0
+    const [key, bytes] = [newKey(), whole.subarray(0, size)]
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    assert.deepEqual(await store.write(key, chunksOf(bytes, 1_000_003), neverAborted), { size, sha256 })
+    assert.ok((await buffer(await store.read(key))).equals(bytes))
+    const sent = s3.requests
+      .filter(({ query }) => 'partNumber' in query)
+      .reduce((sum, request) => sum + request.size, 0)
+    assert.equal(sent, size, 'no byte is sent twice')
+    await store.delete(key)
+  }
+  assert.deepEqual([s3.objects.size, s3.uploads.size], [0, 0])
 })
 
 test('pieces whose joining fails are kept for the next attempt, and nothing else is left', async t => {
@@ -144,14 +207,21 @@ test('pieces whose joining fails are kept for the next attempt, and nothing else
   assert.deepEqual([s3.objects.size, s3.uploads.size], [1, 0])
 })
 
-test('parts become larger after the thousandth, and a blob with more than ten thousand is refused', () => {
+test('a blob above 7.8 GiB has larger parts, and one with more than ten thousand is refused', () => {
+  const LARGE = 8 * PART
   assert.deepEqual(
-    [1, 1000, 1001, 10_000].map(number => partSize(number)),
-    [PART, PART, 8 * PART, 8 * PART],
+    [1, 1000, 1001].map(n => [partSize(n, PART_SIZES), partNumber(n, PART_SIZES)]),
+    [
+      [PART, 1],
+      [PART, 1000],
+      [LARGE, 126],
+    ],
   )
-  const limit = 1000 * PART + 9000 * 8 * PART
+  const most = 1000 + 10_000 - 125
+  assert.equal(partNumber(most, PART_SIZES), 10_000)
+  const limit = 10_000 * LARGE
   assert.throws(
-    () => partSize(10_001),
+    () => partNumber(most + 1, PART_SIZES),
     (error: unknown) => {
       assert.ok(error instanceof TooLarge)
       assert.deepEqual(
@@ -160,6 +230,28 @@ test('parts become larger after the thousandth, and a blob with more than ten th
       )
       return true
     },
+  )
+})
+
+test('however an object was cut, its planned parts are equal, cover it once, and are few enough', () => {
+  const GIB = 2 ** 30
+  const object = { Bucket: BUCKET, Key: 'x' }
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 40 * GIB }), { minLength: 1, maxLength: 12 }), cuts => {
+      let offset = 0
+      const pieces = cuts.map(size => ({ object, size, offset: (offset += size) - size }))
+      const parts = planParts(pieces, PART_SIZES)
+      let end = 0
+      for (const [index, part] of parts.entries()) {
+        assert.deepEqual([part.number, part.first], [index + 1, end])
+        end = part.end
+        if (index < parts.length - 1) assert.equal(part.end - part.first, parts[0]?.end)
+        if (part.copied)
+          assert.ok(part.copied.offset <= part.first && part.end <= part.copied.offset + part.copied.size)
+      }
+      assert.equal(end, offset)
+      assert.ok(parts.length <= 10_000 && (parts.length === 1 || (parts[0]?.end ?? 0) >= 5 * MIB))
+    }),
   )
 })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { type Mail, MailFailure, openSmtpMailer, type SmtpOptions } from '../../src/stores/smtp-mailer.ts'
+import { type Mail, MailFailure, openSmtpMailer, type SmtpOptions } from '../../src/mails/smtp-mailer.ts'
 import { freePort } from '../support/peers/peer-process.ts'
 
 const mail: Mail = { to: 'anna@example.org', subject: 'A subject', text: 'the text', html: '<p>the page</p>' }

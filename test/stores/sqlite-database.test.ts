@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { StoreUnavailable } from '../../src/base/errors.ts'
@@ -192,4 +193,17 @@ test('once another program has replaced the log, nothing more is stored, and the
   await assert.rejects(database.run(sql`INSERT INTO t VALUES (1)`), StoreUnavailable)
   await assert.rejects(database.requireWritable(), StoreUnavailable)
   assert.deepEqual(await database.all(sql`SELECT * FROM t`), [])
+})
+
+test('a lock that another program keeps is a refusal that may be tried again', async t => {
+  const path = join(await temporaryFolder(), 'test.db')
+  const database = await openSqliteDatabase(path)
+  t.after(() => database.close())
+  await database.run(sql`CREATE TABLE t (a TEXT)`)
+  const other = new DatabaseSync(path)
+  other.exec('BEGIN IMMEDIATE')
+  await assert.rejects(database.run(sql`INSERT INTO t VALUES (${'one'})`), { name: 'Overloaded', code: 'overloaded' })
+  other.exec('ROLLBACK')
+  other.close()
+  await database.run(sql`INSERT INTO t VALUES (${'one'})`)
 })

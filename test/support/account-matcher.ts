@@ -2,9 +2,9 @@ import { insertGroup, membershipsOf } from '../../src/accounts/groups.ts'
 import { findUser, insertUser } from '../../src/accounts/users.ts'
 import { Conflict } from '../../src/base/errors.ts'
 import type { Provisioner, Provisioning } from '../../src/content/provisioning.ts'
-import { AccountMatcher } from '../../src/sso/account-matcher.ts'
-import type { AttributeRules } from '../../src/sso/attributes.ts'
-import type { ProviderPolicy, VerifiedIdentity } from '../../src/sso/identity-provider.ts'
+import { AccountMatcher } from '../../src/features/sso/account-matcher.ts'
+import type { AttributeRules } from '../../src/features/sso/attributes.ts'
+import type { ProviderPolicy, VerifiedIdentity } from '../../src/features/sso/identity-provider.ts'
 import type { Queries } from '../../src/stores/database.ts'
 import { newDatabase } from './store.ts'
 
@@ -19,9 +19,7 @@ export const rules: AttributeRules = {
     ['property.phone', 'phone'],
     ['property.room', 'room'],
   ]),
-  replaces: true,
   groups: { attribute: 'groups', prefix: 'a-', adminValue: 'a-', provisions: true },
-  contact: undefined,
 }
 
 /** A matcher on a database, whose changes to metadata and whose records are noted. */

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Visitor } from './http-client.ts'
 import { blobArgs } from './blobs.ts'
 import { type Run, stowage } from './cli.ts'
@@ -17,6 +19,43 @@ export const backUp = async (folder: string, to: string): Promise<Run> =>
 
 export const restore = async (from: string, folder: string): Promise<Run> =>
   await stowage(from, ['restore', from, ...(await place(folder))])
+
+/** The lines of `backup list`, one for each backup, the newest first. */
+export async function listed(target: string, ...more: string[]): Promise<string[]> {
+  const { stdout } = await stowage('/', ['backup', 'list', target, ...more])
+  return stdout.split('\n').filter(line => /^\d{4}-/.test(line))
+}
+
+/** The times of the backups in a folder, the newest first. For waiting: a command for each look would take most of the time of a test. */
+export async function timesIn(target: string): Promise<string[]> {
+  const files = await readdir(join(target, 'generations'), { recursive: true, withFileTypes: true }).catch(() => [])
+  // In another folder than that of its key, a manifest is not complete.
+  const complete = files.filter(
+    file => file.isFile() && file.parentPath === join(target, 'generations', file.name.slice(0, 2)),
+  )
+  const manifests = complete.map(file => join(file.parentPath, file.name))
+  const texts = await Promise.all(manifests.map(path => readFile(path, 'utf8').catch(() => '')))
+  return texts.flatMap(timeOf).sort().reverse()
+}
+
+/** None for a manifest that is being written, or is damaged. */
+function timeOf(manifest: string): string[] {
+  try {
+    return [(JSON.parse(manifest) as { readonly created: string }).created]
+  } catch {
+    return []
+  }
+}
+
+const administrators = new WeakMap<Service, Promise<Visitor>>()
+
+/** The value of a metric of a service, read in one session: a sign-in for each look would take most of the time of a test. */
+export async function metric(service: Service, name: string): Promise<number> {
+  const admin = administrators.get(service) ?? service.admin()
+  administrators.set(service, admin)
+  const { text } = await (await admin).get('management/metrics')
+  return Number(new RegExp(`^stowage_${name} (\\S+)$`, 'm').exec(text)?.[1])
+}
 
 export function succeeded({ status, stdout, stderr }: Run): string {
   assert.equal(status, 0, stdout + stderr)

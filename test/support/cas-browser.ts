@@ -12,7 +12,9 @@ export class CasBrowser extends Visitor {
   /** One step of the login. @param query with its question mark */
   async step(query = '', headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
     const cookie = this.flow === undefined ? {} : { cookie: `stowage_cas=${this.flow}` }
-    const answer = await this.ask(`auth/cas${query}`, { headers: { accept: 'text/html', ...cookie, ...headers } })
+    const answer = await this.ask(`auth/cas${query}`, {
+      headers: { accept: 'text/html,application/xhtml+xml', ...cookie, ...headers },
+    })
     const set = (answer.headers['set-cookie'] ?? []).map(line => /^stowage_cas=([^;]*)/.exec(line)?.[1])
     const value = set.find(one => one !== undefined)
     if (value !== undefined && this.keepsCookies) this.flow = value === '' ? undefined : value

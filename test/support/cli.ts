@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { clockVariables } from './machine-clock.ts'
 import { program } from './service.ts'
 
 export interface Run {
@@ -31,7 +32,7 @@ export async function stowage(
   const [command = '', ...words] = [...tracer, process.execPath, program, ...args]
   const child = spawn(command, words, {
     cwd,
-    env: { PATH: process.env['PATH'], ...storeEnvironment, ...env },
+    env: { PATH: process.env['PATH'], ...clockVariables, ...storeEnvironment, ...env },
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     ...user,
   })

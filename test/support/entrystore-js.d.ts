@@ -109,6 +109,9 @@ declare module '@entryscape/entrystore-js' {
     getTransforms(): string[]
     getTransformType(transform: string): string
     getTransformArguments(transform: string): Record<string, string>
+    setTransformArguments(transform: string, args: Record<string, string>): void
+    /** Resolves to entry URIs. */
+    execute(source: Entry | null, params?: object): Promise<string[]>
     setPipelineArguments(args: Record<string, string>, type?: string): void
     getPipelineArguments(type?: string): Record<string, string>
     // A file
@@ -150,6 +153,7 @@ declare module '@entryscape/entrystore-js' {
     isNamedResource(): boolean
     isGraph(): boolean
     isPipeline(): boolean
+    isPipelineResult(): boolean
     isLocal(): boolean
     isPublic(): boolean | undefined
     canAdministerEntry(): boolean
@@ -227,6 +231,7 @@ declare module '@entryscape/entrystore-js' {
     readonly id: string
     readonly language?: string
     readonly homecontext?: string
+    readonly uri?: string
   }
 
   export class EntryStore {
@@ -254,6 +259,7 @@ declare module '@entryscape/entrystore-js' {
     newSolrQuery(): SolrQuery
     createSearchList(query: SolrQuery): SearchList
     getCache(): { clear(): void }
+    loadViaProxy(uri: string): Promise<unknown>
     getREST(): {
       /** Sent with every request. */
       readonly headers: Record<string, string>

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { schema } from '../../src/assembly/stores.ts'
+import { layout, schema } from '../../src/assembly/stores.ts'
 import { fillStore, type Source } from '../../src/backup/store-copy.ts'
-import { readEntryStore, type ImportOptions } from '../../src/migration/entrystore/import.ts'
-import type { PasswordHashing } from '../../src/migration/entrystore/principal-rows.ts'
+import { readEntryStore, type ImportOptions } from '../../migration/entrystore/import.ts'
+import type { PasswordHashing } from '../../migration/entrystore/principal-rows.ts'
 import { silent } from '../../src/base/progress.ts'
-import type { Finding, Report } from '../../src/migration/entrystore/report.ts'
+import type { Finding, Report } from '../../migration/entrystore/report.ts'
 import type { Database } from '../../src/stores/database.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { migrate } from '../../src/stores/migrations.ts'
@@ -65,7 +65,7 @@ export async function importFolder(
   t.after(() => database.close())
   const blobs = await FolderBlobStore.open(join(folder, 'files'))
   const report = await withSource(source, options, async ({ source, report }) => {
-    await fillStore(source, { database, blobs }, schema)
+    await fillStore(source, { database, blobs }, layout)
     return report
   })
   return {

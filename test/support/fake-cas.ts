@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { escapeXml } from '../../src/sso/xml.ts'
+import { escapeXml } from '../../src/features/sso/xml.ts'
 
 interface Test {
   after(work: () => Promise<void>): void

@@ -11,8 +11,9 @@ export interface S3Request {
   readonly query: Readonly<Record<string, string>>
   readonly range: string | undefined
   readonly size: number
-  /** The name of the object that is copied instead of a body. */
+  /** The name of the object that is copied instead of a body, and the range if it is not copied as a whole. */
   readonly copied: string | undefined
+  readonly copiedRange: string | undefined
   /** The region that the request was signed for. */
   readonly region: string | undefined
   /** The key that it was signed with. */
@@ -64,6 +65,13 @@ const xml = (name: string, body: string): Reply => ({
 const tag = (name: string, value: string | number | boolean): string => `<${name}>${value}</${name}>`
 const etag = (bytes: Buffer): string => `"${createHash('md5').update(bytes).digest('hex')}"`
 
+const MIN_PART = 5 * 2 ** 20
+
+function rangeOf(bytes: Buffer, range: string | undefined): Buffer {
+  const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? []
+  return first === undefined ? bytes : bytes.subarray(Number(first), Number(last) + 1)
+}
+
 export async function startFakeS3(t: { after(work: () => Promise<void>): void }): Promise<FakeS3> {
   const objects = new Map<string, Buffer>()
   const uploads = new Map<string, Upload>()
@@ -114,12 +122,15 @@ export async function startFakeS3(t: { after(work: () => Promise<void>): void })
     return xml('ListBucketResult', items.join('') + tag('IsTruncated', isTruncated) + next)
   }
 
-  function ofUpload({ method, name, query, copied }: S3Request, body: Buffer): Reply {
+  function ofUpload({ method, name, query, copied, copiedRange }: S3Request, body: Buffer): Reply {
     const upload = uploads.get(query['uploadId'] ?? '')
     if (upload?.name !== name) return refusal(404, 'NoSuchUpload')
     if (method === 'PUT') {
-      const part = copied === undefined ? body : objects.get(copied)
-      if (!part) return refusal(404, 'NoSuchKey')
+      const source = copied === undefined ? body : objects.get(copied)
+      if (!source) return refusal(404, 'NoSuchKey')
+      // AWS copies ranges of larger objects only.
+      if (copiedRange !== undefined && source.length <= MIN_PART) return refusal(400, 'InvalidRequest')
+      const part = rangeOf(source, copiedRange)
       upload.parts.set(Number(query['partNumber']), part)
       if (copied !== undefined) return xml('CopyPartResult', tag('ETag', etag(part)))
       return { status: 200, headers: { etag: etag(body) } }
@@ -142,6 +153,11 @@ export async function startFakeS3(t: { after(work: () => Promise<void>): void })
     }))
     const expected = parts.map(([number, bytes]) => ({ number, etag: etag(bytes) }))
     if (JSON.stringify(named) !== JSON.stringify(expected)) return refusal(400, 'InvalidPart')
+    const [first = 0, ...others] = parts.map(([, bytes]) => bytes.length)
+    const last = others.pop() ?? 0
+    if (others.length > 0 && first < MIN_PART) return refusal(400, 'EntityTooSmall')
+    // As Cloudflare R2 wants it.
+    if (others.some(length => length !== first) || last > first) return refusal(400, 'InvalidPart')
     objects.set(name, Buffer.concat(parts.map(([, bytes]) => bytes)))
     uploads.delete(upload.id)
     return xml('CompleteMultipartUploadResult', tag('Key', name))
@@ -153,9 +169,7 @@ export async function startFakeS3(t: { after(work: () => Promise<void>): void })
     if (method === 'DELETE') objects.delete(name)
     if (method !== 'GET') return { status: method === 'PUT' ? 200 : 204 }
     if (!bytes) return refusal(404, 'NoSuchKey')
-    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? []
-    if (first === undefined) return { status: 200, body: bytes }
-    return { status: 206, body: bytes.subarray(Number(first), Number(last) + 1) }
+    return { status: range === undefined ? 200 : 206, body: rangeOf(bytes, range) }
   }
 
   function answer(request: S3Request, body: Buffer): Reply {
@@ -176,8 +190,10 @@ export async function startFakeS3(t: { after(work: () => Promise<void>): void })
     const { 'x-id': _, ...query } = Object.fromEntries(searchParams)
     const [, accessKey, region] = /Credential=([^/]+)\/\d+\/([^/]+)\//.exec(headers.authorization ?? '') ?? []
     const [, copied] = /^[^/]+\/(.+)$/.exec(decodeURIComponent(String(headers['x-amz-copy-source'] ?? ''))) ?? []
+    const copiedRange = headers['x-amz-copy-source-range']
+    const copy = { copied, copiedRange: typeof copiedRange === 'string' ? copiedRange : undefined }
     const signed = { region, accessKey }
-    const one = { method, name: rest.join('/'), query, range: headers.range, size: body.length, copied, ...signed }
+    const one = { method, name: rest.join('/'), query, range: headers.range, size: body.length, ...copy, ...signed }
     fake.requests.push(one)
     if (typeof headers['traceparent'] === 'string') fake.traces.push(headers['traceparent'])
     // Without TLS, a server compares the body with the digest that was signed.

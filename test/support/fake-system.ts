@@ -2,9 +2,12 @@ import { createHash } from 'node:crypto'
 import type { System } from '../../src/base/system.ts'
 import type { Milliseconds } from '../../src/base/units.ts'
 
+/** What the clock of a service in the process of its test says at first. */
+export const START: Milliseconds = Date.UTC(2026, 10, 21, 10, 0, 0)
+
 /** A system whose clock moves only when a test moves it, and whose randomness comes from a seed. */
 export class FakeSystem implements System {
-  #now: Milliseconds = Date.UTC(2026, 10, 21, 10, 0, 0)
+  #now: Milliseconds = START
   #monotonic: Milliseconds = 1000
   #seed: string
   #drawn = 0

@@ -75,6 +75,9 @@ const decoded = (bytes: Buffer, coding: string | undefined): string =>
 const methodOf = ({ method, body, json, form }: Ask): string =>
   method ?? (body === undefined && json === undefined && form === undefined ? 'GET' : 'POST')
 
+/** As a program that reads JSON and text. Without it graphs come as RDF/XML. */
+const ACCEPTED = 'text/plain, application/json, application/problem+json'
+
 /**
  * Somebody at a service: keeps the cookie as a browser would, one name, the last value wins. Every answer is held against the
  * description of the interface.
@@ -92,7 +95,7 @@ export class Visitor {
   /** @param path relative to the base address, without a leading slash */
   async ask(path: string, options: Ask = {}): Promise<Answer> {
     const cookie = this.cookie === undefined ? {} : { cookie: `auth_token=${this.cookie}` }
-    const headers = { ...cookie, ...options.headers }
+    const headers = { ...cookie, accept: ACCEPTED, ...options.headers }
     const answer = await ask(this.base + path, { connection: this.connection, ...options, headers })
     requireDescribed(methodOf(options), `/${path}`, answer)
     for (const line of answer.headers['set-cookie'] ?? []) {

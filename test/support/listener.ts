@@ -5,6 +5,7 @@ export interface Heard {
   readonly method: string
   readonly url: URL
   readonly headers: IncomingHttpHeaders
+  readonly body: string
   /** The fields of a form. */
   readonly form: Readonly<Record<string, string>>
 }
@@ -29,7 +30,8 @@ export async function listen(
     request.on('data', (chunk: string) => (body += chunk))
     request.on('end', () => {
       const { method = '', url = '', headers } = request
-      const one = { method, url: new URL(origin + url), headers, form: Object.fromEntries(new URLSearchParams(body)) }
+      const form = Object.fromEntries(new URLSearchParams(body))
+      const one = { method, url: new URL(origin + url), headers, body, form }
       heard.push(one)
       reply(one, response)
     })

@@ -34,11 +34,15 @@ export const CLIENT = 'stowage'
 export const MFA = 'https://refeds.org/profile/mfa'
 export const PASSWORD = 'urn:example:password'
 
-/** @param settings of the service; `op.` stands for those of the provider. @param more configuration of the provider */
+/**
+ * @param settings of the service; `op.` stands for those of the provider. @param more configuration of the provider
+ * @param client what the provider knows of the service
+ */
 export async function startWithOidc(
   t: Test,
   settings: Readonly<Record<string, string>> = {},
   more: Claims = {},
+  client: Claims = {},
 ): Promise<OidcPair> {
   let published: Claims | undefined
   let handle: RequestListener = (_request, response) => response.writeHead(503).end()
@@ -74,7 +78,7 @@ export async function startWithOidc(
   let key: JWK = {}
   const changeKey = async (): Promise<void> => {
     key = await newKey()
-    const provider = new Provider(issuer, { ...configuration(service.base, key, users), ...more })
+    const provider = new Provider(issuer, { ...configuration(service.base, key, users, client), ...more })
     const finish = provider.interactionFinished.bind(provider)
     // Its pages for tests know no classes of authentication.
     provider.interactionFinished = async (request, response, result, options) => {
@@ -100,7 +104,7 @@ async function newKey(): Promise<JWK> {
   return { ...(await exportJWK(privateKey)), use: 'sig', alg: 'RS256', kid: `key-${Math.random()}` }
 }
 
-const configuration = (base: string, key: JWK, users: ReadonlyMap<string, Claims>) => ({
+const configuration = (base: string, key: JWK, users: ReadonlyMap<string, Claims>, client: Claims) => ({
   clients: [
     {
       client_id: CLIENT,
@@ -109,12 +113,17 @@ const configuration = (base: string, key: JWK, users: ReadonlyMap<string, Claims
       post_logout_redirect_uris: [`${base}auth/login`],
       backchannel_logout_uri: `${base}auth/oidc/backchannel-logout`,
       backchannel_logout_session_required: true,
+      ...client,
     },
   ],
   jwks: { keys: [key] },
   cookies: { keys: ['a key of the tests'] },
   claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups', 'locale'] },
-  features: { backchannelLogout: { enabled: true }, devInteractions: { enabled: true } },
+  features: {
+    backchannelLogout: { enabled: true },
+    devInteractions: { enabled: true },
+    jwtUserinfo: { enabled: true },
+  },
   acrValues: [MFA, PASSWORD],
   pkce: { required: () => true },
   // Its own guard lets it send nothing to this machine.

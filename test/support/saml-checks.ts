@@ -1,6 +1,6 @@
-import type { ExpectedLogout, ReceivedLogout, VerifiedLogout } from '../../src/sso/saml/logout-message.ts'
-import type { ExpectedResponse, VerifiedAssertion } from '../../src/sso/saml/response.ts'
-import { type Outcome, work } from '../../src/sso/saml/verify-worker.ts'
+import type { ExpectedLogout, ReceivedLogout, VerifiedLogout } from '../../src/features/saml/logout-message.ts'
+import type { ExpectedResponse, VerifiedAssertion } from '../../src/features/saml/response.ts'
+import { type Outcome, work } from '../../src/features/saml/verify-worker.ts'
 
 type Refused = Extract<Outcome, { readonly failed: unknown }>
 

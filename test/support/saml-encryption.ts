@@ -30,6 +30,12 @@ export interface Encrypting {
   readonly padding?: Buffer
 }
 
+/** A key of a cipher for another recipient, as it stands beside the right one. */
+export function encryptedKeyFor(recipient: IdpKey, wrapping: 'rsa-oaep-mgf1p' | 'rsa-1_5' = 'rsa-oaep-mgf1p'): string {
+  const xml = encryptXml('', { recipient, wrapping, keyBeside: true })
+  return /<xenc:EncryptedKey .*<\/xenc:EncryptedKey>/.exec(xml)?.[0] ?? ''
+}
+
 /** Encrypts a piece of XML (XML Encryption 1.1), as identity providers do with an assertion. */
 export function encryptXml(xml: string, encrypting: Encrypting = {}): string {
   const { cipher: name = 'aes256-gcm', wrapping = 'rsa-oaep-mgf1p', recipient = keyNamed('service') } = encrypting

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { constants, createHash, createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { DOMParser } from '@xmldom/xmldom'
-import { ExclusiveCanonicalization } from 'xml-crypto'
-import type { ExpectedResponse } from '../../src/sso/saml/response.ts'
-import { escapeXml } from '../../src/sso/xml.ts'
+import { ExclusiveCanonicalization, ExclusiveCanonicalizationWithComments } from 'xml-crypto'
+import type { ExpectedResponse } from '../../src/features/saml/response.ts'
+import { escapeXml } from '../../src/features/sso/xml.ts'
 import { certificateOf } from './self-signed.ts'
 
 export const NOW = Date.UTC(2026, 10, 21, 10)
@@ -17,6 +17,7 @@ export const DSIG = 'http://www.w3.org/2000/09/xmldsig#'
 export const DSIG_MORE = 'http://www.w3.org/2001/04/xmldsig-more#'
 export const XENC = 'http://www.w3.org/2001/04/xmlenc#'
 export const EXCLUSIVE = 'http://www.w3.org/2001/10/xml-exc-c14n#'
+export const WITH_COMMENTS = `${EXCLUSIVE}WithComments`
 export const ENVELOPED = `${DSIG}enveloped-signature`
 const SAML = 'urn:oasis:names:tc:SAML:2.0'
 
@@ -117,7 +118,7 @@ export function signElement(xml: string, id: string, signing: Signing = {}): str
   const { wrap = text => text, prefix: ds = 'ds', uri = `#${id}`, keyInfo, signedInfo = text => text } = signing
   const { transforms = [ENVELOPED, EXCLUSIVE], inclusive = [], idAttribute = 'ID' } = signing
   const digestValue = createHash(hashOf(digest))
-    .update(canonical(xml, id, inclusive, idAttribute))
+    .update(canonical(xml, id, { inclusive, idAttribute, hasComments: transforms.at(-1) === WITH_COMMENTS }))
     .digest('base64')
   const list = `<InclusiveNamespaces xmlns="${EXCLUSIVE}" PrefixList="${inclusive.join(' ')}"></InclusiveNamespaces>`
   const steps = transforms.map((algorithm, at) => {
@@ -154,7 +155,13 @@ function signatureValue(text: string, key: IdpKey, method: string): string {
   return sign(hashOf(method), Buffer.from(text), { key: key.privateKey, ...pss, ...ec }).toString('base64')
 }
 
-function canonical(xml: string, id: string, inclusive: readonly string[], idAttribute: string): string {
+interface Canonical {
+  readonly inclusive: readonly string[]
+  readonly idAttribute: string
+  readonly hasComments: boolean
+}
+
+function canonical(xml: string, id: string, { inclusive, idAttribute, hasComments }: Canonical): string {
   const document = new DOMParser().parseFromString(xml, 'text/xml')
   const element = Array.from(document.getElementsByTagName('*')).find(one => one.getAttribute(idAttribute) === id)
   assert.ok(element, `no element has ${idAttribute}="${id}"`)
@@ -165,7 +172,8 @@ function canonical(xml: string, id: string, inclusive: readonly string[], idAttr
     }
   }
   const options = { inclusiveNamespacesPrefixList: [...inclusive], ancestorNamespaces }
-  return new ExclusiveCanonicalization().process(element, options)
+  const algorithm = hasComments ? new ExclusiveCanonicalizationWithComments() : new ExclusiveCanonicalization()
+  return algorithm.process(element, options)
 }
 
 export type Signed = 'response' | 'assertion' | 'both'
@@ -201,7 +209,6 @@ export const expected = (changes: Partial<ExpectedResponse> = {}): ExpectedRespo
   keys: [keyNamed('idp').pem],
   decryptionKeys: [],
   authnContexts: [],
-  authenticatedSince: undefined,
   now: NOW,
   clockSkew: 60_000,
   ...changes,

@@ -3,8 +3,8 @@ import { sign, verify } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import type { ExpectedLogout, ReceivedLogout } from '../../src/sso/saml/logout-message.ts'
-import { escapeXml } from '../../src/sso/xml.ts'
+import type { ExpectedLogout, ReceivedLogout } from '../../src/features/saml/logout-message.ts'
+import { escapeXml } from '../../src/features/sso/xml.ts'
 import type { Answer } from './http-client.ts'
 import {
   DSIG_MORE,

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { inflateRawSync } from 'node:zlib'
-import type { AuthRedirect, LoginFlow } from '../../src/sso/identity-provider.ts'
-import type { Metadata } from '../../src/sso/metadata-source.ts'
-import { type SsoCheck, SsoRefused } from '../../src/sso/refusal.ts'
-import type { Federation } from '../../src/sso/saml/federation.ts'
-import type { ExpectedLogout, ReceivedLogout, VerifiedLogout } from '../../src/sso/saml/logout-message.ts'
-import { type IdpMetadata, SamlProvider, type Verifier } from '../../src/sso/saml/provider.ts'
-import type { ExpectedResponse, VerifiedAssertion } from '../../src/sso/saml/response.ts'
+import type { AuthRedirect } from '../../src/http/identity-providers.ts'
+import type { LoginFlow } from '../../src/features/sso/identity-provider.ts'
+import type { Metadata } from '../../src/features/sso/metadata-source.ts'
+import { type SsoCheck, SsoRefused } from '../../src/features/sso/refusal.ts'
+import type { Federation } from '../../src/features/saml/federation.ts'
+import type { ExpectedLogout, ReceivedLogout, VerifiedLogout } from '../../src/features/saml/logout-message.ts'
+import { type IdpMetadata, SamlProvider, type Verifier } from '../../src/features/saml/provider.ts'
+import type { ExpectedResponse, VerifiedAssertion } from '../../src/features/saml/response.ts'
 import { FakeSystem } from './fake-system.ts'
 import { keyNamed } from './saml-idp.ts'
 import { entityNamed } from './stored-federation.ts'
@@ -34,14 +35,10 @@ export const options: Options = {
   acsUrl: ACS,
   method: 'get',
   allowsUnsolicited: false,
-  takesDeepLinks: false,
   clockSkew: 60,
   signing: undefined,
-  signsRequests: false,
   encryption: [],
-  forcesAuthn: false,
-  authnContext: undefined,
-  acceptedAuthnContexts: [],
+  authnContext: [],
   logout: 'off',
   logoutUrl: 'https://store.example/auth/saml/logout/a',
 }
@@ -120,7 +117,7 @@ export function samlProvider(setup: Setup = {}, inFederation = false) {
   } as Metadata<IdpMetadata>
   const member = (what: string) => async (entityId: string) => {
     calls.push([what, entityId])
-    return { ...entityNamed(entityId, { scopes: setup.scopes ?? [] }), idp: { ...idp, entityId } }
+    return { ...entityNamed(entityId, { scopes: setup.scopes ?? ['uni.example'] }), idp: { ...idp, entityId } }
   }
   const members = {
     find: member('find'),
@@ -129,10 +126,8 @@ export function samlProvider(setup: Setup = {}, inFederation = false) {
   } as unknown as Federation
   const federation = {
     members,
-    checksScopes: setup.scopes !== undefined,
     discoveryUrl: undefined,
     returnUrl: () => 'https://store.example/auth/saml',
-    serviceCategories: ['http://category'],
   }
   const all = { ...options, ...(inFederation ? { federation } : {}), ...setup.changes }
   return { calls, expectations, provider: new SamlProvider(all, metadata, verifier, system) }

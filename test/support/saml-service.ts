@@ -94,7 +94,7 @@ export class SamlBrowser extends Visitor {
 
   /** Leaves for an identity provider. @param query with its question mark */
   async leave(query = ''): Promise<Sent> {
-    const answer = await this.ask(`auth/saml${query}`, { headers: { accept: 'text/html' } })
+    const answer = await this.ask(`auth/saml${query}`, { headers: { accept: 'text/html,application/xhtml+xml' } })
     return readProviderForm(answer, this.base)
   }
 
@@ -105,7 +105,10 @@ export class SamlBrowser extends Visitor {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer> {
     const fromElsewhere = { origin: 'https://a.example', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
-    return await this.ask(`auth/saml${query}`, { form, headers: { accept: 'text/html', ...fromElsewhere, ...headers } })
+    return await this.ask(`auth/saml${query}`, {
+      form,
+      headers: { accept: 'text/html,application/xhtml+xml', ...fromElsewhere, ...headers },
+    })
   }
 
   /** The response of a provider to this request. */

@@ -1,6 +1,6 @@
 import { realSystem } from '../../src/base/system.ts'
 import { EntryLoader } from '../../src/content/entry-loader.ts'
-import { Search } from '../../src/search/search.ts'
+import { Search } from '../../src/features/search/search.ts'
 import type { Database } from '../../src/stores/database.ts'
 import { DependencyCache } from '../../src/stores/dependency-cache.ts'
 

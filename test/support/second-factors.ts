@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { hotp, stepAt } from '../../src/accounts/factors/totp.ts'
+import { hotp, stepAt } from '../../src/features/factors/totp.ts'
 import type { System } from '../../src/base/system.ts'
 import type { Answer, Visitor } from './http-client.ts'
 

@@ -17,14 +17,14 @@ export function selfSigned(): { readonly key: string; readonly cert: string } {
   }
 }
 
-/** The certificate of an RSA or elliptic key, by itself, PEM. @param expires four digits of a year */
-export function certificateOf({ publicKey, privateKey }: Certified, expires = '2099'): string {
+/** The certificate of an RSA or elliptic key, by itself, PEM. @param expires four digits of a year @param named whether it names somebody */
+export function certificateOf({ publicKey, privateKey }: Certified, expires = '2099', named = true): string {
   const algorithm =
     publicKey.asymmetricKeyType === 'rsa'
       ? sequence(der(0x06, Buffer.from('2a864886f70d01010b', 'hex')), der(0x05, Buffer.alloc(0)))
       : sequence(der(0x06, Buffer.from('2a8648ce3d040302', 'hex')))
   const commonName = sequence(der(0x06, Buffer.from('550403', 'hex')), der(0x0c, Buffer.from('127.0.0.1')))
-  const name = sequence(der(0x31, commonName))
+  const name = sequence(...(named ? [der(0x31, commonName)] : []))
   const validity = sequence(der(0x18, Buffer.from('20200101000000Z')), der(0x18, Buffer.from(`${expires}1231235959Z`)))
   const names = sequence(der(0x87, Buffer.from([127, 0, 0, 1])), der(0x82, Buffer.from('content.example')))
   const alternativeName = sequence(der(0x06, Buffer.from('551d11', 'hex')), der(0x04, names))

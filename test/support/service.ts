@@ -11,6 +11,7 @@ import { OwnHasher } from './hashes.ts'
 import { Visitor } from './http-client.ts'
 import { copyTables, storeSettings } from './store.ts'
 import { temporaryFolder } from './temporary-folder.ts'
+import type { RuntimeEnvironment } from '../../src/core/machine.ts'
 import { createServer } from '../../src/assembly/server.ts'
 import { letTokensAge, tokenSettings } from './token-store.ts'
 
@@ -109,7 +110,11 @@ export async function startInProcess(
     folder,
     realHashes = false,
     ...rest
-  }: Omit<Start, 'env'> & { readonly adminPassword?: string | undefined } = {},
+  }: Omit<Start, 'env'> & {
+    readonly adminPassword?: string | undefined
+    /** In place of cheap hashes: see {@link RuntimeEnvironment}. */
+    readonly hashing?: RuntimeEnvironment['hashing']
+  } = {},
 ): Promise<InProcess> {
   const data = folder ?? (await temporaryFolder())
   const stores = { ...(await storeSettings(data)), ...blobSettings(data), ...tokenSettings(data, settings) }
@@ -119,13 +124,13 @@ export async function startInProcess(
   // Nodes that share a folder draw different numbers.
   const system = new FakeSystem(`${data}/${++nodes}`, duration => letTokensAge(data, duration))
   const log = createLog('silent')
-  const areCheap = !realHashes && !Object.keys(settings).some(key => /argon2|hash/.test(key))
+  const areCheap = !realHashes && !Object.keys(settings).some(key => key.includes('argon2'))
   const server = await createServer(loadSettings({ overrides }).settings, {
     system,
     log,
     version: '0.0.0',
     adminPassword: 'adminPassword' in rest ? rest.adminPassword : ADMIN_PASSWORD,
-    hashing: areCheap ? { cost: CHEAP_HASHES, hasher: new OwnHasher() } : undefined,
+    hashing: rest.hashing ?? (areCheap ? { cost: CHEAP_HASHES, hasher: new OwnHasher() } : undefined),
   })
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => (closing ??= server.close())

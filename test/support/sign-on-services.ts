@@ -1,13 +1,15 @@
 import type { Audit } from '../../src/accounts/audit.ts'
-import type { IdentifiedUser, SignIn } from '../../src/accounts/factors/sign-in.ts'
+import type { IdentifiedUser, SignIn } from '../../src/accounts/sign-in.ts'
 import type { Session, Sessions } from '../../src/accounts/sessions.ts'
 import type { User } from '../../src/accounts/users.ts'
 import { createLog } from '../../src/base/log.ts'
-import type { AccountMatcher, SsoSubject } from '../../src/sso/account-matcher.ts'
-import { SsoFailures } from '../../src/sso/failures.ts'
-import type { ProviderPolicy, VerifiedIdentity } from '../../src/sso/identity-provider.ts'
-import { LoginFlows } from '../../src/sso/login-flows.ts'
-import { LatestSignOns, SignOn } from '../../src/sso/sign-on.ts'
+import type { AccountMatcher } from '../../src/features/sso/account-matcher.ts'
+import type { SsoSubject } from '../../src/accounts/provider-links.ts'
+import { SsoFailures } from '../../src/features/sso/failures.ts'
+import type { ProviderPolicy, VerifiedIdentity } from '../../src/features/sso/identity-provider.ts'
+import { LoginFlows } from '../../src/features/sso/login-flows.ts'
+import { SignOn } from '../../src/features/sso/sign-on.ts'
+import { LatestSignOns } from '../../src/features/sso/latest-sign-ons.ts'
 import { MemoryEphemeralStore } from '../../src/stores/memory-ephemeral-store.ts'
 import { FakeSystem } from './fake-system.ts'
 
@@ -18,10 +20,7 @@ export const identity: VerifiedIdentity = { name: 'anna', issuer: 'https://idp.a
 type Fits = (session: Session) => boolean
 
 /** What completes sign-ons, with accounts and sessions that only take notes: the one user is anna, of the subject `s`. */
-export function signOnServices(
-  t: { after(work: () => Promise<void>): void },
-  { maxAge }: { readonly maxAge?: number } = {},
-) {
+export function signOnServices(t: { after(work: () => Promise<void>): void }) {
   const system = new FakeSystem()
   const store = new MemoryEphemeralStore(system)
   t.after(() => store.close())
@@ -32,34 +31,31 @@ export function signOnServices(
   const ended: Array<readonly [key: string, fits?: Fits | undefined]> = []
   const open = new Map<string, Session>()
   const latest = new LatestSignOns(system)
-  const signOn = new SignOn(
-    {
-      flows,
-      accounts: {
-        match: async () => anna,
-        find: async ({ subject }: SsoSubject) => (subject === 's' ? anna : undefined),
-      } as unknown as AccountMatcher,
-      sessions: {
-        endByLogoutKey: async (key: string, fits?: Fits) => {
-          ended.push([key, fits])
-          return [{ userId: '7' }, { userId: '8' }]
-        },
-        list: async () => [...open.values()],
-        end: async (token: string) => open.delete(token) && token !== 'raced',
-      } as unknown as Sessions,
-      signIn: {
-        begin: async (user: IdentifiedUser) => {
-          begun.push(user)
-          return { session: { token: 't' } }
-        },
-      } as unknown as SignIn,
-      failures,
-      audit: { record: async (entry: unknown) => void recorded.push(entry) } as unknown as Audit,
-      latest,
-      system,
-    },
-    maxAge,
-  )
+  const signOn = new SignOn({
+    flows,
+    accounts: {
+      match: async () => anna,
+      find: async ({ subject }: SsoSubject) => (subject === 's' ? anna : undefined),
+    } as unknown as AccountMatcher,
+    sessions: {
+      endByLogoutKey: async (key: string, fits?: Fits) => {
+        ended.push([key, fits])
+        return [{ userId: '7' }, { userId: '8' }]
+      },
+      list: async () => [...open.values()],
+      end: async (token: string) => open.delete(token) && token !== 'raced',
+    } as unknown as Sessions,
+    signIn: {
+      begin: async (user: IdentifiedUser) => {
+        begun.push(user)
+        return { session: { token: 't' } }
+      },
+    } as unknown as SignIn,
+    failures,
+    audit: { record: async (entry: unknown) => void recorded.push(entry) } as unknown as Audit,
+    latest,
+    system,
+  })
   const target = { successUrl: 'https://ok.example/', failureUrl: 'https://failed.example/' }
   const complete = (changes: Partial<VerifiedIdentity> = {}) =>
     signOn.complete({ policy, client, flow: undefined, ...target, verify: async () => ({ ...identity, ...changes }) })

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
-import type { IdpMetadata } from '../../src/sso/saml/metadata.ts'
-import type { FederationEntity } from '../../src/sso/saml/federation-entity.ts'
-import { type ListedEntity, listedEntity } from '../../src/sso/saml/federation-directory.ts'
-import type { EntityRow, FederationHead, FederationStore, StoredEntity } from '../../src/sso/saml/federation-store.ts'
-import type { FederationOutcome, FederationTask } from '../../src/sso/saml/federation-worker.ts'
+import type { IdpMetadata } from '../../src/features/saml/metadata.ts'
+import type { FederationEntity } from '../../src/features/saml/federation-entity.ts'
+import { type ListedEntity, listedEntity } from '../../src/features/saml/federation-directory.ts'
+import type {
+  EntityRow,
+  FederationHead,
+  FederationStore,
+  StoredEntity,
+} from '../../src/features/saml/federation-store.ts'
+import type { FederationOutcome, FederationTask } from '../../src/features/saml/federation-worker.ts'
 import { turns } from './waiting.ts'
 
 /** An entity as the reader makes it of published metadata. */

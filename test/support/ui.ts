@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { atProcessEnd } from './after.ts'
+import { START } from './fake-system.ts'
 import { type Chromium, chromium, type Kind, startChromium } from './peers/chromium.ts'
 import { requirePeer } from './peers/peer.ts'
 import { repository } from './service.ts'
@@ -46,10 +47,11 @@ export const desktop = { viewport: { width: 1280, height: 900 } } as const
 /** A window of 1280 pixels at 200 %. */
 export const zoomed = { viewport: { width: 640, height: 450 }, deviceScaleFactor: 2 } as const
 
-/** A new visitor: no cookies, by default English and light. */
+/** A new visitor: no cookies, by default English and light. The pages begin at the time of the service under test. */
 export async function newPerson({ browser }: Chromium, { refusals = [], ...options }: Wishes = {}): Promise<Person> {
   const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options })
   context.setDefaultTimeout(TIMEOUT)
+  await context.addInitScript(beginAt, START)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', message => {
@@ -61,6 +63,17 @@ export async function newPerson({ browser }: Chromium, { refusals = [], ...optio
   })
   page.on('pageerror', error => complaints.push(error.message))
   return { page, complaints, close: () => context.close() }
+}
+
+/** Lets the clock of a page begin at `start`, whatever day it is. Playwright's clock would replace the timers too. */
+function beginAt(start: number): void {
+  const RealDate = Date
+  const by = start - RealDate.now()
+  const now = (): number => RealDate.now() + by
+  globalThis.Date = new Proxy(RealDate, {
+    construct: (_, parts, target) => Reflect.construct(RealDate, parts.length === 0 ? [now()] : parts, target) as Date,
+    get: (_, name) => (name === 'now' ? now : (Reflect.get(RealDate, name) as unknown)),
+  })
 }
 
 /** Signs in without the form, which has tests of its own, and opens a page of the application. */

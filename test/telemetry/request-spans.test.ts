@@ -2,7 +2,7 @@ import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@open
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NotFound, StoreUnavailable } from '../../src/base/errors.ts'
-import { RequestSpans } from '../../src/telemetry/request-spans.ts'
+import { RequestSpans } from '../../src/features/telemetry/request-spans.ts'
 
 function start() {
   const exporter = new InMemorySpanExporter()

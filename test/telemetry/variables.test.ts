@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readTelemetryVariables } from '../../src/telemetry/variables.ts'
+import { readTelemetryVariables } from '../../src/features/telemetry/variables.ts'
 
 const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://127.0.0.1:4318'
 

@@ -138,7 +138,7 @@ inBrowser(
     assert.match(await rows.first().innerText(), /Chrome on Linux this session/)
     assert.equal(await page.getByText('this session', { exact: true }).count(), 1)
 
-    await page.getByRole('button', { name: 'Sign out this session: Firefox on Windows' }).click()
+    await page.getByRole('button', { name: 'End session: Firefox on Windows' }).click()
     await page.waitForSelector('text=Session ended.')
     await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 3)
     const who = () => Promise.all(others.map(async other => (await other.get('auth/user')).json()['user']))

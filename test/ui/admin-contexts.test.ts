@@ -46,7 +46,7 @@ inBrowser(
     await page.waitForSelector('text=Uploaded, 1 MiB')
     await page.setInputFiles('input[type=file]', file('two.png'))
     await page.waitForSelector(
-      'text=Does not fit: it needs 1 MiB, but only 512 KiB of 1.5 MiB are free. 512 KiB too much.',
+      'text=Does not fit: it needs 1 MiB, but only 512 KiB of 1.5 MiB were free. 512 KiB too much.',
     )
     assert.equal((await quotaOf('Photos'))['fillLevel'], MEGA)
     assert.deepEqual(complaints, [])

@@ -88,6 +88,8 @@ for (const { look, ...options } of looks) {
       ['sessions', 'admin/sessions', 'tbody tr'],
       ['lockouts', 'admin/lockouts', 'tbody tr'],
       ['audit', 'admin/audit', 'tbody tr'],
+      ['quotas', 'admin/quotas', 'tbody tr'],
+      ['backups', 'admin/backups', 'main .notice'],
       ['sso', 'admin/sso', 'tbody tr'],
       ['settings', 'admin/settings?query=quota', '.settings'],
       ['checks', 'admin/checks', 'tbody tr'],

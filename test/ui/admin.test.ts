@@ -191,7 +191,7 @@ inBrowser(
     await page.reload()
     await page.waitForSelector('tbody tr')
     assert.equal(await page.locator('tbody tr').count(), 1)
-    await page.getByLabel('Person (name or ID)').fill('VENTFU')
+    await page.getByLabel('User (name or ID)').fill('VENTFU')
     await page.waitForURL(/user=VENTFU/)
     await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
     const saving = page.waitForEvent('download')

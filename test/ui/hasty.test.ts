@@ -68,11 +68,11 @@ inBrowser('a new page does not move the focus away from where the user has put i
 
 inBrowser('text typed into a search field as soon as it appears is searched for', async b => {
   const { page, complaints, close } = await asAdmin(b)
-  await actAtOnce(page, 'input[type=search]', 'NILS')
+  await actAtOnce(page, 'main input[type=search]', 'NILS')
   await goTo(page, 'Users')
-  await page.waitForSelector('input[type=search][data-acted]')
+  await page.waitForSelector('main input[type=search][data-acted]')
   await settle(page)
-  assert.equal(await page.inputValue('input[type=search]'), 'NILS')
+  assert.equal(await page.inputValue('main input[type=search]'), 'NILS')
   await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1)
   assert.deepEqual(complaints, [])
   await close()

@@ -97,8 +97,9 @@ inBrowser('each field of the form changes one value: other languages, values, ty
   await page.waitForSelector('.toast:has-text("Saved.")')
   assert.deepEqual(linesOf(await read()), linesOf(before))
 
+  const typedTexts: Readonly<Record<string, string>> = { source: 'https://example.org/new', issued: '2027-05-01' }
   for (const [field, label] of Object.entries(fields))
-    await form.getByLabel(label, { exact: true }).fill(field === 'source' ? 'https://example.org/new' : `new ${field}`)
+    await form.getByLabel(label, { exact: true }).fill(typedTexts[field] ?? `new ${field}`)
   await form.getByLabel('Web page').fill('https://example.org/data')
   await form.getByRole('button', { name: 'Save' }).click()
   await eventually('it is stored', async () => linesOf(await read()).length === linesOf(before).length + 2)
@@ -120,12 +121,27 @@ inBrowser('each field of the form changes one value: other languages, values, ty
     added,
     [
       ...english.map(name => lineOf(DCT + name, text(`new ${name}`, 'en'))),
-      lineOf(`${DCT}issued`, text('new issued', 'en')),
+      lineOf(`${DCT}issued`, text('2027-05-01', 'en')),
       lineOf(`${DCT}source`, typed('https://example.org/new', 'anyURI')),
       lineOf(`${DCT}publisher`, text('new publisher')),
       lineOf('http://www.w3.org/ns/dcat#landingPage', address('https://example.org/data')),
     ].sort(),
   )
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('a value in my language is a further one beside those of other languages (D14.21)', async b => {
+  const { entry, subject, read } = await newFile('maker.txt', { [`${DCT}creator`]: [text('The harbour', 'en')] })
+  const { page, complaints, close } = await newPerson(b, { locale: 'sv-SE' })
+  await enter(page, service.base, name, GOOD_PASSWORD, `ui/contexts/${context}/files?item=${entry}&tab=metadata`)
+  const field = page.getByLabel('Upphovsperson', { exact: true })
+  assert.equal(await field.inputValue(), '')
+  await page.getByText('1 värde till i tabellen').waitFor()
+  await field.fill('Hamnen')
+  await page.getByRole('button', { name: 'Spara' }).click()
+  await page.waitForSelector('.toast:has-text("Sparat.")')
+  assert.deepEqual((await read())[subject]?.[`${DCT}creator`], [text('The harbour', 'en'), text('Hamnen', 'sv')])
   assert.deepEqual(complaints, [])
   await close()
 })

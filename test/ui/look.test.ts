@@ -127,6 +127,11 @@ for (const { look, ...options } of looks) {
     await page.getByRole('dialog').waitFor()
     await judge('dialog')
     await page.keyboard.press('Escape')
+    // A message may lie on a row; while items are selected, a tap on a name selects it.
+    await page.locator('.toast button:last-child').evaluateAll(buttons => {
+      for (const button of buttons) (button as HTMLElement).click()
+    })
+    await page.locator('.selection button').last().click()
     await page.locator('tbody th.name a').filter({ hasText: 'notes' }).click()
     await page.waitForSelector('pre.preview')
     await judge('preview')

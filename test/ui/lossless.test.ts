@@ -39,13 +39,13 @@ inBrowser(
     await row(page, 'lake.txt').waitFor()
 
     await pick(page, 'lake.txt', 'Details')
-    assert.equal(await page.getByLabel('Title').inputValue(), 'The lake')
+    assert.equal(await page.getByLabel('Title (English)').inputValue(), 'The lake')
     assert.equal(await page.getByLabel('Tags').inputValue(), 'water, Stockholm, Sweden, vatten')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.waitForSelector('.toast:has-text("Saved.")')
     assert.deepEqual(await graphOf(path), before)
 
-    await page.getByLabel('Title').fill('The great lake')
+    await page.getByLabel('Title (English)').fill('The great lake')
     await page.getByLabel('Tags').fill('water, Stockholm, Sweden, boat')
     await page.getByRole('button', { name: 'Save' }).click()
     await eventually(
@@ -111,7 +111,7 @@ inBrowser('a person who saves second sees what the first saved, and chooses; oth
   const dialog = page.getByRole('dialog')
   const open = async (): Promise<void> => {
     await pick(page, 'note.txt', 'Details')
-    await page.getByLabel('Title').waitFor()
+    await page.getByLabel('Title', { exact: true }).waitFor()
   }
   /** Waits for the message, and closes all. */
   const saved = async (): Promise<void> => {
@@ -127,7 +127,7 @@ inBrowser('a person who saves second sees what the first saved, and chooses; oth
 
   await open()
   await admin.put(path, { [subject]: { [TITLE]: [text('Theirs')], [DESCRIPTION]: [text('Old')] } })
-  await page.getByLabel('Title').fill('Mine')
+  await page.getByLabel('Title', { exact: true }).fill('Mine')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog.getByText('Someone else has saved this since you opened it.').waitFor()
   await dialog.getByText('Theirs', { exact: true }).waitFor()
@@ -137,16 +137,16 @@ inBrowser('a person who saves second sees what the first saved, and chooses; oth
 
   await open()
   await admin.put(path, { [subject]: { [TITLE]: [text('Theirs again')], [DESCRIPTION]: [text('Old')] } })
-  await page.getByLabel('Title').fill('Mine again')
+  await page.getByLabel('Title', { exact: true }).fill('Mine again')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog.getByRole('button', { name: 'Take theirs' }).click()
-  assert.equal(await page.getByLabel('Title').inputValue(), 'Theirs again')
+  assert.equal(await page.getByLabel('Title', { exact: true }).inputValue(), 'Theirs again')
   assert.deepEqual(await stored(), ['Theirs again', 'Old'])
   await escape(page)
 
   await open()
   await admin.put(path, { [subject]: { [TITLE]: [text('Another title')], [DESCRIPTION]: [text('Old')] } })
-  await page.getByLabel('Description').fill('New')
+  await page.getByLabel('Description', { exact: true }).fill('New')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await saved()
   assert.deepEqual(await stored(), ['Another title', 'New'])

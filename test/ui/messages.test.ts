@@ -6,6 +6,8 @@ import { repository } from '../support/service.ts'
 import de from '../../ui/messages/de.ts'
 import { en } from '../../ui/messages/en.ts'
 import sv from '../../ui/messages/sv.ts'
+import { errorCodes } from '../../src/base/error-codes.ts'
+import { features } from '../../src/features/features.ts'
 
 const others: ReadonlyArray<readonly [string, Readonly<Record<string, string>>]> = [
   ['de', de],
@@ -39,7 +41,7 @@ const sourcesIn = (...path: readonly string[]): string =>
     .join('\n')
 
 test('no text of the service’s own pages is unused', () => {
-  const sources = sourcesIn('src', 'http')
+  const sources = sourcesIn('src')
   const own = Object.keys(en).filter(key => key.startsWith('page.') && !/^page\.(?:mail|problem|rule)\./.test(key))
   assert.ok(own.length > 40)
   assert.deepEqual(
@@ -56,4 +58,15 @@ test('no message is unused', () => {
     /^(?:page|problem|rule|role|event|detail|check|part|origin|level|findings|principal|quotaOf|type|said|slot)\./
   const unused = Object.keys(en).filter(key => !made.test(key) && !sources.includes(`'${key}'`))
   assert.deepEqual(unused, [])
+})
+
+/** Codes of requests that the pages never send, or never wrongly. */
+const ofPrograms =
+  'invalid-logout-message invalid-logout-request invalid-logout-token invalid-redirect invalid-token method-not-allowed missing-body ' +
+  'not-acceptable password-missing range-not-satisfiable sso-refused tus-version unknown-idp'
+
+test('every refusal that a page can meet has a text in each language', () => {
+  const codes = Object.keys({ ...errorCodes, ...Object.assign({}, ...features.map(({ codes }) => codes)) })
+  const missing = codes.filter(code => !(`problem.${code}` in en))
+  assert.deepEqual(missing.sort(), ofPrograms.split(' '))
 })

@@ -21,6 +21,44 @@ function png(): Buffer {
   return Buffer.concat([signature, chunk('IHDR', head), chunk('IDAT', pixel), chunk('IEND', Buffer.alloc(0))])
 }
 
+inBrowser('a picture is enlarged by buttons and keys; a large one is fetched only when asked for', async b => {
+  const { page, complaints, close } = await newPerson(b)
+  const context = await atFiles(page)
+  await store(context, 'dot.png', png(), 'image/png')
+  const large = await store(context, 'large.png', Buffer.concat([png(), Buffer.alloc(9_000_000)]), 'image/png')
+  await page.reload()
+  await page.getByRole('link', { name: 'dot.png' }).click()
+  const dialog = page.getByRole('dialog', { name: 'dot.png' })
+  const widthOf = async (): Promise<number> => (await dialog.locator('img.preview').boundingBox())?.width ?? 0
+  await dialog.getByText('Fits').waitFor()
+  const fitting = await widthOf()
+  await dialog.getByRole('button', { name: 'Enlarge' }).click()
+  await dialog.getByText('200').waitFor()
+  assert.equal(await widthOf(), 2 * fitting)
+  await page.keyboard.press('+')
+  await dialog.getByText('400').waitFor()
+  await requireAccessible(page)
+  await page.keyboard.press('0')
+  await dialog.getByText('Fits').waitFor()
+  assert.equal(await widthOf(), fitting)
+  await page.keyboard.press('Escape')
+
+  const fetched: string[] = []
+  page.on('request', request => {
+    if (request.url().endsWith(`/resource/${large}`) && !request.headers()['range'])
+      fetched.push(`${request.resourceType()} ${JSON.stringify(request.headers())}`)
+  })
+  await page.getByRole('link', { name: 'large.png' }).click()
+  const show = page.getByRole('dialog', { name: 'large.png' }).getByRole('button', { name: 'Show picture' })
+  await show.waitFor()
+  assert.deepEqual(fetched, [])
+  await show.click()
+  await page.locator('dialog img.preview').waitFor()
+  assert.ok(fetched.length > 0)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
 /** One second of silence: PCM, 8000 samples of 8 bits. */
 function wav(): Buffer {
   const head = Buffer.alloc(44)

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
 import { after } from '../support/after.ts'
-import { ADMIN_PASSWORD, newContext, startInProcess } from '../support/service.ts'
+import { ADMIN_PASSWORD, newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
+import { base64, newUpload } from '../support/tus.ts'
 import { pick } from '../support/files-page.ts'
 import { putFile } from '../support/uploads.ts'
 import { enter, newPerson, openBrowser } from '../support/ui.ts'
@@ -10,6 +11,7 @@ const service = await startInProcess({ after }, { settings: { 'service.data.quot
 const admin = await service.admin()
 const inBrowser = await openBrowser()
 
+const KIBI = 1024
 const quotaOf = async (owner: string) => (await admin.get(`quota/${owner}`)).json()
 
 inBrowser('a user sees a bar for each quota that applies, and an administrator sets it on their page', async b => {
@@ -21,7 +23,7 @@ inBrowser('a user sees a bar for each quota that applies, and an administrator s
   await page.getByLabel('Unit').selectOption('KiB')
   await page.getByLabel('Maximum number of files').fill('many')
   await page.getByRole('button', { name: 'Set quota' }).click()
-  await page.getByText('Enter a whole number of files, or nothing.').waitFor()
+  await page.getByText('Enter a whole number, or leave the field empty.').waitFor()
   await page.getByLabel('Maximum number of files').fill('3')
   await page.getByRole('button', { name: 'Set quota' }).click()
   await page.getByText('0 of 3 files').waitFor()
@@ -99,7 +101,7 @@ inBrowser('an administrator limits the store, and sees who has reached 80 % of a
     await admin.put(`quota/users/${id}`, { quota })
   }
   await enter(page, service.base, 'admin', ADMIN_PASSWORD, 'ui/admin/quotas')
-  const users = page.getByRole('region', { name: 'Users who store most' })
+  const users = page.getByRole('region', { name: 'Users who store the most' })
   await users.getByRole('link', { name: 'half' }).waitFor()
   await page.getByLabel('Only above 80 %').check()
   await users.getByRole('link', { name: 'half' }).waitFor({ state: 'detached' })
@@ -116,37 +118,68 @@ inBrowser('an administrator limits the store, and sees who has reached 80 % of a
   await close()
 })
 
-const KIBI = 1024
-const textFile = (name: string, size: number) => ({ name, mimeType: 'text/plain', buffer: Buffer.alloc(size, 'x') })
-
-inBrowser('quotas of a group of spaces and of the whole service have bars where files are shown', async b => {
+inBrowser('owners of a quota see what uploads of others reserve of it, and end them (D42.7)', async b => {
   const { page, complaints, close } = await newPerson(b)
-  const bert = await addUser(admin, 'bert')
-  const context = await newContext(admin, [bert.id])
-  await admin.put('quota/groups/pier', { quota: 4 * KIBI, maxFiles: 5, contexts: [context] })
-  const { fillLevel, files } = await quotaOf('store')
-  await admin.put('quota/store', { quota: Number(fillLevel) + 10 * KIBI, maxFiles: Number(files) + 4 })
-
-  await enter(page, service.base, 'bert', GOOD_PASSWORD, 'ui/account')
-  await page.getByText(/^Whole service: .* used, 10 KiB free$/).waitFor()
-  await page.getByText(`Whole service: ${Number(files)} of ${Number(files) + 4} files`).waitFor()
-  await page.goto(`${service.base}ui/contexts/${context}/files`)
-  await page.waitForSelector('.files-bar .new')
-  await page.getByText('Group of spaces pier: 0 of 5 files').waitFor()
-  await page.setInputFiles('input[type=file]', textFile('one.txt', KIBI))
-  await page.getByText('Group of spaces pier: 1 KiB of 4 KiB used, 3 KiB free').waitFor()
-  await page.getByText('Group of spaces pier: 1 of 5 files').waitFor()
-  await page.getByText(/^Whole service: .* used, 9 KiB free$/).waitFor()
-  await page.getByText(`Whole service: ${Number(files) + 1} of ${Number(files) + 4} files`).waitFor()
-  const level = page.getByRole('meter', { name: 'Storage used in Group of spaces pier' })
-  assert.equal(await level.getAttribute('aria-valuenow'), '25')
-  await admin.delete('quota/store')
-  await page.reload()
-  await level.waitFor()
-  assert.equal(await page.getByText('Whole service').count(), 0, 'without a limit nothing is shown')
+  const [{ id: owner }, { id: sender }] = [await addUser(admin, 'olga'), await addUser(admin, 'sven')]
+  const context = await newContext(admin, [owner, sender])
+  const [olga, sven] = [service.visitor(), service.visitor()]
+  await olga.signIn('olga', GOOD_PASSWORD)
+  await sven.signIn('sven', GOOD_PASSWORD)
+  const entry = `${context}/${await newEntry(olga, context)}`
+  const places = ['ui/account', `ui/contexts/${context}/sharing`]
+  for (const place of places) {
+    await newUpload(sven, entry, 3 * KIBI, { 'upload-metadata': `filename ${base64('plan.pdf')}` })
+    await enter(page, service.base, 'olga', GOOD_PASSWORD, place)
+    await page.getByText('3 KiB reserved for uploads in progress').waitFor()
+    await page.getByRole('cell', { name: 'sven', exact: true }).first().waitFor()
+    await page.getByRole('button', { name: 'End upload of plan.pdf' }).click()
+    await page.getByText('3 KiB reserved for uploads in progress').waitFor({ state: 'detached' })
+  }
+  await newUpload(sven, entry, 3 * KIBI)
+  await enter(page, service.base, 'admin', ADMIN_PASSWORD, `ui/admin/users/${owner}?tab=access`)
+  await page.getByRole('button', { name: /^End upload of/ }).click()
+  await page.getByText('3 KiB reserved for uploads in progress').waitFor({ state: 'detached' })
+  const { reserved } = await quotaOf(`users/${owner}`)
+  assert.equal(reserved, 0)
   assert.deepEqual(complaints, [])
   await close()
 })
+
+const textFile = (name: string, size: number) => ({ name, mimeType: 'text/plain', buffer: Buffer.alloc(size, 'x') })
+
+inBrowser(
+  'administrators see bars of the group of a space and of the service, users only that one is full',
+  async b => {
+    const { page, complaints, close } = await newPerson(b)
+    const bert = await addUser(admin, 'bert')
+    const context = await newContext(admin, [bert.id])
+    await admin.put('quota/groups/pier', { quota: 4 * KIBI, maxFiles: 5, contexts: [context] })
+    const { fillLevel, files } = await quotaOf('store')
+    await admin.put('quota/store', { quota: Number(fillLevel) + 10 * KIBI, maxFiles: Number(files) + 4 })
+
+    await enter(page, service.base, 'admin', ADMIN_PASSWORD, 'ui/account')
+    await page.getByText(/^Whole service: .* used, 10 KiB free$/).waitFor()
+    await page.getByText(`Whole service: ${Number(files)} of ${Number(files) + 4} files`).waitFor()
+    await page.goto(`${service.base}ui/contexts/${context}/files`)
+    await page.waitForSelector('.files-bar .new')
+    await page.getByText('Group of spaces pier: 0 of 5 files').waitFor()
+    await page.setInputFiles('input[type=file]', textFile('one.txt', KIBI))
+    await page.getByText('Group of spaces pier: 1 KiB of 4 KiB used, 3 KiB free').waitFor()
+    await page.getByText('Group of spaces pier: 1 of 5 files').waitFor()
+    await page.getByText(/^Whole service: .* used, 9 KiB free$/).waitFor()
+    await page.getByText(`Whole service: ${Number(files) + 1} of ${Number(files) + 4} files`).waitFor()
+    const level = page.getByRole('meter', { name: 'Storage used in Group of spaces pier' })
+    assert.equal(await level.getAttribute('aria-valuenow'), '25')
+    await admin.put('quota/groups/pier', { quota: KIBI })
+
+    await enter(page, service.base, 'bert', GOOD_PASSWORD, `ui/contexts/${context}/files`)
+    await page.getByText('Group of this space: full.').waitFor()
+    assert.equal(await page.getByText(/pier|Whole service/).count(), 0)
+    await admin.delete('quota/store')
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)
 
 inBrowser('the reason of a refused upload names whose quota is full', async b => {
   const { page, complaints, close } = await newPerson(b, { refusals: [413] })
@@ -167,15 +200,16 @@ inBrowser('the reason of a refused upload names whose quota is full', async b =>
   await page.waitForSelector('.files-bar .new')
   const refusal = page.locator('.upload .error')
   const unlimited = { quota: -1 }
-  for (const [owner, others, name] of [
-    [`users/${carl.id}`, {}, 'Your files'],
-    ['groups/quay', { contexts: [context] }, 'Group of spaces quay'],
-    ['store', {}, 'Whole service'],
-    [`contexts/${context}`, {}, 'This space'],
+  const inNumbers = 'Does not fit: it needs 5 KiB, but only 2 KiB of '
+  const withoutNumbers = 'Does not fit, too little space is left.'
+  for (const [owner, others, reason] of [
+    [`users/${carl.id}`, {}, `Your files: ${inNumbers}`],
+    ['groups/quay', { contexts: [context] }, `Group of this space: ${withoutNumbers}`],
+    ['store', {}, `Whole service: ${withoutNumbers}`],
+    [`contexts/${context}`, {}, `This space: ${inNumbers}`],
   ] as const) {
     await limit(owner, others)
     await page.setInputFiles('input[type=file]', textFile('large.txt', 5 * KIBI))
-    const reason = `${name}: Does not fit: it needs 5 KiB, but only 2 KiB of `
     await refusal.filter({ hasText: reason }).waitFor()
     await admin.put(`quota/${owner}`, unlimited)
     await page.getByRole('button', { name: 'Remove large.txt from the list' }).click()
@@ -190,7 +224,32 @@ inBrowser('the reason of a refused upload names whose quota is full', async b =>
   const choosing = page.waitForEvent('filechooser')
   await page.getByRole('button', { name: 'Choose file' }).click()
   await (await choosing).setFiles(textFile('of dora.txt', 5 * KIBI))
-  await refusal.filter({ hasText: 'Files of another user: Does not fit: it needs ' }).waitFor()
+  await refusal.filter({ hasText: `Files of another user: ${withoutNumbers}` }).waitFor()
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('the audit log tells whose quota was changed or reached, in the language of the reader', async b => {
+  const { page, complaints, close } = await newPerson(b)
+  const bert = await newUser(service, admin)
+  const context = await newContext(admin, [bert.id])
+  assert.equal((await admin.put('quota/groups/lab', { quota: 4 * KIBI, contexts: [context] })).status, 200)
+  assert.equal((await admin.put('quota/store', { quota: 1024 * KIBI })).status, 200)
+  assert.equal((await admin.put(`quota/users/${bert.id}`, { quota: 4 * KIBI, maxFiles: -1 })).status, 200)
+  const entry = await newEntry(bert.visitor, context)
+  assert.equal((await putFile(bert.visitor, `${context}/resource/${entry}`, 'x'.repeat(4 * KIBI))).status, 201)
+  assert.equal((await admin.put('quota/store', { quota: -1 })).status, 200)
+  await enter(page, service.base, 'admin', ADMIN_PASSWORD, 'ui/admin/audit')
+  for (const sentence of [
+    'admin set the quota of the group of spaces lab to 4 KiB.',
+    `admin set the quota of ${bert.name} to 4 KiB.`,
+    'The group of spaces lab is 100 % full.',
+    `The quota of ${bert.name} is 100 % used.`,
+    'admin removed the limit on the size of the whole service.',
+  ]) {
+    await page.locator('p.said', { hasText: sentence }).first().waitFor()
+  }
+  await page.getByText('maximum number of files: no limit').first().waitFor()
   assert.deepEqual(complaints, [])
   await close()
 })

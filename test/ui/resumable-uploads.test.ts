@@ -7,8 +7,8 @@ import type * as tusClient from 'tus-js-client'
 import { GOOD_PASSWORD } from '../support/accounts.ts'
 import { limitUploads, MEGA, openTray, startFilesService, UNLIMITED } from '../support/files-page.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { newEntry, repository } from '../support/service.ts'
-import { newPerson, openBrowser } from '../support/ui.ts'
+import { ADMIN_PASSWORD, newEntry, repository } from '../support/service.ts'
+import { enter, newPerson, openBrowser } from '../support/ui.ts'
 import { until } from '../support/waiting.ts'
 
 const inBrowser = await openBrowser()
@@ -65,8 +65,7 @@ async function leaveAndReturn(page: Page, limit: (bytes: number) => Promise<void
   page.on('dialog', dialog => void dialog.accept())
   await page.reload()
   await limit(UNLIMITED)
-  await openTray(page)
-  await page.waitForSelector('text=Unfinished: ')
+  await page.locator('.upload-rows').getByText('Unfinished: ').waitFor()
 }
 
 inBrowser('an upload whose connection breaks goes on by itself, without what the service has (D42.2)', async b => {
@@ -114,6 +113,7 @@ inBrowser('after a reload the upload is listed, and goes on with the same file o
   await page.waitForSelector('text=This is another file. Pick again.bin, 20 MiB')
   assert.deepEqual(offsets, [])
   await picker.setInputFiles(path)
+  await openTray(page)
   await page.waitForSelector('text=Uploaded, 20 MiB')
   assert.ok((offsets[0] ?? 0) >= PIECE, `goes on after the first piece: ${offsets.join(' ')}`)
   await assertStored(context, bytes)
@@ -128,9 +128,57 @@ inBrowser('an unfinished upload is discarded, with its space and the entry that 
   const { path } = await randomFile('left.bin')
   await leaveAndReturn(page, await beginSlowly(page, 'left.bin', path))
   await page.getByRole('button', { name: 'Discard left.bin' }).click()
-  await page.locator('.tray').waitFor({ state: 'detached' })
+  await page.locator('.upload-rows').waitFor({ state: 'detached' })
   const { items } = (await anna.get('auth/uploads')).json<{ items: readonly unknown[] }>()
   assert.deepEqual([items, await entriesOf(context), await levelOf(context)], [[], [], 0])
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('only the uploader sees an unfinished upload, as a row with its progress in its folder', async b => {
+  const { page, close } = await newPerson(b)
+  const context = await atFiles(page)
+  const { path } = await randomFile('mine.bin')
+  await leaveAndReturn(page, await beginSlowly(page, 'mine.bin', path))
+  const row = page.getByRole('list', { name: 'Unfinished uploads' }).getByRole('listitem')
+  await row.filter({ hasText: 'mine.bin' }).getByRole('progressbar').waitFor()
+  assert.equal(await page.locator('.tray').count(), 0)
+  assert.equal(await page.locator('.files tbody tr').count(), 0)
+  const other = await newPerson(b)
+  await enter(other.page, service.base, 'admin', ADMIN_PASSWORD, `ui/contexts/${context}/files`)
+  await other.page.locator('.empty').waitFor()
+  assert.equal(await other.page.getByText('mine.bin').count(), 0)
+  // With its address, it says why there is nothing.
+  const [entry = ''] = await entriesOf(context)
+  await other.page.goto(`${service.base}ui/contexts/${context}/files?item=${entry}`)
+  await other.page.getByText('There is no file yet').waitFor()
+  await other.close()
+  await page.getByRole('button', { name: 'Discard mine.bin' }).click()
+  await page.locator('.upload-rows').waitFor({ state: 'detached' })
+  await close()
+})
+
+inBrowser('names of files whose uploads are unfinished leave the browser with the session', async b => {
+  const { page, complaints, close } = await newPerson(b, { refusals: [401] })
+  const stored = (): Promise<string | null> => page.evaluate(() => localStorage.getItem('uploads'))
+  const signOuts = [
+    (): Promise<void> => page.locator('.who').getByRole('button', { name: 'Sign out' }).click(),
+    async (): Promise<void> => {
+      await page.goto(`${service.base}ui/account`)
+      await page.locator('main').getByRole('button', { name: 'Sign out', exact: true }).click()
+    },
+  ]
+  for (const signOut of signOuts) {
+    await atFiles(page)
+    const name = 'secret plan.bin'
+    await page.evaluate(
+      name => localStorage.setItem('uploads', JSON.stringify([{ uri: 'x', name, lastModified: 1 }])),
+      name,
+    )
+    await signOut()
+    await page.waitForURL(/auth\/log/)
+    assert.equal(await stored(), null)
+  }
   assert.deepEqual(complaints, [])
   await close()
 })

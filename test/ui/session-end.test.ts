@@ -24,6 +24,11 @@ inBrowser(
   async b => {
     const { page, complaints, close } = await newPerson(b, { refusals: [401] })
     const context = await atFiles(page)
+    const refused: string[] = []
+    page.on('response', response => {
+      if (response.status() !== 401) return
+      refused.push(response.request().headers()['x-requested-with'] ?? response.url())
+    })
     await page.context().clearCookies()
     await page.setInputFiles('input[type=file]', await fileOf('kept.txt', 10))
     await endedDialog(page).waitFor()
@@ -32,6 +37,8 @@ inBrowser(
     await openTray(page)
     await page.waitForSelector('text=Uploaded, 10 B')
     assert.equal((await entriesOf(context)).length, 1)
+    // The service asks no script for HTTP Basic (D4.1).
+    assert.deepEqual(new Set(refused), new Set(['XMLHttpRequest']))
     await row(page, 'kept.txt').waitFor()
 
     await page.context().clearCookies()

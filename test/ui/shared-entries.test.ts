@@ -62,7 +62,7 @@ inBrowser(
     const asked = page.getByRole('dialog', { name: 'Restrict access to these people?' })
     await asked.getByText(`Access is lost by: ${cleo.name}, ${dora.name}.`).waitFor()
     await asked.getByRole('button', { name: 'Restrict access' }).click()
-    await page.waitForSelector('text=Access to the space does not count here.')
+    await page.waitForSelector('text=Access to the space or a folder above does not count here.')
     const seen = async (): Promise<number[]> =>
       await Promise.all(
         [asBen, asCleo, asDora].map(async one => (await one.get(`${context}/resource/${shared}`)).status),
@@ -113,3 +113,79 @@ inBrowser(
     await Promise.all([close(), other.close()])
   },
 )
+
+inBrowser(
+  'what moves out of a shared folder is no longer shared, the page says so before and after, and Undo shares it again; what was shared is listed, not what is in it (D11.7)',
+  async b => {
+    const { page, complaints, close } = await newPerson(b)
+    const context = await atFiles(page)
+    await addNew(page, 'New folder')
+    await page.getByRole('dialog').getByLabel('Name').fill('Plans')
+    await page.keyboard.press('Enter')
+    await row(page, 'Plans').waitFor()
+    const folder = (await admin.get(context)).json<string[]>()[0] ?? ''
+    const list = encodeURIComponent(`${service.base}${context}/resource/${folder}`)
+    const file = await store(context, 'sketch.txt', 'a sketch', 'text/plain', `&list=${list}`)
+    await pick(page, 'Plans', 'Share')
+    await grant(page, dora.name)
+    await page.getByLabel('Close').click()
+
+    const asDora = service.visitor()
+    await asDora.signIn(dora.name, GOOD_PASSWORD)
+    const status = async (): Promise<number> => (await asDora.get(`${context}/resource/${file}`)).status
+    assert.equal(await status(), 200)
+    await page.getByRole('link', { name: 'Plans' }).click()
+    await row(page, 'sketch.txt').waitFor()
+    await pick(page, 'sketch.txt', 'Share')
+    await row(page, dora.name).filter({ hasText: 'from the folder Plans' }).waitFor()
+    await requireAccessible(page)
+    await page.getByLabel('Close').click()
+
+    await pick(page, 'sketch.txt', 'Move')
+    await page.getByRole('dialog').getByText('1 person will no longer have access.').waitFor()
+    await page.getByRole('button', { name: 'Move here' }).click()
+    await page.getByText('1 person no longer has access.').waitFor()
+    assert.equal(await status(), 403)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await row(page, 'sketch.txt').waitFor()
+    assert.equal(await status(), 200)
+
+    const other = await newPerson(b)
+    await enter(other.page, service.base, dora.name, GOOD_PASSWORD, 'ui/shared')
+    await row(other.page, 'Plans').waitFor()
+    assert.equal(await row(other.page, 'sketch.txt').count(), 0)
+    await page.goto(`${service.base}ui/shared-by-me`)
+    await row(page, 'Plans').filter({ hasText: dora.name }).waitFor()
+    assert.equal(await row(page, 'sketch.txt').count(), 0)
+    assert.deepEqual([complaints, other.complaints], [[], []])
+    await Promise.all([close(), other.close()])
+  },
+)
+
+inBrowser('Only these people on a folder closes everything in it to readers of the space (D14.16)', async b => {
+  const { page, complaints, close } = await newPerson(b)
+  const context = await atFiles(page)
+  const info = (await admin.get(`_contexts/entry/${context}`)).json<{ info: Record<string, object> }>().info
+  const read = [{ type: 'uri', value: `${service.base}_principals/resource/${cleo.id}` }]
+  const changed = { ...info, [service.base + context]: { 'http://entrystore.org/terms/read': read } }
+  assert.equal((await admin.put(`_contexts/entry/${context}`, changed)).status, 204)
+  await addNew(page, 'New folder')
+  await page.getByRole('dialog').getByLabel('Name').fill('Closed')
+  await page.keyboard.press('Enter')
+  await row(page, 'Closed').waitFor()
+  const folder = (await admin.get(context)).json<string[]>()[0] ?? ''
+  const list = encodeURIComponent(`${service.base}${context}/resource/${folder}`)
+  const file = await store(context, 'inside.txt', 'inside', 'text/plain', `&list=${list}`)
+  const asCleo = service.visitor()
+  await asCleo.signIn(cleo.name, GOOD_PASSWORD)
+  const status = async (): Promise<number> => (await asCleo.get(`${context}/resource/${file}`)).status
+  assert.equal(await status(), 200)
+  await pick(page, 'Closed', 'Share')
+  await page.getByRole('switch', { name: 'Only these people' }).click()
+  await page.getByText(`Access is lost by: ${cleo.name}.`).waitFor()
+  await page.getByRole('button', { name: 'Restrict access' }).click()
+  await page.waitForSelector('text=Saved.')
+  assert.equal(await status(), 403)
+  assert.deepEqual(complaints, [])
+  await close()
+})

@@ -61,9 +61,9 @@ inBrowser(
     await enter(other.page, service.base, ben.name, GOOD_PASSWORD)
     await other.page.getByRole('link', { name: 'Shared with me', exact: true }).click()
     await other.page.click('.tile a')
-    await other.page.waitForSelector('text=You can read the files in this space')
+    await other.page.waitForSelector('text=You can read the files here')
     await other.page.goto(`${service.base}ui/contexts/${context}/sharing`)
-    await other.page.waitForSelector('text=Only owners of a space see and change who has access to it.')
+    await other.page.waitForSelector('text=Only owners of a space can see and change who has access to it.')
 
     await page.getByRole('button', { name: 'Remove ben@example.org: read' }).click()
     await page.waitForSelector('tbody tr:has-text("ben@example.org")', { state: 'detached' })

@@ -47,7 +47,7 @@ test('from the sign-in page to a real identity provider and on to the account, b
   }
 })
 
-const html = { accept: 'text/html' }
+const html = { accept: 'text/html,application/xhtml+xml' }
 const login = (query: string) => ask(`${service.base}auth/login${query}`, { headers: html })
 
 test('an e-mail address of an unknown organisation shows the form again with the reason', async () => {

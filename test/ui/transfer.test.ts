@@ -8,7 +8,7 @@ import { desktop, newPerson, openBrowser } from '../support/ui.ts'
 const inBrowser = await openBrowser()
 const { service, admin, id, store } = await startFilesService()
 
-const MAX_BYTES = 100_000
+const MAX_BYTES = 105_000
 
 const context = await newContext(admin, [id])
 for (let at = 0; at < 40; at++) await store(context, `record-${at}.txt`)
@@ -21,7 +21,7 @@ const paths = [...readFileSync(join(repository, 'ui/routes.tsx'), 'utf8').matchA
   .filter(pattern => !pattern.includes(':folder') && pattern !== 'admin/quotas/:group')
   .map(pattern => pattern.replace(':context', context).replace(':user', id).replace(':group', group))
 
-inBrowser('no page transfers more than 100 KB to a browser that has nothing of it yet', async b => {
+inBrowser('no page transfers more than 105 KB to a browser that has nothing of it yet', async b => {
   assert.ok(paths.length > 15, `${paths.length} pages`)
   for (const path of paths) {
     const { page, complaints, close } = await newPerson(b, desktop)

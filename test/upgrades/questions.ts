@@ -28,7 +28,11 @@ export class Caller {
     const answer = await fetch(this.base + path, {
       method,
       redirect: 'manual',
-      headers: { ...this.#headers, ...(body === undefined ? {} : { 'content-type': type }) },
+      headers: {
+        accept: 'text/plain, application/json, application/problem+json',
+        ...this.#headers,
+        ...(body === undefined ? {} : { 'content-type': type }),
+      },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : (absolute ?? '') }),
     })
     const bytes = Buffer.from(await answer.arrayBuffer())

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { appendFile, cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, appendFile, cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { tables } from '../../src/backup/tables.ts'
+import { layout } from '../../src/assembly/stores.ts'
 import { after } from '../support/after.ts'
 import { backUp, fill, fsckIsClean, holds, place, restore, succeeded } from '../support/backups.ts'
 import { stowage } from '../support/cli.ts'
@@ -107,7 +107,7 @@ test('bytes in a backup that have changed are copied anew by the next one, and r
   await writeFile(largest, 'x'.repeat(40_000))
   const refused = await restore(backup, await temporaryFolder())
   assert.equal(refused.status, 1)
-  assert.match(refused.stdout, /^damaged in the original, and not copied: the bytes of \d+\/\d+ /m)
+  assert.match(refused.stdout, /^damaged in the backup, and left out: the bytes of \d+\/\d+ /m)
   assert.match(succeeded(await backUp(folder, backup)), /1 of them copied now/)
   const restored = await temporaryFolder()
   succeeded(await restore(backup, restored))
@@ -152,12 +152,12 @@ test('a backup of an older schema is restored and taken through the later steps'
   const [manifest, schema] = [join(backup, 'manifest.json'), 7]
   const reported = JSON.parse(await readFile(manifest, 'utf8')) as { tables: Array<{ name: string; sha256: string }> }
   // As it was then: without the tables and columns that came later.
-  const newTables = tables.filter(({ since = 0 }) => since > schema).map(({ name }) => name)
+  const newTables = layout.tables.filter(({ since = 0 }) => since > schema).map(({ name }) => name)
   const later: Readonly<Record<string, RegExp>> = {
     principals: /,"(?:spared_login":null|temporary_password":0|code_unlocks":0)/g,
     files: /,"(?:verified":\d+|problem":null|user_id":(?:null|"[^"]*"))/g,
-    list_members: /,"trusted":[01]/g,
-    audit: /,"place":(?:null|"[^"]*")/g,
+    list_members: /,"(?:trusted":[01]|scope":(?:null|"[^"]*"))/g,
+    audit: /,"(?:place|name)":(?:null|"(?:[^"\\]|\\.)*")/g,
   }
   const rows = (await readdir(backup)).find(name => name.startsWith('rows-')) ?? ''
   const written = await Promise.all(
@@ -196,6 +196,9 @@ test('a backup does not go into a folder that holds something else, nor beside a
     assert.equal(status, 1)
     assert.match(stderr, /contains something other than a backup/)
   }
+  const scheduled = await temporaryFolder()
+  await mkdir(join(scheduled, 'generations'))
+  assert.match((await backUp(folder, scheduled)).stderr, /has the scheduled backups of a service\. Name another folder/)
   assert.deepEqual(await readdir(other), ['letters.txt'])
 })
 
@@ -208,9 +211,9 @@ test('damaged files of the original are listed by name; the rest is in the backu
   const { status, stdout } = await backUp(folder, backup)
   assert.equal(status, 1)
   const damaged = [...contents.files.keys()][4]?.replace('/resource/', '/')
-  assert.match(stdout, new RegExp(`^damaged in the original, and not copied: the bytes of ${damaged} `, 'm'))
+  assert.match(stdout, new RegExp(`^damaged in the store, and left out: the bytes of ${damaged} `, 'm'))
   const restored = await restore(backup, await temporaryFolder())
-  assert.match(restored.stdout, /^damaged in the original.*\n.*as it was on/m)
+  assert.match(restored.stdout, /^damaged in the backup.*\n.*as it was on/m)
 })
 
 test('without a place, backup, restore and migrate-store print their usage', async () => {

@@ -24,13 +24,23 @@ test('help, and no word at all, list the commands', async () => {
   }
 })
 
-test('an unknown command or option exits with 2, with a message and the usage', async () => {
+test('an unknown command or option exits with 2, with a message and the usage of that command', async () => {
   const folder = await temporaryFolder()
   for (const [args, says] of [
-    [['frobnicate'], /no command "frobnicate"[^]*usage:/],
+    [['frobnicate'], /^stowage: there is no command "frobnicate"\. `stowage help` lists all commands\.\n$/],
+    [['srve'], /^stowage: there is no command "srve"\. Did you mean "serve"\?/],
     [['serve', '--port', '1'], /--port[^]*usage: stowage serve/],
     [['fsck', 'extra'], /usage: stowage fsck/],
-    [['config'], /config check[^]*usage:/],
+    [
+      ['fsck', '--set', 'service.smtp.password:hush'],
+      /--set takes KEY=VALUE, but "service.smtp.password" has no value\.\nusage/,
+    ],
+    [['migrate-store', '--from-set', 'a', '--to-set', 'b=c'], /--from-set takes KEY=VALUE, but "a" has no value\./],
+    [
+      ['config'],
+      /must be one of check, show, but is missing\.\nusage: stowage config check .*\n {7}stowage config show/,
+    ],
+    [['user', 'add'], /^stowage user: NAME is missing\.\nusage: stowage user add NAME .*\n$/],
     [['config', 'paint'], /usage:/],
   ] as const) {
     const { status, stdout, stderr } = await stowage(folder, args)
@@ -97,7 +107,7 @@ test('config show says which values come from variables and from files of secret
   assert.match(stdout, /^service\.metrics\.token=\*+ {3}# secret file$/m)
 })
 
-test('a start with wrong settings is refused with 1 before anything is made (D10.3)', async () => {
+test('a start with wrong settings is refused with 78 before anything is made (D10.3, D10.5)', async () => {
   const folder = await temporaryFolder()
   const { status, stderr } = await stowage(folder, [
     'serve',
@@ -106,7 +116,7 @@ test('a start with wrong settings is refused with 1 before anything is made (D10
     '--set',
     'service.data.folder=made',
   ])
-  assert.equal(status, 1)
+  assert.equal(status, 78)
   assert.match(stderr, /service\.http\.port[^]*"x"/)
 })
 
@@ -114,7 +124,7 @@ test('a SERVICE_ADMIN_PASSWORD of seven characters stops the start (D5.5)', asyn
   const folder = await temporaryFolder()
   const args = ['serve', '--set', 'service.http.port=0', '--set', `service.data.folder=${join(folder, 'data')}`]
   const { status, stdout, stderr } = await stowage(folder, args, { SERVICE_ADMIN_PASSWORD: 'sevench' })
-  assert.deepEqual([status, stdout], [1, ''])
+  assert.deepEqual([status, stdout], [78, ''])
   assert.match(stderr, /SERVICE_ADMIN_PASSWORD[^]*8/)
   assert.ok(!stderr.includes('sevench'))
 })

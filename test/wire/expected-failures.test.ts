@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
-import { chmod, chown, open, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, chown, lstat, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { backUp, succeeded } from '../support/backups.ts'
 import { type Run, stowage } from '../support/cli.ts'
-import { newContext, newEntry, startProcess } from '../support/service.ts'
+import { fixtures } from '../support/entrystore.ts'
+import { newContext, newEntry, program, startProcess } from '../support/service.ts'
+import { fillDisk, freeDisk, smallDisk } from '../support/small-disk.ts'
 import { onPostgres } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { putFile } from '../support/uploads.ts'
@@ -42,6 +46,11 @@ test('a damaged database: fsck, backup and serve say so in a line, and verify pr
   return undefined
 })
 
+/** Gives a folder, and all that is in it, to another user. */
+async function handOver(folder: string, { uid, gid }: { readonly uid: number; readonly gid: number }): Promise<void> {
+  for (const name of ['', ...(await readdir(folder, { recursive: true }))]) await chown(join(folder, name), uid, gid)
+}
+
 test('every command that opens a store of another user reports it, with what to do (D20.6)', async t => {
   if (onPostgres) return t.skip('the database is a file')
   if (process.getuid?.() !== 0) return t.skip('only root can give files to another user')
@@ -57,12 +66,172 @@ test('every command that opens a store of another user reports it, with what to 
   return undefined
 })
 
-test('a backup into a place that cannot be written, and a folder that is a file, fail with one line (D20.6)', async t => {
+test('root is refused a data folder of another user by each command, and makes nothing there; that user is not (D20.22)', async t => {
+  if (onPostgres) return t.skip('the database is a file')
+  if (process.getuid?.() !== 0) return t.skip('only root can give files to another user')
+  const nobody = { uid: 65534, gid: 65534 }
+  const service = await startProcess(t)
+  const context = await newContext(await service.admin())
+  await service.stop()
+  const backup = join(await temporaryFolder(), 'backup')
+  succeeded(await backUp(service.folder, backup))
+  await handOver(dirname(backup), nobody)
+  const newFolder = async (): Promise<string> => {
+    const folder = await temporaryFolder()
+    await handOver(folder, nobody)
+    return folder
+  }
+  const [filled, copy, moved, byHand] = [await newFolder(), await newFolder(), await newFolder(), await newFolder()]
+  const data = (folder: string): string => `service.data.folder=${folder}`
+  const cheap = ['--set', 'service.auth.password.argon2.memory=19456']
+  /** Each with the folder that it writes to. */
+  const commands: ReadonlyArray<readonly [folder: string, ...args: string[]]> = [
+    [filled, 'restore', backup, '--set', data(filled)],
+    [filled, 'restore', backup, '--context', context, '--replace', '--set', data(filled)],
+    [byHand, 'backup', byHand, '--set', data(filled)],
+    [filled, 'fsck', '--set', data(filled)],
+    [filled, 'user', 'add', 'anna', '--set', data(filled)],
+    [copy, 'migrate-store', '--from-set', data(filled), '--to-set', data(copy)],
+    [moved, 'import', 'entrystore', join(fixtures, 'backups/nq'), ...cheap, '--set', data(moved)],
+  ]
+  for (const [folder, ...args] of commands) {
+    const before = await readdir(folder, { recursive: true })
+    const refused = await stowage('/', args)
+    assert.equal(refused.status, 1, args.join(' '))
+    assert.match(
+      refused.stderr,
+      /^stowage: The folder \S+ belongs to the user with the number 65534, and you are root\..*\n$/,
+    )
+    assert.deepEqual(await readdir(folder, { recursive: true }), before, args.join(' '))
+    const { status, stdout, stderr } = await stowage('/', args, {}, nobody)
+    // The import has findings.
+    assert.equal(status, args[0] === 'import' ? 1 : 0, `${args.join(' ')}: ${stdout}${stderr}`)
+    for (const name of ['', ...(await readdir(folder, { recursive: true }))])
+      assert.equal((await stat(join(folder, name))).uid, nobody.uid, `${args.join(' ')}: ${name}`)
+  }
+  failsWith(
+    await stowage('/', ['doctor', '--set', data(filled)]),
+    /^problem: data folder: .* belongs to the user with the number 65534/m,
+  )
+  const refused = await stowage('/', ['serve', '--set', data(filled)])
+  assert.deepEqual([refused.status, /sudo -u '#65534' stowage/.test(refused.stderr)], [78, true], refused.stderr)
+  return undefined
+})
+
+test('links in the data folder are not followed: replaced where the service makes a file anew, refused otherwise (D20.22)', async t => {
+  if (onPostgres) return t.skip('the database is a file')
+  const first = await startProcess(t, { settings: { 'service.data.store': 'folder' } })
+  const { folder } = first
+  await first.stop()
+  const elsewhere = join(await temporaryFolder(), 'file')
+  await writeFile(elsewhere, 'kept')
+  const link = async (name: string): Promise<void> => {
+    await rm(join(folder, name), { force: true })
+    await symlink(elsewhere, join(folder, name))
+  }
+  for (const name of ['stowage.pid', 'reserve']) await link(name)
+  const service = await startProcess(t, { folder, settings: { 'service.data.store': 'folder' } })
+  for (const name of ['stowage.pid', 'reserve']) assert.ok((await lstat(join(folder, name))).isFile(), name)
+  await service.stop()
+  const settings = ['--set', `service.data.folder=${folder}`]
+  for (const name of ['lock', 'store.sqlite']) {
+    const bytes = await readFile(join(folder, name))
+    await link(name)
+    failsWith(await stowage('/', ['fsck', ...settings]), new RegExp(`${join(folder, name)} is a link`))
+    failsWith(await stowage('/', ['serve', ...settings]), new RegExp(`${join(folder, name)} is a link`))
+    await rm(join(folder, name))
+    await writeFile(join(folder, name), bytes)
+  }
+  assert.equal(await readFile(elsewhere, 'utf8'), 'kept')
+  return undefined
+})
+
+test('a backup into a place that cannot be written fails with one line (D20.6)', async t => {
   const service = await startProcess(t)
   await service.stop()
   const file = join(await temporaryFolder(), 'notes.txt')
   await writeFile(file, 'not a folder')
   failsWith(await backUp(service.folder, join(file, 'backup')), /is a file, not a folder/)
-  const serve = ['serve', '--set', `service.data.folder=${join(file, 'data')}`]
-  failsWith(await stowage(service.folder, serve), /no such file|not a folder|cannot be/)
+})
+
+test('a place on a read-only or full disk is named by a backup and by a restore that use it (D20.6)', async t => {
+  const disk = await smallDisk(t, 2 ** 22)
+  if (disk === undefined) return
+  const service = await startProcess(t)
+  const admin = await service.admin()
+  const context = await newContext(admin)
+  const file = `${context}/resource/${await newEntry(admin, context)}`
+  assert.equal((await putFile(admin, file, 'x'.repeat(2 ** 18))).status, 201)
+  await service.stop()
+  await fillDisk(disk, 2 ** 16)
+  failsWith(await backUp(service.folder, join(disk, 'backup')), new RegExp(`^stowage: ${disk}/backup is full\\.$`, 'm'))
+  await freeDisk(disk)
+  execFileSync('mount', ['-o', 'remount,ro', disk])
+  failsWith(
+    await backUp(service.folder, join(disk, 'new')),
+    new RegExp(`The folder ${disk}/new cannot be made: ${disk} is read-only here\\. A systemd unit .*ReadWritePaths`),
+  )
+  const target = ['--set', `service.data.folder=${join(disk, 'data')}`]
+  failsWith(await stowage('/', ['config', 'check', ...target]), new RegExp(`cannot be used: ${disk} is read-only`))
+})
+
+test('a command whose reader has gone ends quietly, as before `head` (D20.12)', async t => {
+  const service = await startProcess(t)
+  await service.stop()
+  const settings = ['--set', `service.data.folder=${service.folder}`]
+  for (const args of [['help'], ['audit', 'export', ...settings]]) {
+    const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    child.stdout.destroy()
+    let said = ''
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    const [status] = (await once(child, 'close')) as [number | null]
+    assert.deepEqual({ args, status, said }, { args, status: 0, said: '' })
+  }
+})
+
+test('a pipe gets the whole output of a command, and a full disk is an error (D20.12)', async () => {
+  const run = async (redirection: string, args: readonly string[]): Promise<string> => {
+    const child = spawn('sh', ['-c', `"$@" ${redirection}; echo "status $?"`, 'sh', process.execPath, program, ...args])
+    child.stdin.end()
+    let said = ''
+    for (const output of [child.stdout, child.stderr]) output.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    await once(child, 'close')
+    return said
+  }
+  // More than a pipe takes at once.
+  const long = 'x'.repeat(120_000)
+  assert.ok((await run('2>&1 | cat', [long])).includes(`"${long}"`))
+  assert.match(await run('>/dev/full', ['help']), /^stowage: the output could not be written: ENOSPC.*\nstatus 1$/m)
+})
+
+test('a data folder that is a file, or where nothing can be made, is one line (D20.6)', async t => {
+  if (onPostgres) return t.skip('the database is a file')
+  const file = join(await temporaryFolder(), 'notes.txt')
+  await writeFile(file, 'not a folder')
+  for (const command of [['fsck'], ['user', 'list']])
+    failsWith(await stowage('/', [...command, '--set', `service.data.folder=${file}`]), /data folder .* is a file/)
+  const place = '/proc/stowage/data'
+  failsWith(await stowage('/', ['user', 'list', '--set', `service.data.folder=${place}`]), /There is no store/)
+  for (const folder of [file, join(file, 'data')]) {
+    const { status, stdout } = await stowage('/', ['doctor', '--set', `service.data.folder=${folder}`])
+    assert.equal(status, 1, stdout)
+    assert.match(
+      stdout,
+      new RegExp(`^problem: data folder: .* cannot be used: ${file} is a file, not a folder\\.$`, 'm'),
+    )
+    assert.doesNotMatch(stdout, /the first start/)
+  }
+  const check = ['import', 'entrystore', join(fixtures, 'backups/nq'), '--check', '--temp']
+  for (const [temp, message] of [
+    ['/proc/stowage/temp', /The folder \/proc\/stowage cannot be made: \/proc takes no folders/],
+    [join(file, 'temp'), /is a file, not a folder/],
+  ] as const) {
+    const { status, stderr } = await stowage('/', [...check, temp])
+    assert.deepEqual([status, stderr.split('\n').length], [2, 2], stderr)
+    assert.match(stderr, message)
+  }
+  const service = await startProcess(t)
+  await service.stop()
+  failsWith(await backUp(service.folder, place), /The folder \/proc\/stowage cannot be made: \/proc takes no folders/)
+  return undefined
 })

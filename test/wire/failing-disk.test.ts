@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Answer, Visitor } from '../support/http-client.ts'
 import { newContext, newEntry, type Process, startProcess } from '../support/service.ts'
 import { type FailingDisk, failingDisk } from '../support/small-disk.ts'
 import { onPostgres } from '../support/store.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { putFile } from '../support/uploads.ts'
 import { eventually } from '../support/waiting.ts'
 
@@ -74,3 +77,25 @@ test('on a file system that fails, changes are 503, nothing is called damaged, a
   assert.doesNotMatch(service.output(), /store-damaged|internal-error|uncaught|^ {4}at /im)
   return undefined
 })
+
+for (const change of ['is gone', 'is replaced by another one'] as const) {
+  test(`when the data folder ${change}, changes are 503 and the service is not ready (D20.4)`, async t => {
+    const parent = await temporaryFolder()
+    const folder = join(parent, 'data')
+    await mkdir(folder)
+    const settings = { 'service.data.store': 'folder', 'service.auth.token.store': 'memory' }
+    const service = await startProcess(t, { folder, settings })
+    const admin = await service.admin()
+    const context = await newContext(admin)
+    const entry = await newEntry(admin, context)
+    assert.equal(await readiness(service), 200)
+    await rename(folder, join(parent, 'elsewhere'))
+    if (change === 'is replaced by another one') await mkdir(folder)
+    assert.equal(await readiness(service), 503, 'before anything was written')
+    refused(await putFile(admin, `${context}/resource/${entry}`, 'after'))
+    if (!onPostgres) refused(await admin.post(`${context}?graphtype=none`))
+    await rm(folder, { recursive: true, force: true })
+    await rename(join(parent, 'elsewhere'), folder)
+    await service.stop()
+  })
+}

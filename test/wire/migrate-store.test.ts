@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdir, readFile, rename, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { tables } from '../../src/backup/tables.ts'
+import { layout } from '../../src/assembly/stores.ts'
 import { name, sql } from '../../src/stores/sql.ts'
 import { fill, fsckIsClean, holds, migrateStore, place, succeeded } from '../support/backups.ts'
 import { blobsOf, bucket } from '../support/blobs.ts'
@@ -16,7 +16,7 @@ const settings = { 'service.data.quota': 'on' }
 async function rowsOf(folder: string): Promise<unknown> {
   if (!onPostgres) return await readFile(join(folder, 'store.sqlite'))
   const database = await openDatabaseOf(folder)
-  const rows = await Promise.all(tables.map(table => database.all(sql`SELECT * FROM ${name(table.name)}`)))
+  const rows = await Promise.all(layout.tables.map(table => database.all(sql`SELECT * FROM ${name(table.name)}`)))
   await database.close()
   return rows
 }
@@ -81,6 +81,12 @@ test('a store whose filling was cut off does not start, and the same command goe
   await mkdir(file)
   assert.notEqual((await migrateStore(await at(service.folder), await at(target), service.folder)).status, 0)
   await assert.rejects(startProcess(t, { folder: target, settings }), /did not come to its end: run it again/)
+  const doctor = await stowage(target, ['doctor', '--set', `service.data.folder=${target}`])
+  assert.equal(doctor.status, 1)
+  assert.match(
+    doctor.stdout,
+    /^problem: store: This store was being filled by .*did not come to its end: run it again\.$/m,
+  )
 
   await rmdir(file)
   await rename(`${file}.aside`, file)

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { newUser } from '../support/service.ts'
 import { after } from '../support/after.ts'
-import { backUp, fsckIsClean, place, succeeded } from '../support/backups.ts'
+import { backUp, fsckIsClean, place, succeeded, timesIn } from '../support/backups.ts'
 import { stowage } from '../support/cli.ts'
 import { startFakeClamd } from '../support/fake-clamd.ts'
 import { newContext, newEntry, startProcess } from '../support/service.ts'
@@ -100,7 +100,10 @@ test('what is in the trash is restored from there', async () => {
   assert.equal((await admin.post(`${context}/trash/${id}`, undefined)).status < 300, true)
   const { status, stderr } = await stowage(parent, ['restore', folder, '--entry', `${context}/${id}`, ...where])
   assert.equal(status, 1)
-  assert.match(stderr, /is in the trash of context \S+: restore it there, or delete it from the trash first\.$/m)
+  assert.match(
+    stderr,
+    /is in the trash of context \S+: restore it there\. With --replace it then gets the old content\.$/m,
+  )
 })
 
 test('an entry that does not fit into the quota, or carries a virus, does not come back, and nothing is left of it', async t => {
@@ -113,7 +116,7 @@ test('an entry that does not fit into the quota, or carries a virus, does not co
   const clamd = await startFakeClamd(t)
   clamd.misbehave = socket => void socket.end('stream: Eicar FOUND\0')
   const infected = await restore('--entry', `${context}/${one}`, '--set', `service.data.virus-scan=${clamd.place}`)
-  assert.equal(infected.status, 2)
+  assert.equal(infected.status, 1)
   assert.match(infected.stderr, /Eicar/)
   assert.equal((await admin.get(`${context}/entry/${one}`)).status, 404)
   assert.equal(await usage(), 3)
@@ -175,6 +178,49 @@ test('a new user with the name of a deleted one does not get the rights that com
 
 const uriOf = (id: string) => ({ type: 'uri', value: `${admin.base}_principals/resource/${id}` })
 
+test('a context comes back with its limits and into its group, also while quotas are off and if the group is gone (D41.3)', async () => {
+  const folder = join(parent, 'grouped')
+  const [mine, other] = [await newContext(admin), await newContext(admin)]
+  assert.equal((await putFile(admin, `${mine}/resource/${await newEntry(admin, mine)}`, 'x'.repeat(20))).status, 201)
+  const set = async (owner: string, limits: object): Promise<void> => {
+    const answer = await admin.put(`quota/${owner}`, limits)
+    assert.equal(answer.status, 200, answer.text)
+  }
+  const limits = { quota: 1000, maxFiles: 3 }
+  await set(`contexts/${mine}`, limits)
+  await set('groups/lab', { quota: 500, maxFiles: 7, contexts: [mine, other] })
+  succeeded(await backUp(service.folder, folder))
+  const back = async (quota = 'on', ...args: string[]) => {
+    const stores = [...(await place(service.folder)), '--set', `service.data.quota=${quota}`]
+    return await stowage(parent, ['restore', folder, '--context', mine, ...stores, ...args])
+  }
+  const removeContext = async (): Promise<void> => {
+    assert.equal((await admin.delete(`_contexts/entry/${mine}`)).status, 204)
+  }
+  const stateOf = async (owner: string) => {
+    const { quota, maxFiles, fillLevel, contexts } = (await admin.get(`quota/${owner}`)).json()
+    return { quota, maxFiles, fillLevel, contexts }
+  }
+  await removeContext()
+  succeeded(await back('off'))
+  assert.deepEqual(await stateOf(`contexts/${mine}`), { ...limits, fillLevel: 20, contexts: undefined })
+  const whole = { quota: 500, maxFiles: 7, fillLevel: 20 }
+  assert.deepEqual(await stateOf('groups/lab'), { ...whole, contexts: [mine, other].sort() })
+
+  await removeContext()
+  await set('groups/lab', { quota: 19 })
+  const full = await back()
+  assert.equal(full.status, 1)
+  assert.match(full.stderr, /The group of contexts "lab" has a quota of 19 bytes/)
+  assert.deepEqual((await stateOf('groups/lab')).contexts, [other])
+
+  assert.equal((await admin.delete('quota/groups/lab')).status, 204)
+  assert.equal((await back('on', '--set', 'service.data.max-file-size=10')).status, 1)
+  assert.equal((await admin.get('quota/groups/lab')).status, 404)
+  succeeded(await back())
+  assert.deepEqual(await stateOf('groups/lab'), { ...whole, contexts: [mine] })
+})
+
 test('a context whose content is refused is not made either', async () => {
   const folder = join(parent, 'refused')
   succeeded(await backUp(service.folder, folder))
@@ -195,17 +241,17 @@ test('a context whose content is refused is not made either', async () => {
   await isAsBefore(one)
 })
 
-test('bad input is refused with status 2 and one line, and changes nothing', async () => {
-  for (const [args, message] of [
+test('bad input is refused, wrong arguments with status 2, and changes nothing', async () => {
+  for (const [args, message, wanted = 2] of [
     [['--entry', 'photos'], /--entry is written CONTEXT\/ID/],
     [['--entry', 'a/b', '--context', 'a'], /Give either --context or --entry/],
     [['--replace'], /--replace needs --context or --entry/],
-    [['--context', 'nowhere'], /There is no context "nowhere" in the backup of 20/],
-    [['--entry', `${context}/nothing`], /There is no entry "nothing" in context/],
-    [['--context', '_principals'], /System contexts/],
+    [['--context', 'nowhere'], /There is no context "nowhere" in the backup of 20/, 1],
+    [['--entry', `${context}/nothing`], /There is no entry "nothing" in context/, 1],
+    [['--context', '_principals'], /System contexts/, 1],
   ] as const) {
     const { status, stderr, stdout } = await restore(...args)
-    assert.deepEqual([status, stdout], [2, ''], stderr)
+    assert.deepEqual([status, stdout], [wanted, ''], stderr)
     assert.match(stderr, message)
   }
 })
@@ -222,9 +268,7 @@ test('a part also comes back from an encrypted backup that the service has made'
     },
   })
   const owner = await second.admin()
-  await eventually('the first backup, of the empty store', async () =>
-    /1 file|0 files/.test((await stowage('/', ['backup', 'list', target])).stdout),
-  )
+  await eventually('the first backup, of the empty store', async () => (await timesIn(target)).length > 0)
   const made = await newContext(owner, [])
   const id = await newEntry(owner, made)
   assert.equal((await putFile(owner, `${made}/resource/${id}`, 'secret text')).status, 201)

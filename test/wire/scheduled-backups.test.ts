@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
-import { backUp, fill, fsckIsClean, holds, place, succeeded } from '../support/backups.ts'
+import { backUp, fill, fsckIsClean, holds, listed, metric, place, succeeded, timesIn } from '../support/backups.ts'
 import { stowage } from '../support/cli.ts'
 import { refusal, startFakeS3 } from '../support/fake-s3.ts'
-import { type Process, startProcess } from '../support/service.ts'
+import { startProcess } from '../support/service.ts'
 import { fillDisk, freeDisk, smallDisk } from '../support/small-disk.ts'
 import { partOf, startSmtpServer } from '../support/smtp-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -22,16 +22,6 @@ const once = (target: string) => ({
 })
 const everySecond = (target: string) => ({ ...once(target), 'service.backup.schedule': '* * * * * *' })
 
-/** The lines of `backup list`, the newest first. */
-async function listed(
-  target: string,
-  env: Readonly<Record<string, string>> = {},
-  ...more: string[]
-): Promise<string[]> {
-  const said = succeeded(await stowage('/', ['backup', 'list', target, ...more], env))
-  return said.split('\n').filter(line => /^\d{4}-/.test(line))
-}
-
 /** A service with contents that has been stopped. */
 async function filled(t: Parameters<typeof startProcess>[0]) {
   const service = await startProcess(t, { settings: quota })
@@ -40,22 +30,18 @@ async function filled(t: Parameters<typeof startProcess>[0]) {
   return { folder: service.folder, contents }
 }
 
-const metric = async (service: Process, name: string): Promise<number> => {
-  const { text } = await (await service.admin()).get('management/metrics')
-  return Number(new RegExp(`^stowage_${name} (\\S+)$`, 'm').exec(text)?.[1])
-}
-
 test('the service backs itself up at the start and at each time, keeps what the rule says, and each restores', async t => {
   const { folder, contents } = await filled(t)
   const target = join(await temporaryFolder(), 'backups')
   const settings = { ...everySecond(target), 'service.backup.keep': '1d' }
   const service = await startProcess(t, { folder, settings })
-  await eventually('a backup', async () => (await listed(target)).length > 0)
+  await eventually('a backup', async () => (await timesIn(target)).length > 0)
   const [first = ''] = await listed(target)
   assert.match(first, /5 files, 100000 bytes, not encrypted/)
+  const [time = ''] = first.split(' ')
   await eventually('a newer one, and the older one removed', async () => {
-    const now = await listed(target)
-    return now.length === 1 && now[0] !== first
+    const now = await timesIn(target)
+    return now.length > 0 && !now.includes(time)
   })
   assert.ok((await metric(service, 'backup_age_seconds')) < 1000)
   assert.equal(await metric(service, 'backup_size_bytes'), 100_000)
@@ -79,13 +65,70 @@ test('the service backs itself up at the start and at each time, keeps what the 
   await holds(await startProcess(t, { folder: restored, settings: quota }), contents)
 })
 
+test('each backup is restored and compared, which metrics, status and doctor say, and nothing of it stays (D20.23)', async t => {
+  const { folder } = await filled(t)
+  const target = join(await temporaryFolder(), 'backups')
+  const service = await startProcess(t, { folder, settings: once(target) })
+  await eventually('a proof', async () => (await metric(service, 'backup_proven_timestamp_seconds')) > 0)
+  assert.ok((await metric(service, 'backup_restore_duration_seconds')) > 0)
+  assert.ok((await metric(service, 'backup_loss_seconds')) < 1000)
+  assert.equal(await metric(service, 'backup_proof_failed'), 0)
+  const { backup } = (await (await service.admin()).get('management/status?extended')).json() as {
+    backup: { problem?: string; proven: { time: string; restoreSeconds: number; newestChange: string; note?: string } }
+  }
+  assert.deepEqual([backup.problem, backup.proven.note], [undefined, undefined])
+  assert.ok(backup.proven.restoreSeconds > 0)
+  assert.ok(Date.parse(backup.proven.newestChange) <= Date.parse(backup.proven.time))
+  const sets = Object.entries(once(target)).flatMap(([key, value]) => ['--set', `${key}=${value}`])
+  const doctor = async (): Promise<string> => (await stowage('/', ['doctor', ...(await place(folder)), ...sets])).stdout
+  assert.match(
+    await doctor(),
+    /^backups: that of \S+ was proven at \S+; a restore takes \d+ s; the last change in it is of \S+$/m,
+  )
+  assert.ok(!(await readdir(folder)).includes('backup-proof'))
+  await service.stop()
+})
+
+test('a proof that finds something wrong is told, and no older backup goes (D20.23)', async t => {
+  const { folder } = await filled(t)
+  const target = join(await temporaryFolder(), 'backups')
+  const key = 'ab'.repeat(20)
+  await mkdir(join(target, 'generations', 'ab'), { recursive: true })
+  await writeFile(join(target, 'generations', 'ab', key), 'no manifest')
+  const settings = { ...everySecond(target), 'service.backup.keep': '1d' }
+  const service = await startProcess(t, { folder, settings })
+  await eventually('a failed proof', async () => (await metric(service, 'backup_proof_failed')) === 1)
+  await eventually('more backups', async () => (await timesIn(target)).length > 2)
+  assert.equal(await metric(service, 'backup_proven_timestamp_seconds'), 0)
+  const findings = (await (await service.admin()).get('management/findings')).text
+  assert.match(
+    findings,
+    new RegExp(
+      `"problem","text":"backups: the last proof found something wrong\\. The manifest ${target}/generations/ab/${key} is damaged`,
+    ),
+  )
+  assert.ok(service.output().includes(`"problem":"The manifest ${target}/generations/ab/${key} is damaged."`))
+  const lines = await listed(target, ...(await place(folder)))
+  const remark = `; its last proof found something wrong: The manifest ${target}/generations/ab/${key} is damaged`
+  assert.ok(
+    lines.some(line => line.includes(remark)),
+    lines.join('\n'),
+  )
+})
+
 test('an encrypted backup gives nothing away, is verified without the secret key, and is restored only with it', async t => {
   const { folder, contents } = await filled(t)
   const target = join(await temporaryFolder(), 'backups')
   const [secret, other] = [await generateX25519Identity(), await generateX25519Identity()]
   const settings = { ...once(target), 'service.backup.encrypt-to.1': await identityToRecipient(secret) }
   const service = await startProcess(t, { folder, settings })
-  await eventually('a backup', async () => (await listed(target)).length > 0)
+  await eventually('a backup', async () => (await timesIn(target)).length > 0)
+  await eventually('a proof', async () => (await metric(service, 'backup_proven_timestamp_seconds')) > 0)
+  assert.equal(await metric(service, 'backup_restore_duration_seconds'), 0)
+  assert.match(
+    service.output(),
+    /"note":"The backup was read .* not restored: it is encrypted, and the service has no key/,
+  )
   await service.stop()
   assert.match((await listed(target))[0] ?? '', /, encrypted,/)
   const files = (await readdir(target, { recursive: true, withFileTypes: true })).filter(file => file.isFile())
@@ -106,6 +149,7 @@ test('an encrypted backup gives nothing away, is verified without the secret key
     [['--identity', join(keys, 'wrong')], /The secret keys in \S+ cannot decrypt this backup\.$/m],
     [['--identity', join(keys, 'none')], /contains no secret key of age/],
     [['--identity', join(keys, 'absent')], /There is no file/],
+    [['--identity', secret], /--identity takes the path of a file with the secret key\.$/m],
     [['--at', '2020-01-01T00:00:00.000Z'], /There is no backup of 2020-01-01\S+ in \S+\. There are: 20/],
   ] as const) {
     const { status, stderr } = await restore(...args)
@@ -129,7 +173,7 @@ test('a bucket with a server and an access key of its own can be the target', as
   const sets = Object.entries(own).flatMap(([key, value]) => ['--set', `${key}=${value}`])
   s3.objects.set('kept/of-others.txt', Buffer.from('x'))
   const service = await startProcess(t, { folder, settings: { ...once('s3://bucket/kept'), ...own } })
-  await eventually('a backup', async () => (await listed('s3://bucket/kept', {}, ...sets)).length > 0)
+  await eventually('a backup', async () => (await listed('s3://bucket/kept', ...sets)).length > 0)
   await service.stop()
   assert.ok(s3.objects.has('kept/of-others.txt'))
   assert.equal(s3.requests.at(-1)?.region, 'eu-north-1')
@@ -162,7 +206,8 @@ test('a target that fails is told by mail, metric, page and log, leaves no half 
   const disk = await smallDisk(t, 2 ** 22)
   if (disk === undefined) return
   const { folder } = await filled(t)
-  await fillDisk(disk, 0)
+  // Enough for the folders.
+  await fillDisk(disk, 2 ** 16)
   const smtp = await startSmtpServer(t)
   const target = join(disk, 'backups')
   const mail = {
@@ -179,7 +224,7 @@ test('a target that fails is told by mail, metric, page and log, leaves no half 
 
   const service = await startProcess(t, { folder, settings: { ...everySecond(target), ...mail } })
   const text = partOf(await smtp.take('chief@example.org', 1), 'text/plain')
-  assert.match(text, /The scheduled backup of http\S+ failed\.[^]*(no space|full)[^]*ui\/admin/i)
+  assert.match(text, /The scheduled backup of http\S+ failed\.[^]*\/backups is full\.[^]*ui\/admin/)
   assert.equal(await metric(service, 'backup_failed'), 1)
   assert.equal(await metric(service, 'backup_age_seconds'), Number.NaN, '+Inf')
   const findings = (await (await service.admin()).get('management/findings')).text
@@ -188,7 +233,7 @@ test('a target that fails is told by mail, metric, page and log, leaves no half 
   assert.deepEqual(await listed(target).catch(() => []), [])
   await freeDisk(disk)
   await eventually('a backup once there is space', async () => (await metric(service, 'backup_failed')) === 0)
-  assert.ok((await listed(target)).length > 0)
+  assert.ok((await timesIn(target)).length > 0)
 })
 
 test('a kill in the middle of a backup leaves nothing that looks like one, and the next start makes it', async t => {
@@ -222,6 +267,25 @@ test('files of the store that are lost make a problem, but the rest is backed up
   assert.match((await listed(target))[0] ?? '', /4 files/)
 })
 
+test('bytes of an earlier backup that are damaged are written again, and that is a problem of the target', async t => {
+  const { folder } = await filled(t)
+  const target = join(await temporaryFolder(), 'backups')
+  const service = await startProcess(t, { folder, settings: once(target) })
+  await eventually('a backup', async () => (await timesIn(target)).length > 0)
+  await service.stop()
+  const stored = await readdir(join(target, 'blobs'), { recursive: true, withFileTypes: true })
+  for (const file of stored.filter(entry => entry.isFile())) {
+    const path = join(file.parentPath, file.name)
+    const bytes = await readFile(path)
+    // The index, which says what is stored, stays whole.
+    if (!bytes.subarray(0, 1).equals(Buffer.from('{'))) await writeFile(path, Buffer.alloc(bytes.length))
+  }
+  const again = await startProcess(t, { folder, settings: everySecond(target) })
+  await eventually('the problem is told', async () =>
+    /but \d+ files of earlier backups were damaged in .* Check this disk or bucket\./.test(again.output()),
+  )
+})
+
 test('a schedule without a place, a place in the data folder and a key that is none are refused', async () => {
   const folder = await temporaryFolder()
   const check = (...sets: string[]) =>
@@ -243,7 +307,7 @@ test('a schedule without a place, a place in the data folder and a key that is n
   const wrong = ['schedule=@daily', `target=${place}`, 'encrypt-to.1=age1wrong']
   const args = wrong.flatMap(set => ['--set', `service.backup.${set}`])
   const { status, stderr } = await stowage(folder, ['serve', '--set', 'service.http.port=0', ...args])
-  assert.equal(status, 1)
+  assert.equal(status, 78)
   assert.match(stderr, /age1wrong is not a public key of age/)
 })
 
@@ -260,17 +324,16 @@ test('the folder of one backup is not listed as several, and --at names none in 
   ])
   assert.equal(status, 1)
   assert.match(stderr, /is the folder of one backup: leave --at out/)
+  const verified = await stowage('/', ['backup', 'verify', backup, '--at', 'x'])
+  assert.deepEqual([verified.status, verified.stdout], [1, ''])
+  assert.match(verified.stderr, /is the folder of one backup: leave --at out/)
   const listed = succeeded(await stowage('/', ['backup', 'list', backup]))
   assert.match(listed, /^\d{4}-\S+Z {2}\d+ files?, \d+ bytes?, not encrypted, by \d\S+\n$/)
 })
 
-test('the list of a place without backups creates nothing there', async () => {
+test('the list of a place without backups fails, and creates nothing there', async () => {
   const empty = await temporaryFolder()
-  for (const folder of [empty, join(empty, 'misspelt')]) {
-    assert.equal(
-      succeeded(await stowage('/', ['backup', 'list', folder])),
-      `There is no complete backup in ${folder}.\n`,
-    )
-  }
+  const stderr = `stowage: There is no complete backup in ${empty}.\n`
+  assert.deepEqual(await stowage('/', ['backup', 'list', empty]), { status: 1, stdout: '', stderr })
   assert.deepEqual(await readdir(empty), [])
 })

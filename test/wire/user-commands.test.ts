@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { GOOD_PASSWORD, NEXT_PASSWORD } from '../support/accounts.ts'
 import { after } from '../support/after.ts'
@@ -95,7 +96,7 @@ test('`user disable`, `enable` and `delete` work beside the service, and without
   assert.match((await stowage(stopped.folder, ['user', 'list', ...arguments_])).stdout, /david +no password/)
 })
 
-test('wrong words, names and passwords exit with 2, refusals with 1, and nothing changes', async () => {
+test('wrong words exit with 2, refused names and passwords with 1, and nothing changes', async () => {
   await done(['user', 'add', 'erik', '--password'], GOOD_PASSWORD)
   const before = await done(['user', 'list', '--json'])
   for (const [words, input, status, says] of [
@@ -103,11 +104,11 @@ test('wrong words, names and passwords exit with 2, refusals with 1, and nothing
     [['user', 'paint'], undefined, 2, /list, add, password/],
     [['user', 'add'], undefined, 2, /NAME is missing/],
     [['user', 'add', 'fredrik', 'gustav'], undefined, 2, /"gustav"/],
-    [['user', 'add', '_fredrik'], undefined, 2, /reserved/],
-    [['user', 'add', 'fredrik', '--password'], 'short', 2, /password/i],
+    [['user', 'add', '_fredrik'], undefined, 1, /reserved/],
+    [['user', 'add', 'fredrik', '--password'], 'short', 1, /password/i],
     [['user', 'add', 'fredrik', '--password'], undefined, 2, /standard input/],
-    [['user', 'password', 'erik'], 'short', 2, /password/i],
-    [['user', 'disable', 'admin'], undefined, 2, /system user/],
+    [['user', 'password', 'erik'], 'short', 1, /password/i],
+    [['user', 'disable', 'admin'], undefined, 1, /system user/],
     [['user', 'add', 'ERIK'], undefined, 1, /"erik" exists already/],
     [['user', 'password', 'nobody'], 'Whatever-12', 1, /no user "nobody"/],
     [['user', 'delete', 'admin'], undefined, 1, /cannot be deleted/],
@@ -123,4 +124,49 @@ test('without a store the command fails and makes none', async () => {
   const folder = await temporaryFolder()
   const { status, stderr } = await stowage(folder, ['user', 'list', '--set', 'service.data.folder=none'])
   assert.deepEqual([status, /no store/.test(stderr)], [1, true])
+})
+
+test('`user add --admin` makes the store with the first administrator before the service has started (D20.10)', async () => {
+  const folder = await temporaryFolder()
+  const data = join(folder, 'data')
+  const own = await storeArguments(data)
+  const first = (words: readonly string[]): Promise<Run> =>
+    stowage(folder, ['user', 'add', ...words, ...own], {}, { input: `${GOOD_PASSWORD}\n` })
+  const without = await first(['anna', '--password'])
+  assert.equal(without.status, 1)
+  assert.match(without.stderr, /There is no store/)
+  const made = await first(['admin', '--admin', '--password'])
+  assert.equal(made.status, 0, made.stderr)
+  assert.equal(made.stdout, 'admin can sign in as an administrator with a new password. Their sessions have ended.\n')
+  assert.equal((await first(['eva', '--admin', '--password'])).status, 0)
+
+  const started = await startProcess({ after }, { folder: data, env: { SERVICE_ADMIN_PASSWORD: undefined } })
+  assert.doesNotMatch(started.output(), /admin has no password yet/)
+  for (const name of ['admin', 'eva']) {
+    const visitor = started.visitor()
+    assert.equal((await visitor.signIn(name, GOOD_PASSWORD)).status, 200)
+    assert.equal((await visitor.get('management/users')).status, 200)
+  }
+})
+
+test('`user add --admin` gives a present user all it takes to sign in as an administrator again (D20.10)', async () => {
+  await done(['user', 'add', 'frida', '--password'], GOOD_PASSWORD)
+  await done(['user', 'disable', 'frida'])
+  for (let attempt = 0; attempt < 20; attempt++) await signIn('frida', 'Wrong-Password-1')
+  assert.equal(await signIn('frida', GOOD_PASSWORD), 429)
+  assert.match(await done(['user', 'add', 'Frida', '--admin', '--password'], NEXT_PASSWORD), /^frida can sign in as/)
+  const frida = service.visitor()
+  assert.equal((await frida.signIn('frida', NEXT_PASSWORD)).status, 200)
+  assert.equal((await frida.get('management/users')).status, 200)
+  const named = (await events('frida')).map(({ event }) => event)
+  for (const event of ['user-enabled', 'password-changed', 'unlocked'])
+    assert.ok(named.includes(event), `${event}: ${named.join()}`)
+  const members = await admin.get('_principals/resource/_admins')
+  assert.match(members.text, /frida/)
+  await done(['user', 'add', 'frida', '--admin'])
+  assert.equal(
+    (await admin.get('_principals/resource/_admins')).text.split('"frida"').length,
+    members.text.split('"frida"').length,
+  )
+  assert.equal((await command(['user', 'add', 'guest', '--admin'])).status, 1)
 })

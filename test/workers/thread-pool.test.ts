@@ -70,6 +70,35 @@ for (const [task, limit] of [
   })
 }
 
+test('the time of a task begins when its thread has started, however long that takes', async () => {
+  const module = await written(
+    `const end = performance.now() + 1500
+     while (performance.now() < end);
+     const { serveTasks } = await import(${JSON.stringify(new URL('../../src/workers/serve-tasks.ts', import.meta.url))})
+     serveTasks(() => 'done')`,
+  )
+  assert.equal(await poolOf({ module, timeout: 1000 }).run('answer'), 'done')
+})
+
+test('an outcome that arrived in time counts, although the process was too busy to read it', async () => {
+  const state = new Int32Array(new SharedArrayBuffer(4))
+  const module = await written(
+    `import { workerData } from 'node:worker_threads'
+     const { serveTasks } = await import(${JSON.stringify(new URL('../../src/workers/serve-tasks.ts', import.meta.url))})
+     serveTasks(() => { Atomics.add(workerData, 0, 1); Atomics.notify(workerData, 0) })`,
+  )
+  const pool = poolOf({ module, timeout: 1000, data: () => state })
+  await pool.run('answer')
+  const outcome = pool.run('answer')
+  const begin = performance.now()
+  // The task is handed over before this line is reached again.
+  setImmediate(() => {
+    Atomics.wait(state, 0, 1)
+    while (performance.now() < begin + 1500);
+  })
+  await outcome
+})
+
 test('a signal takes a task out of the queue, and what has begun goes on within its limits', async () => {
   const pool = poolOf({ timeout: 1000 })
   const gone = new AbortController()

@@ -26,6 +26,8 @@ interface DialogProps {
   readonly closesBeside?: boolean
   readonly title: string
   readonly onClose: () => void
+  /** What Escape does instead of closing it. */
+  readonly onEscape?: (() => void) | undefined
   readonly children: ComponentChildren
 }
 
@@ -33,7 +35,7 @@ interface DialogProps {
  * A modal dialog that keeps the focus and returns it when it closes; Escape closes it. Shown as long as it is
  * rendered.
  */
-export function Dialog({ title, onClose, size, closesBeside = false, children }: DialogProps) {
+export function Dialog({ title, onClose, onEscape = onClose, size, closesBeside = false, children }: DialogProps) {
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
   const isGone = useRef(false)
@@ -59,7 +61,7 @@ export function Dialog({ title, onClose, size, closesBeside = false, children }:
       onCancel={event => {
         // Browsers report the end of the dialog some time after Escape, and the user may have opened another one by then.
         event.preventDefault()
-        onClose()
+        onEscape()
       }}
       onClose={() => !isGone.current && onClose()}
       onInput={() => (isTyped.current = true)}

@@ -7,12 +7,16 @@ interface FieldProps {
   readonly onValue: (value: string) => void
   readonly error?: string | undefined
   readonly hint?: ComponentChildren
-  readonly type?: 'text' | 'password' | 'email' | 'search' | 'datetime-local'
+  readonly type?: 'text' | 'password' | 'email' | 'search' | 'date' | 'datetime-local'
   readonly name?: string
   readonly autocomplete?: 'current-password' | 'new-password' | 'one-time-code' | 'username' | 'name' | 'email' | 'off'
   readonly required?: boolean
   readonly maxLength?: number
+  /** The first day that can be chosen. */
+  readonly min?: string
   readonly placeholder?: string
+  /** Language of the text, for spelling and screen readers. */
+  readonly lang?: string | undefined
   /** Whether a dialog selects what is before the extension of a file name. */
   readonly isPreselected?: boolean
   /** Values offered while typing, with what they mean. */
@@ -70,20 +74,23 @@ interface AreaProps {
   readonly error?: string | undefined
   readonly required?: boolean
   readonly maxLength?: number
+  readonly lang?: string | undefined
+  readonly rows?: number
 }
 
 /** A multi-line text field. */
-export function Area({ label, value, onValue, error, required = false, maxLength }: AreaProps) {
+export function Area({ label, value, onValue, error, required = false, maxLength, lang, rows = 4 }: AreaProps) {
   const id = useId()
   return (
     <div class="field">
       <label for={id}>{label}</label>
       <textarea
         id={id}
-        rows={4}
+        rows={rows}
         value={value}
         required={required}
         maxLength={maxLength}
+        lang={lang}
         aria-invalid={error !== undefined}
         aria-describedby={error === undefined ? undefined : `${id}-error`}
         onInput={event => onValue(event.currentTarget.value)}

@@ -1,10 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { address } from '../lib/base.ts'
+import { forgetPicked } from '../lib/picked-files.ts'
 import { t } from '../lib/language.ts'
 import { Link } from '../lib/router.tsx'
 import { useSession } from '../lib/session.ts'
 import { sections } from '../routes.tsx'
 import { useFooter } from '../lib/footer.ts'
+import { HeaderSearch } from './header-search.tsx'
 import { Name } from './name.tsx'
 import { SessionGuard } from './session-guard.tsx'
 import { StepUp } from './step-up.tsx'
@@ -43,9 +45,10 @@ export function Frame({ path, children }: { readonly path: string; readonly chil
                 ))}
               </ul>
             </nav>
+            {!me.lacksFactor && <HeaderSearch />}
             <div class="who">
               <Name>{me.name}</Name>
-              <form method="post" action={address('auth/logout')}>
+              <form method="post" action={address('auth/logout')} onSubmit={forgetPicked}>
                 <button type="submit" class="button quiet small">
                   {t('signOut')}
                 </button>
@@ -53,9 +56,9 @@ export function Frame({ path, children }: { readonly path: string; readonly chil
             </div>
           </div>
         </header>
-        <Toasts />
       </div>
       {children}
+      <Toasts />
       {Footer && <Footer />}
       <SessionGuard me={me} />
       <StepUp />

@@ -4,11 +4,15 @@ import { Icon } from './icon.tsx'
 
 export interface MenuItem {
   readonly text: string
-  /** The action, or the address of a download. */
+  /** The action, the address of a download, or an address that opens in a new tab. */
   readonly onPick?: () => void
   readonly download?: string
+  readonly link?: string
   readonly isDangerous?: boolean
 }
+
+/** Another page may not know where its visitor comes from, or act in this window. */
+export const newTab = { target: '_blank', rel: 'noopener noreferrer' } as const
 
 interface MenuProps {
   /** Name of the menu, for screen readers. */
@@ -74,8 +78,8 @@ export function Menu({ label, items, children, class: names, isTabStop = true }:
       </button>
       {isOpen && (
         <div class="card" role="menu" id={id} aria-label={label}>
-          {items.map(({ text, onPick, download, isDangerous }) =>
-            download === undefined ? (
+          {items.map(({ text, onPick, download, link, isDangerous }) =>
+            download === undefined && link === undefined ? (
               <button
                 key={text}
                 type="button"
@@ -90,7 +94,13 @@ export function Menu({ label, items, children, class: names, isTabStop = true }:
                 {text}
               </button>
             ) : (
-              <a key={text} role="menuitem" tabIndex={-1} href={download} download onClick={() => close(true)}>
+              <a
+                key={text}
+                role="menuitem"
+                tabIndex={-1}
+                onClick={() => close(true)}
+                {...(link === undefined ? { href: download ?? '', download: true } : { href: link, ...newTab })}
+              >
                 {text}
               </a>
             ),

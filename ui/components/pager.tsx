@@ -3,6 +3,8 @@ import { t } from '../lib/language.ts'
 import { Button } from './button.tsx'
 
 interface PagerProps {
+  /** Title of the list, where a page has several. */
+  readonly of?: string
   readonly step: number
   readonly offset: number
   /** Number of items shown now. */
@@ -14,12 +16,12 @@ interface PagerProps {
 }
 
 /** Shows which part of a list is visible, with links to the other parts. */
-export function Pager({ step, offset, shown, results, hasMore, onOffset }: PagerProps) {
+export function Pager({ of, step, offset, shown, results, hasMore, onOffset }: PagerProps) {
   const from = number(Math.min(offset + 1, offset + shown))
   const to = number(offset + shown)
   const goesOn = hasMore ?? offset + shown < (results ?? 0)
   return (
-    <nav class="pager" aria-label={t('pager')}>
+    <nav class="pager" aria-label={of === undefined ? t('pager') : `${t('pager')}: ${of}`}>
       <span class="muted small" role="status">
         {results === undefined ? t('pageShown', { from, to }) : t('pageOf', { from, to, results: number(results) })}
       </span>

@@ -20,6 +20,8 @@ interface SharedFormProps<State, Fields extends Texts> {
   /** Writes the changed fields into `state` and sends it. Without an ETag, what is stored is compared before. */
   readonly save: (state: State, changed: Partial<Fields>, tag: string | undefined) => Promise<unknown>
   readonly onSaved: (fields: Fields, before: Fields) => void
+  /** Shown below the form from the moment that it is there, so that the form moves nothing. */
+  readonly after?: ComponentChildren
   readonly children: (form: {
     readonly fields: Fields
     readonly set: (changed: Partial<Fields>) => void
@@ -37,7 +39,12 @@ export function SharedForm<State, Fields extends Texts>(props: SharedFormProps<S
   const [loaded, again] = useLoaded(props.load, props.inputs)
   return (
     <Await loaded={loaded} again={again}>
-      {first => <Editor {...props} first={first} />}
+      {first => (
+        <>
+          <Editor {...props} first={first} />
+          {props.after}
+        </>
+      )}
     </Await>
   )
 }

@@ -42,7 +42,8 @@ export function TabPanels({ label, tabs, current, onTab, children }: TabPanelsPr
           </button>
         ))}
       </div>
-      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${current}`} class="stack">
+      {/* What is in it may be taller, and have nothing to focus. */}
+      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${current}`} class="stack" tabIndex={0}>
         {children}
       </div>
     </div>

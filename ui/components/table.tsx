@@ -2,6 +2,8 @@ import type { ComponentChildren } from 'preact'
 
 export interface Column<Row> {
   readonly title: string
+  /** Stands in the head instead of the title. */
+  readonly head?: ComponentChildren
   readonly cell: (row: Row) => ComponentChildren
   /** `whole`: its words are never broken, as those of a time. */
   readonly kind?: 'number' | 'wide' | 'whole' | 'actions'
@@ -25,9 +27,9 @@ export function Table<Row>({ caption, columns, rows, keyOf, none }: TableProps<R
       <caption class="hidden">{caption}</caption>
       <thead>
         <tr>
-          {columns.map(({ title, kind }) => (
+          {columns.map(({ title, head = title, kind }) => (
             <th key={title} scope="col" class={kind}>
-              {kind === 'actions' ? <span class="hidden">{title}</span> : title}
+              {kind === 'actions' ? <span class="hidden">{title}</span> : head}
             </th>
           ))}
         </tr>

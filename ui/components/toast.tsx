@@ -16,6 +16,8 @@ interface Toast {
 export interface ToastAction {
   readonly text: string
   readonly work: () => unknown
+  /** Ctrl+Z does it, too. */
+  readonly isUndo?: true
 }
 
 const TOAST_TIMEOUT = 6000
@@ -65,6 +67,20 @@ export function tellProgress(stop: ToastAction): Progress {
 /** Shows a short message that disappears by itself. */
 export const tell = (text: string, action?: ToastAction): void => show({ id: ++count, text, isBad: false, action })
 
+/** Keys that a field has for itself. */
+const TYPING = 'input:not([type=checkbox], [type=radio]), select, textarea, [contenteditable]'
+
+/** Ctrl+Z undoes what the latest message offers to undo, except where somebody is typing. */
+function undoLatest(event: KeyboardEvent): void {
+  const { key, ctrlKey, metaKey, shiftKey, altKey, target } = event
+  if (key.toLowerCase() !== 'z' || !(ctrlKey || metaKey) || shiftKey || altKey || event.defaultPrevented) return
+  const latest = [...toasts].reverse().find(({ action }) => action?.isUndo === true)
+  if (!latest?.action || (target instanceof Element && target.matches(TYPING))) return
+  event.preventDefault()
+  hide(latest.id)
+  void latest.action.work()
+}
+
 /** Shows what went wrong; it stays until it is closed. */
 export const tellBad = (text: string): void => show({ id: ++count, text, isBad: true })
 
@@ -74,6 +90,7 @@ export const tellFailure = (error: unknown): void => tellBad(tellProblem(error))
 /** Takes a change back and says so. @param changed called afterwards, also after a failure */
 export const undoBy = (work: () => Promise<unknown>, changed: () => void): ToastAction => ({
   text: t('undo'),
+  isUndo: true,
   work: async () => {
     await attempt(work, t('undone'))
     changed()
@@ -110,6 +127,8 @@ export function Toasts() {
   useLayoutEffect(() => {
     areas.push(redraw)
     set(toasts)
+    // Added once, however many areas there are.
+    document.addEventListener('keydown', undoLatest)
     return () => {
       areas.splice(areas.indexOf(redraw), 1)
       set(toasts)

@@ -1,4 +1,4 @@
-import { address, uiPath } from './base.ts'
+import { address, ofScript, uiPath } from './base.ts'
 
 /** An error response of the service (RFC 9457). Status 0 and code `unreachable` mean that there was no response. */
 export class Problem extends Error {
@@ -25,6 +25,8 @@ export const unreachable = (): Problem => new Problem(0, { code: 'unreachable' }
 interface Ask {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly json?: unknown
+  /** A body that is sent as it is, instead of `json`. */
+  readonly text?: string
   readonly signal?: AbortSignal
   /** The ETag of the state to change: the request fails if the state has changed since. */
   readonly ifMatch?: string | undefined
@@ -65,17 +67,20 @@ export async function askTagged<T>(path: string, options: Ask = {}): Promise<Tag
   throw problemOf(response.status, body, response.headers.get('retry-after'))
 }
 
-async function send(path: string, { method = 'GET', json, signal, ifMatch }: Ask): Promise<Response> {
+async function send(path: string, { method = 'GET', json, text, signal, ifMatch }: Ask): Promise<Response> {
   return await fetch(address(path), {
     method,
     // The quota can change without the entry, so a cached response may be wrong.
     cache: 'no-store',
     headers: {
+      ...ofScript,
       accept: 'application/json',
       ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(text === undefined ? {} : { 'content-type': 'text/plain; charset=utf-8' }),
       ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
     },
     ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+    ...(text === undefined ? {} : { body: text }),
     ...(signal ? { signal } : {}),
   }).catch((error: unknown) => {
     if (signal?.aborted === true) throw error

@@ -20,6 +20,8 @@ export interface AuditFilter {
   readonly event?: string
   /** A context by id or name, or an entry as `context/id`. */
   readonly place?: string
+  /** Part of the name of an entry, now or at the time of the event. */
+  readonly item?: string
   readonly since?: string | undefined
   readonly until?: string | undefined
 }
@@ -80,20 +82,29 @@ const namedIn = (text: string): string[] =>
       .map(id => `${slot} ${id}`)
   })
 
+/** The entry of a place: a folder as `context/id`, or a context. */
+const entryOf = (place: string): string => (place.includes('/') ? place : `_contexts/${place}`)
+
 /** What people call whom and what events are about, by place. @throws {Problem} */
 export async function labelsOfEvents(
   events: readonly AuditEvent[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const places = events.flatMap(event => {
-    const people = [event.userId, event.actorId, ...differencesIn(event).map(({ principal }) => principal)]
+    const { group, user, from, to } = event.detail
+    const people = [
+      event.userId,
+      event.actorId,
+      user === undefined ? undefined : String(user),
+      ...differencesIn(event).map(({ principal }) => principal),
+    ]
     const context = contextOf(event)
-    const { group } = event.detail
     return [
       ...people.flatMap(id => (id === undefined ? [] : [`_principals/${id}`])),
-      ...(typeof group === 'string' ? [group] : []),
+      ...(typeof group === 'string' && group.includes('/') ? [group] : []),
       ...(context === undefined || context.startsWith('_') ? [] : [`_contexts/${context}`]),
       placeOf(event) ?? [],
+      ...[from, to].flatMap(place => (typeof place === 'string' ? entryOf(place) : [])),
     ].flat()
   })
   return await labelsOf(places, signal)

@@ -12,3 +12,6 @@ export const address = (path: string): string => basePath + path
 
 /** Encodes one segment of a path. */
 export const part = (text: string): string => encodeURIComponent(text)
+
+/** Says that a script asks, so that the service does not ask the browser for HTTP Basic. */
+export const ofScript = { 'x-requested-with': 'XMLHttpRequest' } as const

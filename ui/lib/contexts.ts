@@ -1,6 +1,7 @@
 import { ask, Problem } from './api.ts'
 import { part } from './base.ts'
-import { type Graph, shownStatement } from './graph.ts'
+import { aboutThing, type Graph, shownStatement } from './graph.ts'
+import { currentBaseUri } from './session.ts'
 
 /** The quota object of a context; `quota` -1 means unlimited. */
 export interface Quota {
@@ -22,12 +23,13 @@ export interface ListedContext {
 
 export const titles = ['http://purl.org/dc/terms/title', 'http://purl.org/dc/elements/1.1/title']
 
-/** The title in the metadata, in the language of the page if available. */
-export const titleIn = (metadata: Graph | undefined): string | undefined => shownStatement(metadata, titles)?.value
+/** The title of a thing by its metadata, in the language of the page if available. */
+export const titleIn = (subject: string | undefined, metadata: Graph | undefined): string | undefined =>
+  shownStatement(aboutThing(subject ?? '', metadata), titles)?.value
 
 /** The name that is shown for a context: its title, otherwise its name, otherwise its id. */
 export const contextTitle = ({ contextId, name, metadata }: ListedContext): string =>
-  titleIn(metadata) ?? name ?? contextId
+  titleIn(currentBaseUri() + contextId, metadata) ?? name ?? contextId
 
 /** Free bytes; `undefined` if unlimited. */
 export const freeBytes = ({ quota, fillLevel }: Quota): number | undefined =>

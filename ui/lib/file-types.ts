@@ -1,4 +1,5 @@
-import { findMessage } from './language.ts'
+import type { Item } from './files.ts'
+import { findMessage, t } from './language.ts'
 import { visible } from './text.ts'
 
 /** What a file is for people, by its media type; the first matching pattern wins. */
@@ -29,6 +30,10 @@ export function tellType(mediaType: string | undefined, name: string): string {
   if (kind === 'file' && extension !== undefined) return visible(extension).toUpperCase()
   return findMessage(`type.${kind}`) ?? kind
 }
+
+/** What an item is, in words. */
+export const tellItemType = ({ kind, mediaType, name }: Pick<Item, 'kind' | 'mediaType' | 'name'>): string =>
+  kind === 'file' ? tellType(mediaType, name) : kind === 'folder' ? t('folder') : t(`type.${kind}`)
 
 const pictures = /^image\/(?:png|jpe?g|gif|webp|avif|bmp)$/
 

@@ -1,13 +1,28 @@
 import { ask, askTagged, type Tagged } from './api.ts'
-import { part } from './base.ts'
+import { address, part } from './base.ts'
 import { titleIn, titles } from './contexts.ts'
-import { ADDRESS, type Graph, shownStatement, valuesOf, withText, withTexts } from './graph.ts'
+import {
+  aboutThing,
+  type Graph,
+  languageShown,
+  resourceIn,
+  shownStatement,
+  valuesOf,
+  withOwnText,
+  withText,
+} from './graph.ts'
 
-/** A file or a folder, as a list shows it. */
+/** What an item is: a link has its resource at another address, a text is kept with its entry. */
+export type ItemKind = 'folder' | 'file' | 'link' | 'text'
+
+/** A file, folder, link or text, as a list shows it. */
 export interface Item {
   readonly entryId: string
   readonly context: string
+  readonly kind: ItemKind
   readonly isFolder: boolean
+  /** The address that a link leads to. */
+  readonly target: string | undefined
   readonly name: string
   /** Bytes; `undefined` while the entry has no file. */
   readonly size: number | undefined
@@ -27,6 +42,7 @@ interface Hit {
   readonly contextId: string
   readonly info: Graph
   readonly metadata?: Graph
+  readonly cachedExternalMetadata?: Graph
   readonly rights?: readonly string[]
   readonly relations?: Graph
   /** The name of a context. */
@@ -39,11 +55,12 @@ interface Found {
 }
 
 const DCT = 'http://purl.org/dc/terms/'
-const RESOURCE = 'http://entrystore.org/terms/resource'
+const STORE = 'http://entrystore.org/terms/'
 export const LABEL = 'http://www.w3.org/2000/01/rdf-schema#label'
 export const TITLE = `${DCT}title`
-export const DESCRIPTION = `${DCT}description`
-export const TAG = 'http://www.w3.org/ns/dcat#keyword'
+
+/** Maximum length of a name. */
+export const MAX_NAME = 255
 
 /** Number of items fetched with one request. */
 export const WINDOW = 100
@@ -73,25 +90,37 @@ export interface Window {
 /** Escapes the characters that have a meaning in queries. */
 export const escape = (text: string): string => text.replaceAll(/[^\p{L}\p{N}_-]/gu, sign => `\\${sign}`)
 
-const local = 'entryType:Local AND (graphType:None OR graphType:List)'
+/** Files and links, folders, and texts. */
+export const LISTED = '(graphType:None OR graphType:List OR graphType:String)'
 
 /** Where words are searched for. */
 const SEARCHED = ['name', 'title', 'description', 'tag.literal'] as const
 /** A search has a limit on its parts. */
 const MAX_WORDS = 7
 
-function queryOf(listing: Listing): string {
+/** Whether items of several contexts are listed. */
+export const isAcrossContexts = ({ search, isEverywhere }: Listing): boolean => isEverywhere && search.trim() !== ''
+
+/** The query that finds what is listed. */
+export function queryOf(listing: Listing): string {
   const words = listing.search.split(/\s+/).filter(word => word !== '')
   if (words.length === 0) return queryOfFolder(listing)
-  const place = listing.isEverywhere ? local : queryOfContext(listing)
+  const place = listing.isEverywhere ? `${LISTED} AND ${isThere}` : queryOfContext(listing)
   const found = words
     .slice(0, MAX_WORDS)
     .map(word => `(${SEARCHED.map(field => `${field}:*${escape(word)}*`).join(' OR ')})`)
   return [place, ...found].join(' AND ')
 }
 
+/**
+ * The format of an entry that has been created for a file, until the file has arrived: its own format takes the place of this one. Lists of
+ * files leave such entries out.
+ */
+export const AWAITED = 'application/x-awaited'
+const isThere = `NOT format:${escape(AWAITED)}`
+
 const queryOfContext = ({ contextUri }: Pick<Listing, 'contextUri'>): string =>
-  `context:${escape(contextUri)} AND ${local}`
+  `context:${escape(contextUri)} AND ${LISTED} AND ${isThere}`
 
 function queryOfFolder({ contextUri, folder }: Pick<Listing, 'contextUri' | 'folder'>): string {
   const query = queryOfContext({ contextUri })
@@ -103,7 +132,13 @@ function queryOfFolder({ contextUri, folder }: Pick<Listing, 'contextUri' | 'fol
 export async function loadItems(listing: Listing, offset: number, signal: AbortSignal): Promise<Window> {
   const direction = listing.descends ? 'desc' : 'asc'
   const order = listing.sort === 'name' ? '' : ',name asc'
-  return await search(queryOf(listing), `graphType asc,${listing.sort} ${direction}${order}`, offset, signal)
+  return await search(queryOf(listing), `isFolder asc,${listing.sort} ${direction}${order}`, offset, signal)
+}
+
+/** Where a reader of feeds finds what the search finds, the latest change first. */
+export function searchFeed(listing: Listing): string {
+  const parameters = new URLSearchParams({ type: 'solr', query: queryOf(listing), sort: 'modified desc' })
+  return address(`search?${parameters.toString()}&syndication=atom_1.0`)
 }
 
 /** @throws {Problem} */
@@ -148,18 +183,36 @@ export async function findNamed(
   return found
 }
 
-function itemOf({ entryId, contextId, info, metadata, alias, relations, rights = [] }: Hit): Item {
+const kindsByType: Readonly<Record<string, ItemKind>> = {
+  List: 'folder',
+  String: 'text',
+  Link: 'link',
+  LinkReference: 'link',
+  Reference: 'link',
+}
+
+function kindIn(info: Graph): ItemKind {
+  const types = valuesOf(info, 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type')
+  const ofStore = types.filter(type => type.startsWith(STORE)).map(type => type.slice(STORE.length))
+  return ofStore.map(type => kindsByType[type]).find(kind => kind !== undefined) ?? 'file'
+}
+
+function itemOf(hit: Hit): Item {
+  const { entryId, contextId, info, metadata, cachedExternalMetadata, alias, relations, rights = [] } = hit
   const [size] = valuesOf(info, `${DCT}extent`)
   const [modified] = valuesOf(info, `${DCT}modified`)
   const isOwner = rights.includes('administer')
-  const isFolder = valuesOf(info, 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type').some(type =>
-    type.endsWith('/List'),
-  )
+  const resource = resourceIn(info)
+  const kind = kindIn(info)
+  const target = kind === 'link' ? resource : undefined
+  const title = titleIn(resource, metadata) ?? titleIn(resource, cachedExternalMetadata)
   return {
     entryId,
     context: contextId,
-    isFolder,
-    name: valuesOf(info, LABEL)[0] ?? titleIn(metadata) ?? alias ?? entryId,
+    kind,
+    isFolder: kind === 'folder',
+    target,
+    name: valuesOf(info, LABEL)[0] ?? title ?? alias ?? target ?? entryId,
     size: size === undefined ? undefined : Number(size),
     mediaType: valuesOf(info, `${DCT}format`)[0],
     modified: modified === undefined ? undefined : new Date(modified),
@@ -179,6 +232,10 @@ export async function loadItem(context: string, id: string, signal?: AbortSignal
   return itemOf({ ...entry, contextId: context })
 }
 
+/** Where a link leads, if it is a page that a browser may open. */
+export const webAddress = ({ target = '' }: Pick<Item, 'target'>): string | undefined =>
+  /^https?:\/\//i.test(target) ? target : undefined
+
 /** The page that shows an item, over the list of its context. */
 export const itemPath = ({ context, entryId }: Pick<Item, 'context' | 'entryId'>, tab?: string): string =>
   `contexts/${part(context)}/files?item=${part(entryId)}${tab === undefined ? '' : `&tab=${tab}`}`
@@ -187,42 +244,43 @@ export const itemPath = ({ context, entryId }: Pick<Item, 'context' | 'entryId'>
 export const folderPath = ({ context, folder }: Pick<Item, 'context' | 'folder'>): string =>
   `contexts/${part(context)}/files${folder === undefined ? '' : `/${part(folder)}`}`
 
-const entryPath = ({ context, entryId }: Item): string => `${part(context)}/entry/${part(entryId)}`
+export const entryPath = ({ context, entryId }: Item): string => `${part(context)}/entry/${part(entryId)}`
 export const resourcePath = ({ context, entryId }: Pick<Item, 'context' | 'entryId'>): string =>
   `${part(context)}/resource/${part(entryId)}`
 
 /** The subject of statements about the item, in the form that the service uses. */
 export const subjectOf = ({ info, entryId, context }: Item): string =>
-  valuesOf(info, RESOURCE)[0] ?? `${context}/resource/${entryId}`
+  resourceIn(info) ?? `${context}/resource/${entryId}`
 
-/** The statements about the item itself: metadata may describe other things too. All of them, if none is about the item. */
-export function aboutItem(item: Item, graph: Graph): Graph {
-  const subject = subjectOf(item)
-  const own = graph[subject]
-  return own === undefined ? graph : { [subject]: own }
-}
+/** The statements about the item itself: metadata may describe other things too. */
+export const aboutItem = (item: Item, graph: Graph): Graph => aboutThing(subjectOf(item), graph)
 
-/** Where the name of an item is stated: the title in the metadata of a folder, the label in the info of a file. */
-const NAME_PREDICATES = { folder: titles, file: [LABEL] } as const
+/** Whether the name of an item is the label in its info, as the name of a file is. Otherwise it is the title in the metadata. */
+export const isNamedByLabel = ({ kind, info }: Pick<Item, 'kind' | 'info'>): boolean =>
+  kind === 'file' || valuesOf(info, LABEL).length > 0
+
+const namePredicates = (item: Item): readonly string[] => (isNamedByLabel(item) ? [LABEL] : titles)
 export const metadataPath = ({ context, entryId }: Item): string => `${part(context)}/metadata/${part(entryId)}`
 
 /** The graph that states the name of an item. @throws {Problem} */
 export async function loadNaming(item: Item): Promise<Tagged<Graph>> {
-  if (item.isFolder) return await askTagged<Graph>(metadataPath(item))
+  if (!isNamedByLabel(item)) return await askTagged<Graph>(metadataPath(item))
   const { value, ...tagged } = await askTagged<{ readonly info: Graph }>(entryPath(item))
   return { ...tagged, value: value.info }
 }
 
+/** Says in which language the name in this graph is, if that is not the language of the page. */
+export const nameLanguage = (item: Item, graph: Graph): string | undefined =>
+  languageShown(aboutItem(item, graph), namePredicates(item))
+
 /** The name that this graph states; as long as it states none, the one that is shown. */
 export const nameIn = (item: Item, graph: Graph): string =>
-  shownStatement(aboutItem(item, graph), item.isFolder ? NAME_PREDICATES.folder : NAME_PREDICATES.file)?.value ??
-  item.name
+  shownStatement(aboutItem(item, graph), namePredicates(item))?.value ?? item.name
 
 /** @param graph what {@link loadNaming} has loaded @throws {Problem} status 412 if it has changed since */
 export async function saveName(item: Item, graph: Graph, name: string, tag: string | undefined): Promise<void> {
-  const path = item.isFolder ? metadataPath(item) : entryPath(item)
-  const predicates = item.isFolder ? NAME_PREDICATES.folder : NAME_PREDICATES.file
-  const json = { ...graph, ...withText(aboutItem(item, graph), subjectOf(item), predicates, name) }
+  const path = isNamedByLabel(item) ? entryPath(item) : metadataPath(item)
+  const json = { ...graph, ...withText(aboutItem(item, graph), subjectOf(item), namePredicates(item), name) }
   await ask(path, { method: 'PUT', json, ifMatch: tag })
 }
 
@@ -232,41 +290,14 @@ export async function rename(item: Item, name: string): Promise<void> {
   await saveName(item, value, name, tag)
 }
 
-/** What can be edited of the metadata of an item; empty where it states nothing. Tags are separated by commas. */
-export type Details = Readonly<Record<'title' | 'description' | 'tags', string>>
-
 /** @throws {Problem} */
 export const loadMetadata = (item: Item): Promise<Tagged<Graph>> => askTagged<Graph>(metadataPath(item))
-
-export function detailsIn(item: Item, metadata: Graph): Details {
-  const own = aboutItem(item, metadata)
-  return {
-    title: shownStatement(own, titles)?.value ?? '',
-    description: shownStatement(own, [DESCRIPTION])?.value ?? '',
-    tags: [...new Set(valuesOf(own, TAG))].join(', '),
-  }
-}
 
 /** Sends metadata in which something is changed. @throws {Problem} status 412 if they have changed since */
 export const saveMetadata = (item: Item, json: Graph, tag: string | undefined): Promise<undefined> =>
   ask(metadataPath(item), { method: 'PUT', json, ifMatch: tag })
 
-/** Changes only these details in the metadata. @throws {Problem} status 412 if it has changed since */
-export async function saveDetails(
-  item: Item,
-  metadata: Graph,
-  { title, description, tags }: Partial<Details>,
-  tag: string | undefined,
-): Promise<void> {
-  const subject = subjectOf(item)
-  let own = aboutItem(item, metadata)
-  if (title !== undefined) own = withText(own, subject, titles, title.trim())
-  if (description !== undefined) own = withText(own, subject, [DESCRIPTION], description.trim())
-  if (tags !== undefined) own = withTexts(own, subject, TAG, tagsIn(tags, valuesOf(own, TAG)))
-  await saveMetadata(item, { ...metadata, ...own }, tag)
-}
-
-/** Changes only the shown value of these predicates in the metadata. @throws {Problem} status 412 if it has changed since */
+/** Changes only one value of each of these predicates in the metadata. @throws {Problem} status 412 if it has changed since */
 export async function saveTexts(
   item: Item,
   metadata: Graph,
@@ -275,21 +306,14 @@ export async function saveTexts(
 ): Promise<void> {
   const subject = subjectOf(item)
   const own = changed.reduce(
-    (graph, [predicate, text]) => withText(graph, subject, [predicate], text, ADDRESS.test(text) ? 'uri' : 'literal'),
+    (graph, [predicate, text]) => withOwnText(graph, subject, predicate, text),
     aboutItem(item, metadata),
   )
   await saveMetadata(item, { ...metadata, ...own }, tag)
 }
 
-/** The tags in a text. A stored tag that has a comma itself stays whole. */
-function tagsIn(text: string, stored: readonly string[]): readonly string[] {
-  const whole = stored.filter(tag => tag.includes(',') && text.includes(tag))
-  const rest = whole.reduce((rest, tag) => rest.replace(tag, ''), text)
-  const words = rest.split(',').map(tag => tag.trim())
-  return [...new Set([...whole, ...words.filter(tag => tag !== '')])]
-}
-
-interface Place {
+/** Where a new entry goes. */
+export interface Place {
   readonly context: string
   readonly contextUri: string
   readonly folder: string | undefined
@@ -309,7 +333,11 @@ export async function createFolder(place: Place, name: string): Promise<string> 
 
 /** Creates an entry whose file follows, and returns its id. @throws {Problem} */
 export async function createForFile(place: Place, name: string): Promise<string> {
-  const info = { [`${place.contextUri}/resource/_newId`]: { [LABEL]: [{ type: 'literal', value: name }] } }
+  const statements = {
+    [LABEL]: [{ type: 'literal', value: name }],
+    [`${DCT}format`]: [{ type: 'literal', value: AWAITED }],
+  }
+  const info = { [`${place.contextUri}/resource/_newId`]: statements }
   const path = `${part(place.context)}?${new URLSearchParams(inFolder(place)).toString()}`
   return (await ask<{ readonly entryId: string }>(path, { method: 'POST', json: { info } })).entryId
 }

@@ -1,4 +1,4 @@
-import { currentLanguage } from './language.ts'
+import { currentLanguage, nameOfLanguage, t } from './language.ts'
 
 /** An object in RDF/JSON: a text, an address, or a blank node. */
 export interface Term {
@@ -15,6 +15,17 @@ export type Graph = Readonly<Record<string, Readonly<Record<string, readonly Ter
 export const valuesOf = (graph: Graph | undefined, predicate: string): string[] =>
   Object.values(graph ?? {}).flatMap(properties => (properties[predicate] ?? []).map(({ value }) => value))
 
+/** The statements about one thing: metadata may describe others too. */
+export function aboutThing(subject: string, graph: Graph | undefined): Graph {
+  const own = graph?.[subject]
+  return own === undefined ? {} : { [subject]: own }
+}
+
+export const RESOURCE = 'http://entrystore.org/terms/resource'
+
+/** The address of what an entry is about, by its info. */
+export const resourceIn = (info: Graph): string | undefined => valuesOf(info, RESOURCE)[0]
+
 /** One statement of a graph, by its place. */
 interface Statement {
   readonly subject: string
@@ -24,20 +35,36 @@ interface Statement {
   readonly lang: string | undefined
 }
 
-/**
- * The statement whose text a page shows for these predicates: one in the language of the page if there is one, otherwise the first. Blank
- * nodes have no text.
- */
-export function shownStatement(graph: Graph | undefined, predicates: readonly string[]): Statement | undefined {
-  const all = Object.entries(graph ?? {}).flatMap(([subject, properties]) =>
+/** All statements with these predicates, for all subjects. Blank nodes have no text. */
+const statementsOf = (graph: Graph | undefined, predicates: readonly string[]): Statement[] =>
+  Object.entries(graph ?? {}).flatMap(([subject, properties]) =>
     predicates.flatMap(predicate =>
       (properties[predicate] ?? []).flatMap(({ type, value, lang }, index) =>
         type === 'bnode' ? [] : [{ subject, predicate, index, value, lang }],
       ),
     ),
   )
-  const language = currentLanguage()
-  return all.find(({ lang }) => lang?.startsWith(language)) ?? all[0]
+
+/** Whether a value is in the language of the page: `en-GB` is in `en`. */
+export const isInMyLanguage = (lang: string | undefined): boolean =>
+  lang?.split('-')[0]?.toLowerCase() === currentLanguage()
+
+/** The statement whose text a page shows for these predicates: one in the language of the page if there is one, otherwise the first. */
+export function shownStatement(graph: Graph | undefined, predicates: readonly string[]): Statement | undefined {
+  const all = statementsOf(graph, predicates)
+  return all.find(({ lang }) => isInMyLanguage(lang)) ?? all[0]
+}
+
+/** Says in which language the shown text is, if that is not the language of the page. */
+export function languageShown(graph: Graph, predicates: readonly string[]): string | undefined {
+  const lang = shownStatement(graph, predicates)?.lang
+  return lang === undefined || isInMyLanguage(lang) ? undefined : t('textIsIn', { language: nameOfLanguage(lang) })
+}
+
+/** The statement that a form with one field changes: one in the language of the page, otherwise one without a language. */
+export function ownStatement(graph: Graph | undefined, predicates: readonly string[]): Statement | undefined {
+  const all = statementsOf(graph, predicates)
+  return all.find(({ lang }) => isInMyLanguage(lang)) ?? all.find(({ lang }) => lang === undefined)
 }
 
 /**
@@ -53,14 +80,36 @@ export function withText(
 ): Graph {
   const shown = shownStatement(graph, predicates)
   if ((shown?.value ?? '') === text) return graph
-  if (!shown) return withTerms(graph, subject, predicates[0] ?? '', terms => [...terms, { type, value: text }])
-  return withTerms(graph, shown.subject, shown.predicate, terms =>
-    terms.flatMap((term, index) => {
-      if (index !== shown.index) return [term]
-      if (text === '') return []
-      return term.type === type || isSurelyText(term) ? [{ ...term, value: text }] : [{ type, value: text }]
-    }),
+  return shown
+    ? withTextAt(graph, shown, text, type)
+    : withTerms(graph, subject, predicates[0] ?? '', terms => [...terms, { type, value: text }])
+}
+
+/**
+ * The graph with the text of the {@link ownStatement} replaced. Where there is none, a further value is added; it has the language of the
+ * page if the other values have languages.
+ */
+export function withOwnText(graph: Graph, subject: string, predicate: string, text: string): Graph {
+  const own = ownStatement(graph, [predicate])
+  if ((own?.value ?? '') === text) return graph
+  const type = ADDRESS.test(text) ? 'uri' : 'literal'
+  if (own) return withTextAt(graph, own, text, type)
+  const hasLanguage = type === 'literal' && statementsOf(graph, [predicate]).length > 0
+  const added = { type, value: text, ...(hasLanguage ? { lang: currentLanguage() } : {}) }
+  return withTerms(graph, subject, predicate, terms => [...terms, added])
+}
+
+/** The graph with another text in one statement, or without it if the text is empty. */
+function withTextAt(graph: Graph, at: Statement, text: string, type: 'literal' | 'uri'): Graph {
+  return withTerms(graph, at.subject, at.predicate, terms =>
+    terms.flatMap((term, index) => (index === at.index ? replaced(term, text, type) : [term])),
   )
+}
+
+/** The term with another text; nothing for an empty one. Its language and datatype stay. */
+export function replaced(term: Term, text: string, type: 'literal' | 'uri' = 'literal'): readonly Term[] {
+  if (text === '') return []
+  return [term.type === type || isSurelyText(term) ? { ...term, value: text } : { type, value: text }]
 }
 
 /** Whether its author wants a text even where it looks like an address. */

@@ -2,7 +2,7 @@ import { accessIn } from './access.ts'
 import { part } from './base.ts'
 import { ask } from './api.ts'
 import { type Context, contextTitle, type ListedContext, loadContext } from './contexts.ts'
-import { escape, type Item, search } from './files.ts'
+import { escape, type Item, type ItemKind, search } from './files.ts'
 import { labelsOf } from './labels.ts'
 import { namesOf } from './principals.ts'
 import type { Me } from './session.ts'
@@ -11,6 +11,7 @@ import { FIRST_CONTEXTS } from '../preloads.ts'
 
 const MAX_RECENT = 6
 const MAX_SHARED = 6
+const WRITING = ['administer', 'writeresource']
 
 /** A file and the title of the context that it is in. */
 export interface RecentItem {
@@ -21,7 +22,9 @@ export interface RecentItem {
 /** The files that the user created or changed last. @throws {Problem} */
 export async function loadRecent({ id, baseUri }: Me, signal: AbortSignal): Promise<readonly RecentItem[]> {
   const own = escape(`${baseUri}_principals/resource/${id}`)
-  const query = `entryType:Local AND graphType:None AND size:* AND (creator:${own} OR contributors:${own})`
+  // An entry without a file is no work yet.
+  const hasContent = '(size:* OR graphType:String OR entryType:Link OR entryType:LinkReference)'
+  const query = `(graphType:None OR graphType:String) AND ${hasContent} AND (creator:${own} OR contributors:${own})`
   const { items } = await search(query, 'modified desc', 0, signal)
   const shown = items.slice(0, MAX_RECENT)
   const places = await labelsOf(
@@ -36,20 +39,22 @@ export interface SharedThing {
   readonly key: string
   readonly name: string
   readonly to: string
-  readonly isFolder: boolean
+  readonly kind: ItemKind
   readonly mediaType: string | undefined
   /** Names of the owners, or of who created it. */
   readonly by: readonly string[]
 }
 
-/** Contexts, files and folders that others have shared with the user, and by whom. @throws {Problem} */
+/** What others have shared with the user, and who: contexts that the user can only read, folders and files. @throws {Problem} */
 export async function loadShared(me: Me, signal: AbortSignal): Promise<readonly SharedThing[]> {
-  const path = FIRST_CONTEXTS.replace('access=write', 'access=shared').replace(/limit=\d+/, `limit=${MAX_SHARED}`)
-  const [{ contexts }, entries] = await Promise.all([
+  const path = FIRST_CONTEXTS.replace('access=write', 'access=shared')
+  const [{ contexts }, { items: entries }] = await Promise.all([
     ask<{ readonly contexts: readonly ListedContext[] }>(path, { signal }),
-    loadSharedEntries(me, signal),
+    loadSharedEntries(me, 0, signal),
   ])
-  const full = await Promise.all(contexts.map(({ contextId }) => loadContext(contextId, signal)))
+  // Those that the user can write to are among their own spaces.
+  const others = contexts.filter(({ rights = [] }) => !rights.some(right => WRITING.includes(right)))
+  const full = await Promise.all(others.slice(0, MAX_SHARED).map(({ contextId }) => loadContext(contextId, signal)))
   const things = [...full.map(context => ofContext(context, me)), ...entries.map(item => ofItem(item, me))].slice(
     0,
     MAX_SHARED,
@@ -81,21 +86,21 @@ function ofContext(context: Context, me: Me): Unnamed {
     key: contextId,
     name: contextTitle(context),
     to: `contexts/${part(contextId)}/files`,
-    isFolder: true,
+    kind: 'folder',
     mediaType: undefined,
     owners: ownersOf(context, me),
   }
 }
 
 function ofItem(item: Item, me: Me): Unnamed {
-  const { context, entryId, name, isFolder, mediaType } = item
+  const { context, entryId, name, kind, isFolder, mediaType } = item
   const creator = creatorOf(item, me)
   const place = `contexts/${part(context)}/files`
   return {
     key: `${context}/${entryId}`,
     name,
     to: isFolder ? `${place}/${part(entryId)}` : `shared?item=${part(context)}/${part(entryId)}`,
-    isFolder,
+    kind,
     mediaType,
     owners: creator === undefined ? [] : [creator],
   }

@@ -2,7 +2,7 @@ import { part } from './base.ts'
 import { ask } from './api.ts'
 import { titleIn } from './contexts.ts'
 import { escape, LABEL } from './files.ts'
-import { type Graph, shownStatement, valuesOf } from './graph.ts'
+import { type Graph, resourceIn, shownStatement, valuesOf } from './graph.ts'
 import { currentBaseUri } from './session.ts'
 
 interface Hit {
@@ -50,7 +50,8 @@ async function lookUp(places: readonly string[], signal: AbortSignal): Promise<A
 }
 
 function labelOf({ contextId, name, alias, info, metadata }: Hit): string | undefined {
-  if (contextId !== '_principals') return valuesOf(info, LABEL)[0] ?? titleIn(metadata) ?? alias ?? name
+  if (contextId !== '_principals')
+    return valuesOf(info, LABEL)[0] ?? titleIn(resourceIn(info), metadata) ?? alias ?? name
   return personLabel(shownStatement(metadata, [FULL_NAME])?.value, name)
 }
 

@@ -47,6 +47,20 @@ export function nameOfLanguage(tag: string): string {
   }
 }
 
+/** Languages that people write texts in, beside those of the pages. */
+const WRITTEN =
+  'ar bg cs da de el en es et fa fi fr ga he hr hu is it ja ko lt lv mt nb nl nn pl pt ro ru se sk sl so sv tr uk zh'
+
+/** Tag and name of the languages that a text can be in: the language of the page, the other languages of the pages, then all others by name. */
+export function languageChoices(): ReadonlyArray<readonly [tag: string, name: string]> {
+  const others = WRITTEN.split(' ')
+    .filter(tag => !tags.includes(tag))
+    .map(tag => [tag, nameOfLanguage(tag)] as const)
+    .sort(([, one], [, other]) => one.localeCompare(other, current))
+  const ofPages = [current, ...tags.filter(tag => tag !== current)]
+  return [...ofPages.map(tag => [tag, nameOfLanguage(tag)] as const), ...others]
+}
+
 /** The keys of all messages. */
 export const messageKeys = (): string[] => Object.keys(messages)
 

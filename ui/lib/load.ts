@@ -1,10 +1,14 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { createContext } from 'preact'
+import { useCallback, useContext, useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { onSignIn, Problem } from './api.ts'
 
 export type Loaded<T> =
   | { readonly state: 'loading' }
   | { readonly state: 'failed'; readonly error: unknown }
   | { readonly state: 'ready'; readonly value: T }
+
+/** Learns of each part that begins to load; `begin` returns what ends it (`components/together.tsx`). */
+export const LoadingContext = createContext<{ readonly begin: () => () => void } | undefined>(undefined)
 
 /**
  * Returns the result of `load` and a way to fetch it again. Fetches when the page is shown, when `inputs`
@@ -25,6 +29,9 @@ export function useLoaded<T>(
     )
     return () => controller.abort()
   }, [...inputs, round])
+  const loading = useContext(LoadingContext)
+  const isLoading = loaded.state === 'loading'
+  useLayoutEffect(() => (isLoading ? loading?.begin() : undefined), [isLoading])
   useEffect(() => onSignIn(() => setRound(round => round + 1)), [])
   const isUnreachable = loaded.state === 'failed' && loaded.error instanceof Problem && loaded.error.status === 0
   useEffect(() => {

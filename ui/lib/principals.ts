@@ -2,7 +2,7 @@ import { ask, Problem, type Tagged } from './api.ts'
 import { part } from './base.ts'
 import { titleIn } from './contexts.ts'
 import { escape } from './files.ts'
-import { type Graph, valuesOf } from './graph.ts'
+import { type Graph, resourceIn, valuesOf } from './graph.ts'
 import { labelsOf, personLabel } from './labels.ts'
 import { type Group, loadPortion } from './portions.ts'
 
@@ -25,30 +25,18 @@ export async function findPrincipal(name: string): Promise<string> {
   }
 }
 
-/** The name of a user or group; its id if it has no name or no longer exists; `undefined` if it is hidden. @throws {Problem} */
-async function nameOf(id: string, signal: AbortSignal): Promise<string | undefined> {
-  try {
-    return (await ask<{ readonly name: string }>(`_principals/entry/${part(id)}/name`, { signal })).name
-  } catch (error) {
-    if (error instanceof Problem && error.status === 404) return id
-    if (error instanceof Problem && error.status === 403) return undefined
-    throw error
-  }
-}
-
 /** The name of a user, group or context, which has no ETag of its own. @throws {Problem} */
 export async function loadName(path: string): Promise<Tagged<{ readonly name?: string }>> {
   return { value: await ask<{ readonly name?: string }>(path), tag: undefined, total: undefined }
 }
 
-/** Full names with user names, or names of groups, by id; without those that are hidden from the user. @throws {Problem} */
+/** Full names with user names, or names of groups, by id; without those that are hidden from the user or no longer exist. @throws {Problem} */
 export async function namesOf(ids: readonly string[], signal: AbortSignal): Promise<Map<string, string>> {
-  const place = (id: string): string => `_principals/${id}`
-  const labels = await labelsOf(ids.map(place), signal)
-  // The search leaves out principals whose metadata the user may not read.
-  const find = async (id: string) => [id, labels.get(place(id)) ?? (await nameOf(id, signal))] as const
-  const found = await Promise.all([...new Set(ids)].map(find))
-  return new Map(found.flatMap(([id, name]) => (name === undefined ? [] : [[id, name] as const])))
+  const labels = await labelsOf(
+    ids.map(id => `_principals/${id}`),
+    signal,
+  )
+  return new Map([...labels].map(([place, label]) => [place.slice(place.indexOf('/') + 1), label]))
 }
 
 /** The names of the users and groups with access to an entry, for those who administer it. @throws {Problem} */
@@ -57,9 +45,27 @@ export async function accessNames(
   entry: string,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
+  return (await loadAccess(context, entry, signal)).names
+}
+
+/** A folder that gives access to an entry. */
+export interface AccessFolder {
+  readonly entryId: string
+  readonly name?: string
+  /** Ids of users and groups by place. */
+  readonly acl: Readonly<Partial<Record<'admin' | 'rread' | 'rwrite', readonly string[]>>>
+}
+
+/** From where people have access to an entry, and their names. @throws {Problem} */
+export async function loadAccess(context: string, entry: string, signal: AbortSignal) {
   const path = `${part(context)}/access/${part(entry)}`
-  const { principals } = await ask<{ readonly principals: readonly Named[] }>(path, { signal })
-  return new Map(principals.map(({ id, name, fullName }) => [id, personLabel(fullName, name) ?? id]))
+  const { principals, folders, fromContext } = await ask<{
+    readonly principals: readonly Named[]
+    readonly folders: readonly AccessFolder[]
+    readonly fromContext: boolean
+  }>(path, { signal })
+  const names = new Map(principals.map(({ id, name, fullName }) => [id, personLabel(fullName, name) ?? id]))
+  return { names, folders, fromContext }
 }
 
 interface Named {
@@ -83,6 +89,7 @@ interface Hit {
   readonly entryId: string
   readonly name?: string
   readonly disabled?: boolean
+  readonly info: Graph
   readonly metadata?: Graph
 }
 
@@ -104,14 +111,14 @@ export async function findPeople(typed: string, among: Among, signal: AbortSigna
     `search?${parameters.toString()}`,
     { signal },
   )
-  return found.resource.children.flatMap(({ entryId, name, disabled, metadata }) =>
+  return found.resource.children.flatMap(({ entryId, name, disabled, info, metadata }) =>
     name === undefined || disabled === true
       ? []
       : [
           {
             id: entryId,
             name,
-            fullName: valuesOf(metadata, `${FOAF}name`)[0] ?? titleIn(metadata),
+            fullName: valuesOf(metadata, `${FOAF}name`)[0] ?? titleIn(resourceIn(info), metadata),
             email: valuesOf(metadata, `${FOAF}mbox`)[0]?.replace(/^mailto:/, ''),
           },
         ],

@@ -1,5 +1,6 @@
 import { ask, Problem } from './api.ts'
 import { part } from './base.ts'
+import { pickedFiles, rememberPicked, storePicked } from './picked-files.ts'
 import { mediaTypeOf, sendBody } from './send-file.ts'
 
 /** Uploads in pieces, which go on after a broken connection: a client for tus 1.0. */
@@ -10,7 +11,11 @@ export interface Unfinished {
   readonly context: string
   /** Id of the entry that gets the file. */
   readonly entry: string
+  /** Id of the folder that has the entry. */
+  readonly list?: string
   readonly fileName?: string
+  /** It is joined with others to one file. These pages begin no such upload. */
+  readonly partial?: boolean
   /** Bytes of the whole file. */
   readonly length: number
   /** Bytes that the service has. */
@@ -28,11 +33,11 @@ export const isInPieces = ({ size }: File): boolean => size > PIECE
 const pathOf = ({ context, entry, uri }: Place): string =>
   `${part(context)}/uploads/${part(entry)}/${uri.slice(uri.lastIndexOf('/') + 1)}`
 
-/** The unfinished uploads of the user. @throws {Problem} */
+/** The latest unfinished uploads of the user, as many as one would look through. @throws {Problem} */
 export async function loadUnfinished(): Promise<readonly Unfinished[]> {
-  const { items } = await ask<{ readonly items: readonly Unfinished[] }>('auth/uploads')
-  const known = picked()
-  localStorage.setItem(PICKED, JSON.stringify(items.flatMap(({ uri }) => known.find(file => file.uri === uri) ?? [])))
+  const { items } = await ask<{ readonly items: readonly Unfinished[] }>('auth/uploads?limit=100')
+  const known = pickedFiles()
+  storePicked(items.flatMap(({ uri }) => known.find(file => file.uri === uri) ?? []))
   return items
 }
 
@@ -56,7 +61,7 @@ export async function beginUpload({ context, entry, isNew }: Receiver, file: Fil
     },
   })
   const uri = begun.getResponseHeader('location') ?? ''
-  remember(uri, file)
+  rememberPicked(uri, file)
   return { uri, context, entry, fileName: name, length: file.size, received: 0 }
 }
 
@@ -137,30 +142,9 @@ function requireGone(problem: unknown): undefined {
   if (!(problem instanceof Problem && (problem.status === 404 || problem.status === 410))) throw problem
 }
 
-/** What this browser knows of a file whose upload it has begun, so that the same one is picked again. */
-interface Picked {
-  readonly uri: string
-  readonly name: string
-  readonly lastModified: number
-}
-
-const PICKED = 'uploads'
-
-function picked(): readonly Picked[] {
-  try {
-    return JSON.parse(localStorage.getItem(PICKED) ?? '[]') as readonly Picked[]
-  } catch {
-    return []
-  }
-}
-
-function remember(uri: string, { name, lastModified }: File): void {
-  localStorage.setItem(PICKED, JSON.stringify([...picked(), { uri, name, lastModified }]))
-}
-
 /** Whether this is the file whose upload is unfinished; an upload begun elsewhere is known only by name and size. */
 export function isSameFile({ uri, fileName, length }: Unfinished, file: File): boolean {
-  const known = picked().find(known => known.uri === uri)
+  const known = pickedFiles().find(known => known.uri === uri)
   if (file.size !== length) return false
   return known ? known.name === file.name && known.lastModified === file.lastModified : fileName === file.name
 }

@@ -35,6 +35,17 @@ export function setQuery(query: string, isStep: boolean): void {
   history.pushState({ scrollY }, '', address)
 }
 
+/** Changes values in the query of the address and tells the page; empty ones are left out. */
+export function changeQuery(values: Readonly<Record<string, string>>): void {
+  const query = new URLSearchParams(location.search)
+  for (const [key, value] of Object.entries(values)) {
+    if (value === '') query.delete(key)
+    else query.set(key, value)
+  }
+  setQuery(query.toString(), false)
+  changed.dispatchEvent(new Event(CHANGE))
+}
+
 /** Calls back for every change of the address that the page itself did not make. */
 export function onNavigate(listener: () => void): () => void {
   changed.addEventListener(CHANGE, listener)

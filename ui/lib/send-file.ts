@@ -1,5 +1,5 @@
 import { Problem, problemOf, signedInAgain, unreachable } from './api.ts'
-import { address } from './base.ts'
+import { address, ofScript } from './base.ts'
 
 interface Sending {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -52,8 +52,8 @@ async function send({ method, path, headers, body, signal, onSent }: Sending): P
     request.addEventListener('abort', () => reject(cancelled()))
   })
   request.open(method, address(path))
-  request.setRequestHeader('accept', 'application/json')
-  for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value)
+  for (const [name, value] of Object.entries({ ...ofScript, accept: 'application/json', ...headers }))
+    request.setRequestHeader(name, value)
   if (signal?.aborted === true) throw cancelled()
   const abort = (): void => request.abort()
   signal?.addEventListener('abort', abort, { once: true })

@@ -2,11 +2,10 @@ import { type Access, accessIn } from './access.ts'
 import { ask } from './api.ts'
 import { part } from './base.ts'
 import { type Graph, valuesOf } from './graph.ts'
-import { escape, type Item, search } from './files.ts'
+import { escape, type Item, LISTED, search, type Window } from './files.ts'
 import type { Me } from './session.ts'
 
 const HAS_MEMBER = 'http://entrystore.org/terms/hasGroupMember'
-const FILES = 'entryType:Local AND (graphType:None OR graphType:List)'
 /** Maximum number of groups in one query, because a search has a limit. */
 const MAX_GROUPS = 40
 
@@ -24,13 +23,16 @@ const anyOf = (field: string, uris: readonly string[]): string =>
 const principals = ({ baseUri }: Me, ids: readonly string[]): string[] =>
   ids.map(id => `${baseUri}_principals/resource/${id}`)
 
-/** Single files and folders of others that are shared with the user or a group of theirs. @throws {Problem} */
-export async function loadSharedEntries(me: Me, signal: AbortSignal): Promise<readonly Item[]> {
+/**
+ * Files and folders of others that are shared with the user or a group of theirs, and not what is in those folders: it has no list of its own.
+ * @throws {Problem}
+ */
+export async function loadSharedEntries(me: Me, offset: number, signal: AbortSignal): Promise<Window> {
   const named = principals(me, [me.id, ...(await groupIdsOf(me.id, signal)).slice(0, MAX_GROUPS)])
   const readers = `${anyOf('acl.resource.r', named)} OR ${anyOf('acl.resource.rw', named)}`
   const [own = ''] = principals(me, [me.id])
-  const query = `${FILES} AND (${readers}) AND NOT creator:${escape(own)} AND NOT acl.admin:${escape(own)}`
-  return (await search(query, 'modified desc', 0, signal)).items
+  const query = `${LISTED} AND (${readers}) AND NOT creator:${escape(own)} AND NOT acl.admin:${escape(own)}`
+  return await search(query, 'modified desc', offset, signal)
 }
 
 const CREATOR = 'http://purl.org/dc/terms/creator'
@@ -51,18 +53,29 @@ export interface SharedItem {
   readonly access: readonly Access[]
 }
 
+/** A part of what the user shares. */
+export interface SharedByMe {
+  readonly items: readonly SharedItem[]
+  /** Number of the files and folders shown, which the contexts on the first page do not count among. */
+  readonly shown: number
+  readonly results: number
+}
+
 /**
- * Contexts of the user, and single files and folders that they own or created, if others have access. @throws
+ * Contexts of the user, on the first page, and single files and folders that they own or created, if others are in their access list. @throws
  * {Problem}
  */
-export async function loadSharedByMe(me: Me, signal: AbortSignal): Promise<readonly SharedItem[]> {
+export async function loadSharedByMe(me: Me, offset: number, signal: AbortSignal): Promise<SharedByMe> {
   const [own = ''] = principals(me, [me.id])
-  const isShared = '(acl.admin:* OR acl.resource.r:* OR acl.resource.rw:*)'
-  const contexts = `graphType:Context AND acl.admin:${escape(own)} AND ${isShared}`
-  const entries = `${FILES} AND (creator:${escape(own)} OR acl.admin:${escape(own)}) AND ${isShared}`
+  const mine = escape(own)
+  // Of several owners the others are before or after the user in the order of their names.
+  const others = `acl.admin:[* TO ${mine}} OR acl.admin:{${mine} TO *]`
+  const isShared = `(acl.resource.r:* OR acl.resource.rw:* OR ${others})`
+  const contexts = `graphType:Context AND acl.admin:${mine} AND ${isShared}`
+  const entries = `${LISTED} AND (creator:${mine} OR acl.admin:${mine}) AND ${isShared}`
   const [ofContexts, ofEntries] = await Promise.all([
-    search(contexts, 'title asc', 0, signal),
-    search(entries, 'modified desc', 0, signal),
+    offset === 0 ? search(contexts, 'title asc', 0, signal) : { items: [], results: 0 },
+    search(entries, 'modified desc', offset, signal),
   ])
   const shared = (isContext: boolean) => (item: Item) => {
     const place = isContext
@@ -71,7 +84,8 @@ export async function loadSharedByMe(me: Me, signal: AbortSignal): Promise<reado
     const access = accessIn(item.info, place).filter(({ principal }) => principal !== me.id)
     return access.length === 0 ? [] : [{ item, isContext, access }]
   }
-  return [...ofContexts.items.flatMap(shared(true)), ...ofEntries.items.flatMap(shared(false))]
+  const items = [...ofContexts.items.flatMap(shared(true)), ...ofEntries.items.flatMap(shared(false))]
+  return { items, shown: ofEntries.items.length, results: ofEntries.results }
 }
 
 /** Contexts whose access list names the user, a group of theirs, or everyone. @throws {Problem} */

@@ -1,4 +1,4 @@
-import { address } from './base.ts'
+import { address, ofScript } from './base.ts'
 import { EXIF_BYTES, embeddedPicture } from './embedded-picture.ts'
 import { type Item, resourcePath } from './files.ts'
 
@@ -70,7 +70,7 @@ async function fetchEmbedded(item: Item, signal: AbortSignal) {
 async function fetchBytes(item: Item, length: number, signal: AbortSignal) {
   if (fetched + length > MAX_TOTAL) return undefined
   fetched += length
-  const headers = { range: `bytes=0-${length - 1}` }
+  const headers = { ...ofScript, range: `bytes=0-${length - 1}` }
   const response = await fetch(address(resourcePath(item)), { headers, signal })
   return response.ok ? new Uint8Array(await response.arrayBuffer()) : undefined
 }

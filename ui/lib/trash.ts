@@ -11,6 +11,8 @@ export interface TrashedItem {
   readonly entries: number
   readonly bytes: number
   readonly deleted: string
+  /** Id of the folder that it was in. */
+  readonly list?: string
   readonly deletedBy: { readonly id: string; readonly name?: string }
   /** When it is deleted permanently; absent if that never happens. */
   readonly expires?: string
@@ -28,8 +30,37 @@ export const TRASH_STEP = 50
 const trashPath = (context: string, entry: string): string => `${part(context)}/trash/${part(entry)}`
 
 /** @throws {Problem} */
-export const loadTrash = (context: string, offset: number, signal: AbortSignal): Promise<TrashPage> =>
-  ask<TrashPage>(`${part(context)}/trash?limit=${TRASH_STEP}&offset=${offset}`, { signal })
+export const loadTrash = (
+  context: string,
+  { offset, search }: { readonly offset: number; readonly search: string },
+  signal: AbortSignal,
+): Promise<TrashPage> => ask<TrashPage>(pagePath(context, { limit: TRASH_STEP, offset, search }), { signal })
+
+/** The largest part that the service returns at once. */
+const MAX_STEP = 100
+
+/** Everything in the trash that has a text in its name. @throws {Problem} */
+export async function loadWholeTrash(context: string, search: string): Promise<readonly TrashedItem[]> {
+  const all: TrashedItem[] = []
+  for (let results = 1; all.length < results; ) {
+    const page = await ask<TrashPage>(pagePath(context, { limit: MAX_STEP, offset: all.length, search }))
+    all.push(...page.items)
+    results = page.items.length === 0 ? 0 : page.results
+  }
+  return all
+}
+
+interface Part {
+  readonly limit: number
+  readonly offset: number
+  readonly search: string
+}
+
+function pagePath(context: string, { limit, offset, search }: Part): string {
+  const query = new URLSearchParams({ limit: String(limit), offset: String(offset) })
+  if (search !== '') query.set('query', search)
+  return `${part(context)}/trash?${query.toString()}`
+}
 
 /** Moves an item to the trash, a folder together with its content. @throws {Problem} */
 export const moveToTrash = ({ context, entryId }: Item): Promise<undefined> =>

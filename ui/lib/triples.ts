@@ -1,4 +1,5 @@
 import { Problem } from './api.ts'
+import { requireValueOf } from './literals.ts'
 import { expanded, type Graph, shortened, type Term, withTerms } from './graph.ts'
 
 /** One statement of a graph. It has no identity but its content. */
@@ -15,6 +16,9 @@ export const triplesIn = (graph: Graph): Triple[] =>
 
 const isSameTerm = (one: Term, other: Term): boolean =>
   one.type === other.type && one.value === other.value && one.lang === other.lang && one.datatype === other.datatype
+
+export const isSameTriple = (one: Triple, other: Triple): boolean =>
+  one.subject === other.subject && one.predicate === other.predicate && isSameTerm(one.object, other.object)
 
 const objectsOf = (graph: Graph, { subject, predicate }: Triple): readonly Term[] => graph[subject]?.[predicate] ?? []
 
@@ -58,7 +62,7 @@ const LANGUAGE_TAG = /^[a-z]{1,8}(?:-[a-z\d]{1,8})*$/i
 
 /**
  * The statement with what was changed. What was not changed stays as it is, its datatype too.
- * @throws {Problem} `invalid-property`, `invalid-iri` or `invalid-language-tag`
+ * @throws {Problem} `invalid-property`, `invalid-iri` or `invalid-language-tag`, or those of {@link requireValueOf}
  */
 export function changedTriple(before: Triple | undefined, subject: string, changed: Partial<TripleFields>): Triple {
   const { value, kind, language } = { ...fieldsOf(before), ...changed }
@@ -75,6 +79,7 @@ function objectOf(before: Triple | undefined, value: string, kind: string, langu
   }
   if (language === '') {
     const datatype = before?.object.datatype
+    requireValueOf(datatype, value)
     return { type: TEXT, value, ...(datatype === undefined ? {} : { datatype }) }
   }
   if (!LANGUAGE_TAG.test(language)) throw new Problem(400, { code: 'invalid-language-tag' })

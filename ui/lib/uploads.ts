@@ -54,6 +54,21 @@ export const uploadsArePaused = (): boolean => isPaused
 /** Uploads that have begun earlier or elsewhere, and need their file again. */
 export const unfinishedUploads = (): readonly Unfinished[] => unfinished
 
+let isRow = (_upload: Unfinished): boolean => false
+
+/** Those that are no rows of the folder that is shown. */
+export const unfinishedElsewhere = (): readonly Unfinished[] => unfinished.filter(upload => !isRow(upload))
+
+/** Some unfinished uploads are rows of a list. @returns a function that ends it */
+export function showAsRows(areRows: (upload: Unfinished) => boolean): () => void {
+  isRow = areRows
+  set(all)
+  return () => {
+    if (isRow === areRows) isRow = () => false
+    set(all)
+  }
+}
+
 const isInTray = ({ uri }: Unfinished): boolean => all.some(({ resumes }) => resumes?.uri === uri)
 
 /** Asks the service for unfinished uploads. They are no reason to disturb anyone, so a failure shows none. */

@@ -6,6 +6,7 @@ import { type Column, Table } from '../components/table.tsx'
 import { attempt } from '../components/toast.tsx'
 import { ask } from '../lib/api.ts'
 import { address } from '../lib/base.ts'
+import { forgetPicked } from '../lib/picked-files.ts'
 import { deviceOf } from '../lib/device.ts'
 import { t } from '../lib/language.ts'
 import { useLoaded } from '../lib/load.ts'
@@ -28,7 +29,7 @@ export function Logins() {
       kind: 'actions',
       cell: ({ token, isThis, userAgent }) =>
         isThis ? (
-          <form method="post" action={address('auth/logout')}>
+          <form method="post" action={address('auth/logout')} onSubmit={forgetPicked}>
             <Button kind="quiet" size="small" type="submit">
               {t('signOut')}
             </Button>
@@ -37,10 +38,10 @@ export function Logins() {
           <Button
             kind="quiet"
             size="small"
-            label={`${t('signOutHere')}: ${deviceOf(userAgent)}`}
+            label={`${t('endLogin')}: ${deviceOf(userAgent)}`}
             onPress={() => end({ token }, t('ended'))}
           >
-            {t('signOutHere')}
+            {t('endLogin')}
           </Button>
         ),
     },

@@ -1,5 +1,6 @@
 import { MyQuotas } from '../components/my-quotas.tsx'
 import { Page } from '../components/page.tsx'
+import { Together } from '../components/together.tsx'
 import { t } from '../lib/language.ts'
 import { AccessTokens } from './access-tokens.tsx'
 import { useSession } from '../lib/session.ts'
@@ -14,17 +15,19 @@ export function Account() {
   const { me } = useSession()
   return (
     <Page title={t('account')}>
-      <div class="columns">
-        <div class="column">
-          <WhoAmI />
-          {!me.id.startsWith('_') && <ProfileCard id={me.id} />}
+      <Together>
+        <div class="columns">
+          <div class="column">
+            <WhoAmI />
+            {!me.id.startsWith('_') && <ProfileCard id={me.id} />}
+          </div>
+          <ChangePassword />
         </div>
-        <ChangePassword />
-      </div>
-      <MyQuotas />
-      <SecondFactors />
-      <Logins />
-      <AccessTokens />
+        <MyQuotas />
+        <SecondFactors />
+        <Logins />
+        <AccessTokens />
+      </Together>
     </Page>
   )
 }

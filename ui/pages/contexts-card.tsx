@@ -14,6 +14,7 @@ import { useLoaded } from '../lib/load.ts'
 import { Link } from '../lib/router.tsx'
 import { useSession } from '../lib/session.ts'
 import { FIRST_CONTEXTS } from '../preloads.ts'
+import { Files } from './files/lazy.ts'
 
 interface Portion {
   readonly contexts: readonly ListedContext[]
@@ -31,55 +32,61 @@ interface ContextsProps {
   readonly title: string
   readonly access: Access
   readonly none: ComponentChildren
+  /** Shown below the card from the moment that the contexts are there, so that they move nothing. */
+  readonly after?: ComponentChildren
   /** What else is said of a context. */
   readonly about?: (id: string) => ComponentChildren
 }
 
 /** Contexts that the user has access to, and how full they are. */
-export function Contexts({ title, access, none, about }: ContextsProps) {
+export function Contexts({ title, access, none, after, about }: ContextsProps) {
   const { me } = useSession()
   const [loaded, again] = useLoaded(signal => loadContexts(access, 0, signal), [access])
   const [more, setMore] = useState<readonly ListedContext[]>([])
   return (
-    <Card
-      title={title}
-      aside={
-        access === 'write' &&
-        me.isAdmin && (
-          <Link class="button small" to="admin/contexts?create=yes">
-            <Icon name="plus" />
-            {t('newContext')}
-          </Link>
-        )
-      }
-    >
-      <Await loaded={loaded} again={again}>
-        {({ contexts, results }) => {
-          const shown = [...contexts, ...more]
-          const showMore = async (): Promise<void> => {
-            const portion = await loadContexts(access, shown.length)
-            setMore([...more, ...portion.contexts])
-          }
-          return (
-            <>
-              {shown.length === 0 && <p class="empty">{none}</p>}
-              <ul class="items tiles">
-                {shown.map(context => (
-                  <Tile key={context.contextId} context={context} about={about?.(context.contextId)} />
-                ))}
-              </ul>
-              {shown.length < results && (
-                <div class="buttons">
-                  <Button kind="quiet" onPress={showMore}>
-                    {t('showMore', { count: number(results - shown.length) })}
-                  </Button>
-                </div>
-              )}
-            </>
+    <>
+      <Card
+        title={title}
+        aside={
+          access === 'write' &&
+          me.isAdmin && (
+            <Link class="button small" to="admin/contexts?create=yes">
+              <Icon name="plus" />
+              {t('newContext')}
+            </Link>
           )
-        }}
-      </Await>
-    </Card>
+        }
+      >
+        <Await loaded={loaded} again={again}>
+          {({ contexts, results }) => {
+            const shown = [...contexts, ...more]
+            const showMore = async (): Promise<void> => {
+              const portion = await loadContexts(access, shown.length)
+              setMore([...more, ...portion.contexts])
+            }
+            return (
+              <>
+                {shown.length === 0 && <p class="empty">{none}</p>}
+                {/* Who is at a space may open it next; the first load stays small. */}
+                <ul class="items tiles" onPointerEnter={Files.prefetch} onFocusIn={Files.prefetch}>
+                  {shown.map(context => (
+                    <Tile key={context.contextId} context={context} about={about?.(context.contextId)} />
+                  ))}
+                </ul>
+                {shown.length < results && (
+                  <div class="buttons">
+                    <Button kind="quiet" onPress={showMore}>
+                      {t('showMore', { count: number(results - shown.length) })}
+                    </Button>
+                  </div>
+                )}
+              </>
+            )
+          }}
+        </Await>
+      </Card>
+      {loaded.state !== 'loading' && after}
+    </>
   )
 }
 

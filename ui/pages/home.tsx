@@ -4,7 +4,6 @@ import { t } from '../lib/language.ts'
 import { lazy } from '../lib/lazy.tsx'
 import { useSession } from '../lib/session.ts'
 import { Contexts } from './contexts-card.tsx'
-import { Files } from './files/lazy.ts'
 import { FilesHome } from './files-home.tsx'
 
 /** Loaded after the spaces, which people open most. */
@@ -12,12 +11,10 @@ const HomeBlocks = lazy(async () => (await import('./home-blocks.tsx')).HomeBloc
 
 /** Where the user goes on: recent files, the spaces they can write to, and what others have shared. */
 export function MyFiles() {
-  // Most users open a context next.
-  useEffect(Files.prefetch, [])
+  useEffect(HomeBlocks.prefetch, [])
   return (
     <FilesHome title={t('myFiles')}>
-      <Contexts title={t('contexts')} access="write" none={<NoSpace />} />
-      <HomeBlocks />
+      <Contexts title={t('contexts')} access="write" none={<NoSpace />} after={<HomeBlocks />} />
     </FilesHome>
   )
 }

@@ -1,4 +1,5 @@
-import { type Caller, type RequireFresh, requireNoToken } from '../../accounts/caller.ts'
+import { type RequireFresh, requireNoToken } from '../../accounts/caller-guards.ts'
+import type { Caller } from '../../accounts/caller.ts'
 import { groupsOf } from '../../accounts/groups.ts'
 import { ADMINS } from '../../accounts/users.ts'
 import { CONTEXTS, PRINCIPALS, principalUri } from '../../model/addresses.ts'
@@ -38,8 +39,8 @@ async function canMakeAdmins(queries: Queries, principals: readonly string[]): P
 }
 
 /**
- * Checks a change of the members of a group, or of its name, by which identity providers give memberships. With such a group it could
- * make a lasting administrator.
+ * Checks a change of the members or the name of a group from which identity providers take memberships. Through such a group, an access
+ * token or a stale session could create a lasting administrator.
  * @throws {Forbidden} `access-token-scope` (D24.5), `fresh-sign-in-required` (D28.6)
  */
 export async function requireMayAppoint(

@@ -6,7 +6,7 @@ import { requires } from '../../model/rights.ts'
 import type { Database } from '../../stores/database.ts'
 import type { Changes } from '../changes.ts'
 import { describeFile, requireHoldsFile, uploadEvent } from '../file-description.ts'
-import type { ResourceKind } from '../resource-kind.ts'
+import type { ResourceKind, ResourceReads } from '../resource-kind.ts'
 
 export interface FileDependencies {
   readonly changes: Changes
@@ -16,15 +16,19 @@ export interface FileDependencies {
 const uploading = requires('writeresource', 'upload to this entry')
 const removing = requires('writeresource', 'delete the file of this entry')
 
-/** A file, or no resource yet (W3.8.1, D7). */
-export const fileKind = ({ changes, files }: FileDependencies): ResourceKind => ({
-  isCreatable: true,
+export const fileReads: ResourceReads = {
   async view(_caller, _target, { sha256 }) {
     return { form: 'value', value: sha256 === undefined ? {} : { sha256 } }
   },
   async content() {
     return { form: 'file' }
   },
+}
+
+/** A file, or no resource yet (W3.8.1, D7). */
+export const fileKind = ({ changes, files }: FileDependencies): ResourceKind => ({
+  ...fileReads,
+  isCreatable: true,
   /** Checks right and precondition before any byte is requested, and again when the file has arrived. */
   async write(caller, target, body, { file: precondition }) {
     uploading(caller, target)
@@ -58,9 +62,7 @@ export const fileKind = ({ changes, files }: FileDependencies): ResourceKind => 
   },
 })
 
-/** The result of a pipeline. Only an import brings these, and their files. */
-export const pipelineResultKind = (database: Database): ResourceKind => ({
-  isCreatable: false,
+export const pipelineResultReads = (database: Database): ResourceReads => ({
   async view() {
     return { form: 'value', value: {} }
   },
@@ -68,6 +70,12 @@ export const pipelineResultKind = (database: Database): ResourceKind => ({
     if (await findFile(database, entry)) return { form: 'file' }
     return { form: 'json', isVersioned: true, read: async () => ({}) }
   },
+})
+
+/** The result of a pipeline, where it is in this store. Only an import brings these, and their files. */
+export const pipelineResultKind = (reads: ResourceReads): ResourceKind => ({
+  ...reads,
+  isCreatable: false,
   async write() {
     throw new WrongMethod('Writing this resource', ['GET', 'HEAD'])
   },

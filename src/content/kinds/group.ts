@@ -1,4 +1,5 @@
-import type { Caller, RequireFresh } from '../../accounts/caller.ts'
+import type { RequireFresh } from '../../accounts/caller-guards.ts'
+import type { Caller } from '../../accounts/caller.ts'
 import { findGroup, type Group, insertGroup, membersOf, renameGroup, setMembers } from '../../accounts/groups.ts'
 import { deletePrincipal, findUser, listUserIds, requireName, GUEST, USERS } from '../../accounts/users.ts'
 import { Forbidden, InvalidInput, NotFound } from '../../base/errors.ts'
@@ -7,25 +8,35 @@ import { PRINCIPALS } from '../../model/addresses.ts'
 import { ResponseBudget } from '../../model/response-budget.ts'
 import { type EntryInContext, requireRight, requires } from '../../model/rights.ts'
 import type { Database } from '../../stores/database.ts'
-import { type Changes, type EntryWriter, membersChange } from '../changes.ts'
+import { membersChange } from '../change-events.ts'
+import type { Changes, EntryWriter } from '../changes.ts'
 import type { EntryLoader } from '../entry-loader.ts'
-import type { EntryView, CreateResourceInput, MemberViewer, ResourceKind, ResourceView } from '../resource-kind.ts'
+import type {
+  EntryView,
+  CreateResourceInput,
+  MemberViewer,
+  ResourceKind,
+  ResourceReads,
+  ResourceView,
+} from '../resource-kind.ts'
 import { isObject } from '../../base/json.ts'
 import { requireMayAppoint } from './account-guards.ts'
 import { groupNameFor, requireDistinct, requireIds, requireText } from '../values.ts'
 import { findEntryHead } from '../entry-records.ts'
 
-export interface GroupDependencies {
+export interface GroupReadDependencies {
   readonly database: Database
   readonly loader: EntryLoader
+}
+
+export interface GroupDependencies {
   readonly changes: Changes
   readonly requireFresh: RequireFresh
 }
 
 const changing = requires('writeresource', 'change the members of this group')
 
-/** A group of users (W2.6, W3.8). */
-export function groupKind({ database, loader, changes, requireFresh }: GroupDependencies): ResourceKind {
+export function groupReads({ database, loader }: GroupReadDependencies): ResourceReads {
   /** With the data of those members that the caller may read. */
   const describe = async (
     caller: Caller,
@@ -44,6 +55,25 @@ export function groupKind({ database, loader, changes, requireFresh }: GroupDepe
     return { form: 'group', name: group.name, members }
   }
   return {
+    async view(caller, target, { presenter }) {
+      const group = await findGroup(database, target.entry.id)
+      return group && (await describe(caller, target, group, presenter))
+    },
+    async content(caller, target, presenter) {
+      const read = async (): Promise<ResourceView> => {
+        const group = await findGroup(database, target.entry.id)
+        if (!group) throw new NotFound('not-found', 'There is no such group.')
+        return await describe(caller, target, group, presenter)
+      }
+      return { form: 'view', isVersioned: false, read }
+    },
+  }
+}
+
+/** A group of users (W2.6, W3.8). */
+export function groupKind({ changes, requireFresh }: GroupDependencies, reads: ResourceReads): ResourceKind {
+  return {
+    ...reads,
     isCreatable: true,
     home: PRINCIPALS,
     initialAcl: groupAcl,
@@ -68,18 +98,6 @@ export function groupKind({ database, loader, changes, requireFresh }: GroupDepe
       await insertGroup(writer.tx, { id: entry.id, name })
       writer.record({ event: 'group-created', detail: detailOf(entry.id, name) })
       return entry
-    },
-    async view(caller, target, { presenter }) {
-      const group = await findGroup(database, target.entry.id)
-      return group && (await describe(caller, target, group, presenter))
-    },
-    async content(caller, target, presenter) {
-      const read = async (): Promise<ResourceView> => {
-        const group = await findGroup(database, target.entry.id)
-        if (!group) throw new NotFound('not-found', 'There is no such group.')
-        return await describe(caller, target, group, presenter)
-      }
-      return { form: 'view', isVersioned: false, read }
     },
     /** The body contains the ids of the new members in their new order. */
     async write(caller, target, body, { entry: precondition }) {
@@ -133,7 +151,14 @@ export async function joinGroup(
   }
   requireRight(maker, 'writeresource', { entry, contextEntry }, 'change the members of this group')
   await requireMayAppoint(tx, maker, group, requireFresh)
+  await addMember(writer, group, user.id)
+}
+
+/** Adds the user at the end of the group unless they are a member already. */
+export async function addMember(writer: EntryWriter, group: string, userId: string): Promise<void> {
+  const { tx } = writer
   const members = await membersOf(tx, group)
-  writer.record(membersChange(group, members, [...members, user.id]))
-  await setMembers(tx, group, [...members, user.id])
+  if (members.includes(userId)) return
+  writer.record(membersChange(group, members, [...members, userId]))
+  await setMembers(tx, group, [...members, userId])
 }

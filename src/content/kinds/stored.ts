@@ -2,21 +2,25 @@ import type { Caller } from '../../accounts/caller.ts'
 import type { Entry } from '../../model/entry.ts'
 import { type EntryInContext, requires } from '../../model/rights.ts'
 import type { Changes } from '../changes.ts'
-import type { ResourceConditions, ResourceKind, Written } from '../resource-kind.ts'
+import type { ResourceConditions, ResourceKind, ResourceReads, Written } from '../resource-kind.ts'
 import { type Read, requireText } from '../values.ts'
 import type { Graph } from '../../graph/graph.ts'
 
-/** A text, stored in the row of its entry (W3.8.2). */
-export const textKind = (changes: Changes): ResourceKind => ({
-  isCreatable: true,
-  async create(_writer, { entry, body }) {
-    return { ...entry, content: body.resource === undefined ? '' : requireText(body.resource, 'resource') }
-  },
+export const textReads: ResourceReads = {
   async view(_caller, { entry }) {
     return { form: 'value', value: entry.content ?? '' }
   },
   async content(_caller, { entry }) {
     return { form: 'text', isVersioned: true, read: () => entry.content ?? '' }
+  },
+}
+
+/** A text, stored in the row of its entry (W3.8.2). */
+export const textKind = (changes: Changes): ResourceKind => ({
+  ...textReads,
+  isCreatable: true,
+  async create(_writer, { entry, body }) {
+    return { ...entry, content: body.resource === undefined ? '' : requireText(body.resource, 'resource') }
   },
   async write(caller, target, body, conditions) {
     const read = async (): Promise<string> => requireText(await body.text(), 'body')
@@ -44,17 +48,21 @@ async function writeContent(
 
 const graphIn = ({ content }: Entry): Graph => JSON.parse(content ?? '{}') as Graph
 
-/** An RDF graph, stored in the row of its entry; also a pipeline, which is kept but not run. */
-export const graphKind = (changes: Changes): ResourceKind => ({
-  isCreatable: true,
-  async create(_writer, { entry, body }) {
-    return { ...entry, content: JSON.stringify(body.resource ?? {}) }
-  },
+export const graphReads: ResourceReads = {
   async view(_caller, { entry }) {
     return { form: 'graph', graph: graphIn(entry) }
   },
   async content(_caller, { entry }) {
     return { form: 'graph', isVersioned: true, read: () => graphIn(entry) }
+  },
+}
+
+/** An RDF graph, stored in the row of its entry; also the steps of a pipeline. */
+export const graphKind = (changes: Changes): ResourceKind => ({
+  ...graphReads,
+  isCreatable: true,
+  async create(_writer, { entry, body }) {
+    return { ...entry, content: JSON.stringify(body.resource ?? {}) }
   },
   async write(caller, target, body, conditions) {
     const read = async (): Promise<string> => JSON.stringify(await body.graph(target.entry))

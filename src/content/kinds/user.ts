@@ -1,14 +1,8 @@
-import {
-  type Caller,
-  denied,
-  isAdmin,
-  opensContext,
-  requireAdmin,
-  type RequireFresh,
-  requireNoToken,
-} from '../../accounts/caller.ts'
+import { isLinked } from '../../accounts/provider-links.ts'
+import { denied, isAdmin, requireAdmin, type RequireFresh, requireNoToken } from '../../accounts/caller-guards.ts'
+import type { Caller } from '../../accounts/caller.ts'
+import { opensContext } from '../../accounts/token-scopes.ts'
 import type { AuditEntry } from '../../accounts/audit.ts'
-import { countedUser, type Lockout } from '../../accounts/lockout.ts'
 import type { Login } from '../../accounts/login.ts'
 import type { PasswordRules } from '../../accounts/password-rules.ts'
 import type { Passwords } from '../../accounts/passwords.ts'
@@ -19,15 +13,13 @@ import {
   forgetWrongPasswords,
   GUEST,
   insertUser,
-  isLinked,
   requireName,
   type User,
   type UserChange,
 } from '../../accounts/users.ts'
 import type { Sessions } from '../../accounts/sessions.ts'
 import { forgetDevices } from '../../accounts/trusted-devices.ts'
-import { Forbidden, InvalidInput, NotFound } from '../../base/errors.ts'
-import type { Milliseconds } from '../../base/units.ts'
+import { Conflict, Forbidden, InvalidInput } from '../../base/errors.ts'
 import type { Database, Queries } from '../../stores/database.ts'
 import { requireHomeContext } from '../contexts.ts'
 import type { Changes, EntryWriter } from '../changes.ts'
@@ -35,35 +27,13 @@ import { forgetUserQuota } from '../../files/quota-owners.ts'
 import { userAcl } from '../../model/entry.ts'
 import { PRINCIPALS } from '../../model/addresses.ts'
 import { type AccessCheck, may } from '../../model/rights.ts'
-import type { ResourceKind } from '../resource-kind.ts'
+import type { ResourceKind, ResourceReads } from '../resource-kind.ts'
+import { getUser } from './user-reads.ts'
 import { requireMayEnable } from './account-guards.ts'
 import { joinGroup } from './group.ts'
 import { isObject, jsonTypeOf } from '../../base/json.ts'
 import { requirePasswordText, requireText } from '../values.ts'
-import { isLanguageTag } from '../../base/text.ts'
-
-/** The user resource as clients see it (W2.6). */
-interface UserDescription {
-  readonly name?: string
-  readonly homecontext?: string
-  readonly language?: string
-  readonly disabled?: true
-  /** Shown to administrators: the user must choose a new password at the next sign-in (D33). */
-  readonly temporaryPassword?: true
-  /** End of a temporary lockout, UTC without a zone. */
-  readonly disabledUntil?: string
-  readonly customProperties: Readonly<Record<string, string>>
-}
-
-const describeUser = (caller: Caller, user: User, lockedUntil: Milliseconds | undefined): UserDescription => ({
-  ...(user.name === undefined ? {} : { name: user.name }),
-  ...(user.homeContext === undefined ? {} : { homecontext: user.homeContext }),
-  ...(user.language === undefined ? {} : { language: user.language }),
-  ...(user.disabled ? { disabled: true } : {}),
-  ...(user.hasTemporaryPassword && isAdmin(caller) ? { temporaryPassword: true } : {}),
-  ...(lockedUntil === undefined ? {} : { disabledUntil: new Date(lockedUntil).toISOString().replace(/Z$/, '') }),
-  customProperties: user.customProperties,
-})
+import { readFlag, readLanguage, readProperties } from './user-members.ts'
 
 export interface UserDependencies {
   readonly database: Database
@@ -72,7 +42,6 @@ export interface UserDependencies {
   readonly passwords: Passwords
   readonly passwordRules: PasswordRules
   readonly sessions: Sessions
-  readonly lockout: Lockout
   readonly requireFresh: RequireFresh
 }
 
@@ -98,18 +67,12 @@ type Wish = Readonly<Partial<Record<(typeof members)[number], unknown>>>
 /**
  * A user: name, password, language, home context, custom properties, and members that only administrators change (W2.6).
  */
-export function userKind(deps: UserDependencies, { requireCurrentPassword }: UserOptions): ResourceKind {
-  const { database, changes, login, passwords, passwordRules, sessions, lockout, requireFresh } = deps
-
-  const describe = async (caller: Caller, user: User): Promise<UserDescription> =>
-    describeUser(caller, user, await lockout.lockedUntil(countedUser(user)))
-
-  /** @throws {NotFound} */
-  const get = async (id: string, queries: Queries = database): Promise<User> => {
-    const user = await findUser(queries, id)
-    if (!user) throw new NotFound('not-found', `There is no user "${id}".`)
-    return user
-  }
+export function userKind(
+  deps: UserDependencies,
+  { requireCurrentPassword }: UserOptions,
+  reads: ResourceReads,
+): ResourceKind {
+  const { database, changes, login, passwords, passwordRules, sessions, requireFresh } = deps
 
   const requireCurrent = async ({ user, client }: Caller, current: unknown): Promise<void> => {
     if (current === undefined || current === '') {
@@ -146,6 +109,7 @@ export function userKind(deps: UserDependencies, { requireCurrentPassword }: Use
   }
 
   return {
+    ...reads,
     isCreatable: true,
     home: PRINCIPALS,
     initialAcl: userAcl,
@@ -163,7 +127,7 @@ export function userKind(deps: UserDependencies, { requireCurrentPassword }: Use
     },
     async prepare({ resource }, caller) {
       if (!isObject(resource) || resource['password'] === undefined) return undefined
-      // The same as setting the password of a user.
+      // As for a change of password: a user with a known password would outlive the access token.
       requireNoToken(caller, 'create a user with a password')
       requireFresh(caller)
       const password = requirePasswordText(resource['password'], 'password')
@@ -176,20 +140,12 @@ export function userKind(deps: UserDependencies, { requireCurrentPassword }: Use
       for (const group of request.groupUris) await joinGroup(writer, making, group, requireFresh)
       return entry
     },
-    async view(caller, { entry }) {
-      const user = await findUser(database, entry.id)
-      return { form: 'value', value: user ? await describe(caller, user) : {} }
-    },
-    /** A lockout changes what is shown without a change of the entry. */
-    async content(caller, { entry }) {
-      return { form: 'json', isVersioned: false, read: async () => await describe(caller, await get(entry.id)) }
-    },
     /**
      * Applies all of the request or nothing (D5.4). The right is checked before the current password, so that a caller cannot
      * test another user's password here (D5.3).
      */
     async write(caller, target, body, { entry: precondition }) {
-      const user = await get(target.entry.id)
+      const user = await getUser(database, target.entry.id)
       mayChange(caller, target)
       const wish = readWish(await body.json())
       requireAllowed(caller, user, wish)
@@ -205,7 +161,7 @@ export function userKind(deps: UserDependencies, { requireCurrentPassword }: Use
       const conditions = { check: mayChange, precondition }
       const entry = await changes.change(caller, target, conditions, async (entry, writer) => {
         const { tx } = writer
-        const now = await get(entry.id, tx)
+        const now = await getUser(tx, entry.id)
         requireAllowed(writer.caller, now, wish)
         if (now.disabled && change.disabled === false) await requireMayEnable(tx, writer.caller, now.id)
         if (change.password !== undefined) {
@@ -216,7 +172,7 @@ export function userKind(deps: UserDependencies, { requireCurrentPassword }: Use
           // not lock the user out.
           if (!isSelf(caller, now)) await forgetWrongPasswords(tx, now.id)
         }
-        await changeUser(tx, now, change, own?.token)
+        await refusingTakenName(changeUser(tx, now, change, own?.token))
         for (const event of eventsOf(now, change)) writer.record(event)
         return entry
       })
@@ -227,8 +183,8 @@ export function userKind(deps: UserDependencies, { requireCurrentPassword }: Use
     async remove(writer, { id }) {
       requireFresh(writer.caller)
       const user = await findUser(writer.tx, id)
-      await deletePrincipal(writer.tx, id)
       await forgetUserQuota(writer.tx, id)
+      await deletePrincipal(writer.tx, id)
       if (user) writer.record({ event: 'user-deleted', userId: id, userName: user.name })
     },
     async removed({ id }) {
@@ -315,7 +271,10 @@ function requireAllowed(caller: Caller, user: User, wish: Wish): void {
   const disables = wish.disabled !== undefined && readFlag(wish.disabled, 'disabled') !== user.disabled
   if (disables && !isAdmin(caller)) throw denied(caller, 'disable or enable a user')
   if (disables && (user.id === caller.user.id || user.id.startsWith('_'))) {
-    throw new InvalidInput('invalid-value', 'Users cannot disable themselves or a system user.')
+    throw new InvalidInput(
+      'invalid-value',
+      `Nobody can disable ${user.id.startsWith('_') ? `the system user ${user.name}` : 'their own account'}.`,
+    )
   }
 }
 
@@ -360,41 +319,12 @@ async function insertRequestedUser(
 const requireOptionalName = ({ name }: Wish): string | undefined =>
   typeof name === 'string' ? requireName(name) : undefined
 
-/** Parses the members of a user resource, for a creation and for a change (W2.6). */
-
-const MAX_PROPERTIES_BYTES = 65_536
-
-/** Parses a member that is true or false. @throws {InvalidInput} `invalid-value`, like the functions below */
-function readFlag(value: unknown, member: string): boolean {
-  if (value === true || value === 'true') return true
-  if (value === false || value === 'false') return false
-  throw new InvalidInput('invalid-value', `\`${member}\` must be true or false, but is ${jsonTypeOf(value)}.`)
-}
-
-/** Parses a language tag; an empty one clears the language. */
-function readLanguage(value: unknown): string | undefined {
-  const language = requireText(value, 'language').trim()
-  if (language === '') return undefined
-  if (!isLanguageTag(language)) {
-    throw new InvalidInput(
-      'invalid-value',
-      `\`language\` must be a language tag such as en or pt-BR, but is "${language.slice(0, 40)}".`,
-    )
+/** Clients of this address know 400 for it; only the addresses of names have 409. */
+async function refusingTakenName<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof Conflict) || error.code !== 'name-taken') throw error
+    throw new InvalidInput('invalid-name', error.message, { cause: error })
   }
-  return language
-}
-
-function readProperties(value: unknown, userId: string): Readonly<Record<string, string>> {
-  const what = `\`customProperties\` must be an object of texts, but is ${jsonTypeOf(value)}.`
-  if (!isObject(value)) throw new InvalidInput('invalid-value', what)
-  const entries = Object.entries(value).map(
-    ([key, text]) => [key, requireText(text, `customProperties.${key}`)] as const,
-  )
-  if (Buffer.byteLength(JSON.stringify(entries)) > MAX_PROPERTIES_BYTES) {
-    throw new InvalidInput(
-      'invalid-value',
-      `The custom properties of user ${userId} exceed ${MAX_PROPERTIES_BYTES} bytes.`,
-    )
-  }
-  return Object.fromEntries(entries)
 }

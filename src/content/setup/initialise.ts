@@ -1,4 +1,5 @@
 import { insertGroup, setHomeContext, setMembers } from '../../accounts/groups.ts'
+import type { Passwords } from '../../accounts/passwords.ts'
 import { ADMIN, ADMINS, GUEST, insertUser, systemNames, USERS } from '../../accounts/users.ts'
 import type { Ledger } from '../../files/quota-ledger.ts'
 import type { Database, Queries } from '../../stores/database.ts'
@@ -23,8 +24,9 @@ interface Initialisation {
   readonly database: Database
   readonly changes: Changes
   readonly ledger: Ledger
-  /** Hashes the passwords of the test users, if the store gets test data; called only for a new store. */
-  readonly testHashes: () => Promise<TestHashes | undefined>
+  readonly withTestData: boolean
+  /** Hashes the passwords of the test users. */
+  readonly passwords: Pick<Passwords, 'hash'>
 }
 
 const isInitialised = async (queries: Queries): Promise<boolean> => (await findContext(queries, CONTEXTS)) !== undefined
@@ -36,12 +38,14 @@ const isInitialised = async (queries: Queries): Promise<boolean> => (await findC
 export async function initialise(options: Initialisation): Promise<boolean> {
   const { database, changes, ledger } = options
   if (await isInitialised(database)) return false
-  const testHashes = await options.testHashes()
+  const testHashes = options.withTestData ? await hashTestPasswords(options.passwords) : undefined
   return await changes.run(undefined, async writer => {
     const { tx, now } = writer
     if (await isInitialised(tx)) return false
-    const insert = (context: string, id: string, graphType: GraphType): Promise<void> =>
-      writer.insert(newEntry({ context, id, graphType, by: undefined, now, acl: { mread: everybody } }))
+    const insert = async (context: string, id: string, graphType: GraphType, said?: Said): Promise<void> => {
+      const entry = newEntry({ context, id, graphType, by: undefined, now, acl: { mread: everybody } })
+      await writer.insert(said ? { ...entry, metadata: graphText({ [resourceOf(entry)]: said }) } : entry)
+    }
 
     for (const context of [CONTEXTS, PRINCIPALS]) {
       await insertContext(tx, context, context)
@@ -50,15 +54,29 @@ export async function initialise(options: Initialisation): Promise<boolean> {
     for (const context of [CONTEXTS, PRINCIPALS]) await insert(CONTEXTS, context, 'SystemContext')
     for (const id of [GUEST, ADMIN] as const) {
       await insertUser(tx, { id, name: systemNames[id] })
-      await insert(PRINCIPALS, id, 'User')
+      await insert(PRINCIPALS, id, 'User', described[id])
     }
     for (const id of [ADMINS, USERS] as const) {
       await insertGroup(tx, { id, name: systemNames[id] })
-      await insert(PRINCIPALS, id, 'Group')
+      await insert(PRINCIPALS, id, 'Group', described[id])
     }
     if (testHashes) await insertTestData(writer, ledger, testHashes)
     return true
   })
+}
+
+const english = (text: string): Term => ({ type: 'literal', value: text, lang: 'en' })
+const describe = (title: string, description: string): Said => ({
+  [dct.title]: [english(title)],
+  [dct.description]: [english(description)],
+})
+
+/** What clients show in place of the ids. A step of the schema has the same for older stores. */
+const described: Readonly<Record<typeof ADMIN | typeof GUEST | typeof ADMINS | typeof USERS, Said>> = {
+  [ADMIN]: describe('Admin user', 'Has all rights.'),
+  [GUEST]: describe('Guest user', 'Stands for everyone who has not signed in.'),
+  [ADMINS]: describe('Administrators', 'Members of this group have all rights.'),
+  [USERS]: describe('All users', 'Everyone who has signed in is a member of this group.'),
 }
 
 /** Publicly known passwords; they meet the default rules (W5.1). */
@@ -67,13 +85,12 @@ type TestUser = keyof typeof passwords
 type TestHashes = Readonly<Record<TestUser, string>>
 
 /** Runs before the transaction begins, because hashing is slow. */
-export const hashTestPasswords = async (hash: (password: string) => Promise<string>): Promise<TestHashes> => ({
-  donald: await hash(passwords.donald),
-  daisy: await hash(passwords.daisy),
-  mickey: await hash(passwords.mickey),
+const hashTestPasswords = async (hasher: Pick<Passwords, 'hash'>): Promise<TestHashes> => ({
+  donald: await hasher.hash(passwords.donald),
+  daisy: await hasher.hash(passwords.daisy),
+  mickey: await hasher.hash(passwords.mickey),
 })
 
-const english = (text: string): Term => ({ type: 'literal', value: text, lang: 'en' })
 const titled = (title: string, subject?: string): Said => ({
   [dct.title]: [english(title)],
   ...(subject === undefined ? {} : { [dct.subject]: [literal(subject)] }),

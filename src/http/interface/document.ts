@@ -1,4 +1,5 @@
 import { errorCodes, type ErrorCode } from '../../base/error-codes.ts'
+import type { ErrorStatus } from '../../base/error-text.ts'
 import {
   type Answer,
   type Parameter,
@@ -9,7 +10,6 @@ import {
 } from './route.ts'
 import type { Content } from './bodies.ts'
 import { type JsonSchema, named, openObject, type Schema, text, integer } from './schema.ts'
-import type { ProblemStatus } from '../problem.ts'
 
 /** Operations by path and method, and the schemas that they refer to. */
 export interface Paths {
@@ -41,10 +41,12 @@ export function describePaths(routes: readonly RouteDefinition[], everyRoute = r
     if (!known.has(id)) throw new TypeError(`A link leads to the operation "${id}", which no route declares.`)
     return offered.has(id)
   }
-  const paths: Record<string, Record<string, unknown>> = {}
+  const paths: Record<string, Record<string, Operation>> = {}
   for (const route of described) {
     const path = (paths[templateOf(route.url)] ??= {})
-    path[route.method.toLowerCase()] = describe(route, isOffered)
+    const method = route.method.toLowerCase()
+    const operation = describe(route, isOffered)
+    path[method] = route.parameter === undefined ? operation : withVariant(path[method], operation)
   }
   return { paths, schemas: definitionsOf(described) }
 }
@@ -96,7 +98,7 @@ function describe(route: Described, isOffered: (id: string) => boolean): Record<
     summary,
     ...(prose.length > 0 ? { description: prose.join('\n\n') } : {}),
     parameters: [
-      ...[...url.matchAll(/:(\w+)/g)].map(([, name = '']) => describePathPart(name, description)),
+      ...[...url.matchAll(/:(\w+)/g)].map(([, name = '']) => describePathParameter(name, description)),
       ...Object.entries(query).map(([name, parameter]) => describeParameter(name, parameter)),
       ...conditionalHeaders(description),
       { $ref: '#/components/parameters/ignoreAuth' },
@@ -111,8 +113,40 @@ function describe(route: Described, isOffered: (id: string) => boolean): Record<
   }
 }
 
+type Operation = ReturnType<typeof describe>
+interface Responses {
+  readonly [status: string]: { readonly description?: unknown; readonly content?: object; readonly headers?: object }
+}
+
+/**
+ * Merges two routes of an address into one operation, because OpenAPI allows only one: a parameter chooses which route answers.
+ * @throws {TypeError} for a variant of no operation
+ */
+function withVariant(main: Operation | undefined, variant: Operation): Operation {
+  if (main === undefined) throw new TypeError(`The operation "${String(variant['operationId'])}" is a variant of none.`)
+  const parts = <T>(name: string): readonly T[] => [main[name], variant[name]] as readonly T[]
+  const [own = [], added = []] =
+    parts<ReadonlyArray<{ readonly name?: string; readonly required?: boolean }>>('parameters')
+  const [answers = {}, others = {}] = parts<Responses>('responses')
+  const names = new Set(own.map(({ name }) => name))
+  const responses = Object.entries(others).map(([status, { content, headers, ...other }]) => {
+    const answer = answers[status]
+    if (!answer) return [status, { ...other, ...(headers ? { headers } : {}), ...(content ? { content } : {}) }]
+    return [status, { ...answer, ...(content ? { content: { ...answer.content, ...content } } : {}) }]
+  })
+  return {
+    ...main,
+    description: parts<string | undefined>('description')
+      .filter(part => part !== undefined)
+      .join('\n\n'),
+    // Parameters that the variant requires are optional in the operation as a whole.
+    parameters: [...own, ...added.filter(({ name }) => !names.has(name)).map(one => ({ ...one, required: false }))],
+    responses: { ...answers, ...Object.fromEntries(responses) },
+  }
+}
+
 /** The meaning of the path parameters. */
-const pathParts: Readonly<
+const pathParameters: Readonly<
   Record<string, { readonly description: string; readonly schema: JsonSchema; example: string }>
 > = {
   context: {
@@ -127,8 +161,8 @@ const pathParts: Readonly<
   },
 }
 
-function describePathPart(name: string, { path = {} }: Description): Record<string, unknown> {
-  const { description, schema, example } = { ...pathParts[name], ...path[name] }
+function describePathParameter(name: string, { path = {} }: Description): Record<string, unknown> {
+  const { description, schema, example } = { ...pathParameters[name], ...path[name] }
   return { name, in: 'path', required: true, description, schema, example }
 }
 
@@ -201,7 +235,7 @@ function describeRefusals(route: Described): Record<string, unknown> {
   return { ...Object.fromEntries(declared), default: { description: 'Refused.', content } }
 }
 
-const describeCodes = (codes: readonly (keyof typeof errorCodes)[]): string =>
+const describeCodes = (codes: readonly ErrorCode[]): string =>
   codes.length === 0 ? 'Refused.' : codes.map(code => `\`${code}\`: ${errorCodes[code].help}`).join(' ')
 
 function definitionsOf(routes: readonly Described[]): Record<string, JsonSchema> {
@@ -220,10 +254,10 @@ const general: Refusals = { 401: ['not-signed-in'], 403: ['not-allowed'], 404: [
  * The error responses of an operation by status: the declared ones, and those that follow from the rest of
  * its declaration.
  */
-export function refusalsOf({ description }: Described): ReadonlyMap<ProblemStatus, readonly ErrorCode[]> {
+export function refusalsOf({ description }: Described): ReadonlyMap<ErrorStatus, readonly ErrorCode[]> {
   const { refusals = {}, requires, body, query, conditional } = description
-  const found = new Map<ProblemStatus, readonly ErrorCode[]>()
-  const add = (status: ProblemStatus, codes: readonly ErrorCode[]): void => {
+  const found = new Map<ErrorStatus, readonly ErrorCode[]>()
+  const add = (status: ErrorStatus, codes: readonly ErrorCode[]): void => {
     found.set(status, [...new Set([...(found.get(status) ?? []), ...codes])])
   }
   if (requires) add(401, ['not-signed-in'])
@@ -238,19 +272,22 @@ export function refusalsOf({ description }: Described): ReadonlyMap<ProblemStatu
   if (body?.types.includes('text/turtle')) add(413, ['graph-too-large'])
   if (conditional) add(412, ['precondition-failed'])
   for (const [key, codes] of Object.entries(refusals)) {
-    const status = Number(key) as ProblemStatus
+    const status = Number(key) as ErrorStatus
     add(status, codes.length > 0 ? codes : (general[status] ?? []))
   }
   return new Map([...found].sort(([a], [b]) => a - b))
 }
 
+/** The same body has the name that the client accepts (D1.4). */
+export const problemTypes: readonly string[] = ['application/problem+json', 'application/json']
+
 /**
- * The media types of error responses: pages for addresses that people visit, and for operations that return
- * only pages.
+ * The media types of error responses: a problem, under the name `application/json` for programs that accept only that; pages for addresses
+ * that people visit, and for operations that return only pages.
  */
 export function refusalTypes({ htmlErrors, description }: Described): readonly string[] {
-  const problem = 'application/problem+json'
-  return htmlErrors || description.refusedAs !== undefined ? [problem, 'text/html'] : [problem]
+  const hasPages = htmlErrors || description.refusedAs !== undefined
+  return [...problemTypes, ...(hasPages ? ['text/html'] : [])]
 }
 
 /** The permitted callers, as a part of a sentence; `undefined`: all callers. */

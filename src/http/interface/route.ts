@@ -1,12 +1,15 @@
 import type { Content, RequestBody } from './bodies.ts'
 import { type Schema, text, type JsonSchema } from './schema.ts'
 import { InvalidInput } from '../../base/errors.ts'
-import { isFlagSet, type Parameters, type Bodies } from '../protocol/body.ts'
+import type { Bodies } from '../protocol/body.ts'
+import { isFlagSet, type Parameters } from '../protocol/parameters.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Caller, requireAdmin, requireSignedIn } from '../../accounts/caller.ts'
+import { requireAdmin, requireSignedIn } from '../../accounts/caller-guards.ts'
+import type { Caller } from '../../accounts/caller.ts'
 import type { ErrorCode } from '../../base/error-codes.ts'
-import type { ProblemStatus } from '../problem.ts'
-import type { Method, Route, RouteMarks } from '../route.ts'
+import type { ErrorStatus } from '../../base/error-text.ts'
+import type { HttpServices } from '../http-services.ts'
+import type { Heavy, Method, Route, RouteMarks } from '../route.ts'
 
 /**
  * Useful requests after a response (OpenAPI links): the id of an operation, and the sources of its parameters
@@ -135,7 +138,7 @@ export const wholeNumber = (
     const number = /^-?\d{1,16}$/.test(given) ? Number(given) : Number.NaN
     if (number >= min && number <= max) return Math.min(number, cap)
     const range = max === Number.MAX_SAFE_INTEGER ? `from ${min} on` : `from ${min} to ${max}`
-    throw invalid(`\`${name}\` must be a whole number ${range}, not "${shown(given)}".`)
+    throw invalid(`\`${name}\` must be a whole number ${range}, but is "${shown(given)}".`)
   },
 })
 
@@ -153,7 +156,7 @@ export const choice = <const T extends readonly string[], const D extends T[numb
     if (given === undefined || given === '') return otherwise
     const value = values.find(known => known === given)
     if (value !== undefined) return value
-    throw invalid(`\`${name}\` must be one of ${values.join(', ')}, not "${shown(given)}".`)
+    throw invalid(`\`${name}\` must be one of ${values.join(', ')}, but is "${shown(given)}".`)
   },
 })
 
@@ -173,7 +176,8 @@ export const paging = {
 export const invalid = (detail: string, cause?: unknown): InvalidInput =>
   new InvalidInput('invalid-query', detail, { cause })
 
-const shown = (given: string): string => (given.length > 40 ? `${given.slice(0, 40)}…` : given)
+/** The start of a value, for a message. */
+export const shown = (given: string): string => (given.length > 40 ? `${given.slice(0, 40)}…` : given)
 
 /** The chapters of docs/interface.md, and the tags of `openapi.json`. */
 export const chapters = [
@@ -195,8 +199,8 @@ export type Chapter = (typeof chapters)[number]
 /**
  * Codes by status. A status without codes stands for the general one: `not-signed-in`, `not-allowed`, `not-found`…
  */
-export type Refusals = Readonly<Partial<Record<ProblemStatus, readonly ErrorCode[]>>>
-interface PathPart {
+export type Refusals = Readonly<Partial<Record<ErrorStatus, readonly ErrorCode[]>>>
+interface PathParameter {
   readonly description?: string
   readonly schema?: JsonSchema
   readonly example?: string
@@ -219,12 +223,12 @@ export interface Description<Q extends Query = Query, B = unknown> {
   /** Checked before any part of the request is read; `to` completes "Sign in to …" and "You may not …". */
   readonly requires?: { readonly role: 'admin' | 'user'; readonly to: string }
   /** The meaning of a path parameter that is not any context or entry. */
-  readonly path?: Readonly<Record<string, PathPart>>
+  readonly path?: Readonly<Record<string, PathParameter>>
   readonly query?: Q
   readonly body?: RequestBody<B>
   readonly answers: Readonly<Record<number, Answer>>
   readonly refusals?: Refusals
-  /** The supported conditional headers: those of a reader (304, 412) or of a writer (412). */
+  /** The supported conditional headers: those for reading (304, 412) or those for writing (412). */
   readonly conditional?: 'read' | 'write'
   /** The media type of errors, where it is not `application/problem+json` (and a page, where `htmlErrors`). */
   readonly refusedAs?: 'text/html'
@@ -256,15 +260,19 @@ interface Declared<D, U extends string, Q extends Query, B> extends RouteMarks {
   readonly url: U
   /** False when this configuration does not have the route; the response is then 404 or 405. */
   readonly isOffered?: (deps: D) => boolean
+  /** For a GET only. */
+  readonly heavy?: Heavy
   /** Returns the body of a JSON response, or `undefined` after it has sent the reply itself. */
   readonly handle: (deps: D, exchange: Exchange<U, Q, B>) => unknown
 }
 
-/** A route without its services: `bind` passes it those that it uses. */
+/** A route without its services: `bind` passes the services to it. */
 export interface RouteDefinition<in D = never> {
   readonly method: Method
   readonly url: string
   readonly htmlErrors: boolean
+  /** The query parameter that selects the route among those of its address. */
+  readonly parameter: string | undefined
   /** Absent for routes that programs do not use: pages, and addresses that only refuse. */
   readonly description: Description | undefined
   /** `undefined` when the configuration leaves the route out. */
@@ -279,27 +287,27 @@ export interface RouteDefinition<in D = never> {
  * id: 'readQuota', method: 'GET', url: '/:context/quota', chapter: 'Contexts and quota',
  * summary: 'Read the quota and the fill level of a context.',
  * answers: { 200: json('The quota.', Quota) },
- * handle: async ({ contexts }: Uses<'contexts'>, { caller, params }) => await contexts.quota(caller,
+ * handle: async ({ contexts }: Services, { caller, params }) => await contexts.quota(caller,
  * params.context),
  * })
  */
 export function route<D, const U extends string, const Q extends Query = NoQuery, B = undefined>(
   declared: Declared<D, U, Q, B> & Description<Q, B>,
-): RouteDefinition<D & { readonly bodies: Bodies }> {
+): RouteDefinition<D & { readonly bodies?: Bodies }> {
   return define(declared, declared)
 }
 
 /** A route that is not described: a page for people, or an address that refuses every request. */
 export function undescribed<D, const U extends string>(
   declared: Declared<D, U, NoQuery, undefined>,
-): RouteDefinition<D & { readonly bodies: Bodies }> {
+): RouteDefinition<D & { readonly bodies?: Bodies }> {
   return define(declared, undefined)
 }
 
 function define<D, U extends string, Q extends Query, B>(
   declared: Declared<D, U, Q, B>,
   description: Description<Q, B> | undefined,
-): RouteDefinition<D & { readonly bodies: Bodies }> {
+): RouteDefinition<D & { readonly bodies?: Bodies }> {
   const { isOffered, handle, ...marks } = declared
   const { method, url, htmlErrors = false } = declared
   const parameters = Object.entries(description?.query ?? {})
@@ -313,6 +321,7 @@ function define<D, U extends string, Q extends Query, B>(
     method,
     url,
     htmlErrors,
+    parameter: declared.parameter,
     description,
     bind: deps => {
       if (isOffered && !isOffered(deps)) return undefined
@@ -334,15 +343,29 @@ function define<D, U extends string, Q extends Query, B>(
   }
 }
 
+/** A route of a running feature: it has the services of the feature, and gets those of HTTP from the application. */
+export interface Offer<in H = HttpServices> {
+  readonly definition: RouteDefinition
+  /** `undefined` when the settings leave the route out. */
+  readonly bind: (http: H) => Route | undefined
+}
+
+/** The services of HTTP and those of a feature in one object. Getters stay getters: the base address is known only after the start. */
+export const withServices = <H extends object, S extends object>(http: H, services: S): H & S =>
+  Object.defineProperties({} as H & S, {
+    ...Object.getOwnPropertyDescriptors(http),
+    ...Object.getOwnPropertyDescriptors(services),
+  })
+
 const requireRole = (caller: Caller, { role, to }: NonNullable<Description['requires']>): void =>
   role === 'admin' ? requireAdmin(caller, to) : requireSignedIn(caller, to)
 
 async function readBody<B>(
   body: RequestBody<B> | undefined,
-  bodies: Bodies,
+  bodies: Bodies | undefined,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<B> {
-  if (!body) throw new TypeError('the route declares no body')
+  if (!body || !bodies) throw new TypeError('the route declares no body')
   return await body.read(bodies, request, reply)
 }

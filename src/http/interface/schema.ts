@@ -47,8 +47,12 @@ function schema<T>(
   }
 }
 
-const primitive = <T>(json: JsonSchema, isValid: (value: unknown) => boolean, form: string): Schema<T> =>
-  schema(json, (value, path) => (isValid(value) ? undefined : wrongType(path, form, value)))
+const primitive = <T>(
+  json: JsonSchema,
+  isValid: (value: unknown) => boolean,
+  form: string,
+  describe = wrongType,
+): Schema<T> => schema(json, (value, path) => (isValid(value) ? undefined : describe(path, form, value)))
 
 /** Any JSON value. */
 export const anything: Schema = schema({}, () => undefined)
@@ -72,11 +76,12 @@ export const integer = (minimum: number): Schema<number> =>
     { type: 'integer', minimum, maximum: Number.MAX_SAFE_INTEGER },
     value => Number.isSafeInteger(value) && (value as number) >= minimum,
     `a whole number from ${minimum} on`,
+    wrongValue,
   )
 
 /** One of these strings. */
 export const oneOf = <const T extends readonly string[]>(...values: T): Schema<T[number]> =>
-  primitive({ enum: values }, value => values.includes(value as string), `one of ${values.join(', ')}`)
+  primitive({ enum: values }, value => values.includes(value as string), `one of ${values.join(', ')}`, wrongValue)
 
 export const list = <T>(items: Schema<T>): Schema<readonly T[]> =>
   schema(
@@ -147,8 +152,15 @@ export const named = <T>(name: string, form: Schema<T>, keywords: JsonSchema = {
   definitions: { ...form.definitions, [name]: { ...form.json, ...keywords } },
 })
 
-const wrongType = (path: string, form: string, value: unknown): string =>
-  `${path} must be ${form}, but is ${jsonTypeOf(value)}`
+function wrongType(path: string, form: string, value: unknown): string {
+  return `${path} must be ${form}, but is ${jsonTypeOf(value)}`
+}
+
+/** Shows the string too. Not for members that take any string: these may be passwords. */
+function wrongValue(path: string, form: string, value: unknown): string {
+  if (typeof value !== 'string') return wrongType(path, form, value)
+  return `${path} must be ${form}, but is ${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)}`
+}
 
 const schemaOf = (member: Member): Schema => ('optional' in member ? member.optional : member)
 

@@ -1,13 +1,16 @@
 import {
+  anyOf,
   anything,
   flag,
   integer,
   list,
   mapOf,
   named,
+  nothing,
   numeric,
   object,
   oneOf,
+  openObject,
   optional,
   type Schema,
   text,
@@ -41,6 +44,8 @@ export const CurrentUser = named(
 )
 
 export const Quota = named('Quota', object({ quota: integer(-1), fillLevel: count, hasDefaultQuota: flag }))
+/** A quota object as it is sent, which may be what GET returned: the other members are ignored. */
+export const SentQuota = openObject({ quota: integer(-1) })
 
 export const rights = list(oneOf('administer', 'readmetadata', 'writemetadata', 'readresource', 'writeresource'))
 
@@ -64,6 +69,8 @@ export const Hit = named('Hit', object({ entryId: text(), contextId: text(), inf
 
 export const Ids = named('Ids', list(text()))
 export const Name = named('Name', object({ name: text() }))
+/** `null` and an empty text remove the name. */
+export const NewName = named('NewName', object({ name: anyOf(text(), nothing) }))
 
 export const StoredFile = named(
   'StoredFile',
@@ -71,5 +78,5 @@ export const StoredFile = named(
 )
 
 /** A page of a list: its items, the number of all items, and the position of the page. */
-export const partOf = <T>(name: string, items: Schema<T>) =>
+export const pageOf = <T>(name: string, items: Schema<T>) =>
   object({ [name]: list(items), results: count, limit: count, offset: count })

@@ -43,10 +43,10 @@ export interface PageContext {
   readonly application: string
 }
 
-/** For the pages made here: their one style, scripts and forms of and to the service itself, nothing else. */
+/** For pages made here: only their own style sheet, scripts from the service, and forms that lead to the service. */
 const pagePolicy = policyFor("'self'")
 
-/** The same for a page with a form to elsewhere, and perhaps one script, known by its digest. */
+/** The policy of a page whose form leads elsewhere, with perhaps one script, which is identified by its digest. */
 export function policyFor(formAction: string, scripts = "'self'"): string {
   return `default-src 'none'; script-src ${scripts}; style-src 'self'; img-src 'self'; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`
 }
@@ -69,8 +69,8 @@ export const page = (context: PageContext, title: string, main: Html, head: Html
   }\n`
 
 /**
- * Headers of a page with a form. Under the stricter `no-referrer` of all other responses a browser sends `Origin: null` with
- * the form, and the guard against other sites refuses it (D2.9); this one too keeps the address, and a token in it, back.
+ * Headers of a page with a form. With `no-referrer`, which all other responses have, a browser sends `Origin: null` with the form, and the
+ * guard against other sites refuses it (D2.9). This policy also keeps the address, and a token in it, from other sites.
  */
 export const pageHeaders = { 'content-security-policy': pagePolicy, 'referrer-policy': 'strict-origin' } as const
 

@@ -9,7 +9,7 @@ export type Catalogues = Readonly<Record<string, Words>>
 
 /**
  * A problem in the reader's words, where there are some for its code and all their places can be filled. The words for a refused
- * sign-on can be more precise: for its check, and for whom to ask.
+ * sign-on can be more precise: for its check.
  */
 export function wordsForProblem(
   words: Words,
@@ -17,10 +17,9 @@ export function wordsForProblem(
   values: Readonly<Record<string, unknown>> = {},
 ): string | undefined {
   const known = words as Readonly<Record<string, string>>
-  const precise = [`problem.${code}.${String(values['check'])}.contact`, `problem.${code}.${String(values['check'])}`]
   const isComplete = (message: string): boolean =>
     message.match(/\{(\w+)\}/g)?.every(place => place.slice(1, -1) in values) ?? true
-  const message = [...precise, `problem.${code}`]
+  const message = [`problem.${code}.${String(values['check'])}`, `problem.${code}`]
     .map(key => known[key])
     .find(one => one !== undefined && isComplete(one))
   return message?.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name]))

@@ -5,9 +5,8 @@ const submit = 'document.forms[0].submit()'
 const submitDigest = createHash('sha256').update(submit).digest('base64')
 
 /**
- * Allows the form of {@link providerFormPage} to lead to its provider, and its one script to run. Any host is
- * allowed, because browsers apply this rule to later redirects too, and providers redirect to hosts that
- * their metadata do not name.
+ * Allows the form of {@link providerFormPage} to lead to its provider, and its one script to run. Any host is allowed, because browsers
+ * apply this rule to later redirects too, and providers redirect to hosts that are not in their metadata.
  */
 export const providerFormHeaders = (action: string): Readonly<Record<string, string>> => ({
   'content-security-policy': policyFor(new URL(action).protocol, `'sha256-${submitDigest}'`),
@@ -32,8 +31,8 @@ export const providerFormPage = (
 }
 
 /**
- * Leads on by itself. A navigation that begins here carries strict cookies, one that a redirect continues does not (D8.5);
- * and one that a form begins may go no further than the policy of its page allows, this may.
+ * Leads on by itself. A navigation that begins on this page carries cookies with `SameSite=Strict`, which a redirect from another site does
+ * not (D8.5). Unlike the target of a form, it is not limited by the policy of the page.
  */
 export const onwardPage = (
   context: PageContext,

@@ -1,92 +1,28 @@
-import type { ErrorCode } from '../../base/error-codes.ts'
-import { InvalidInput, NotSupported, Overloaded, TooLarge, TooSlow, UnsupportedType } from '../../base/errors.ts'
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough } from 'node:stream'
-import type { FastifyReply } from 'fastify'
-import { parseMediaType, decodeUtf8 } from '../../base/text.ts'
+import { InvalidInput, Overloaded, TooLarge, TooSlow, UnsupportedType } from '../../base/errors.ts'
 import { MAX_JSON_COST, parseJson } from '../../base/json.ts'
-import { currentRequest } from '../../base/request-parts.ts'
+import { currentRequest } from '../../base/request-timings.ts'
 import type { System } from '../../base/system.ts'
+import { decodeUtf8, parseMediaType } from '../../base/text.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
-
-/** Parameters of one query or form, known or not: an address has room for 8,000, a form of a sign-on for 800,000. */
-const MAX_PARAMETERS = 200
-
-/** Names and values of a query or a form, in order, including duplicates. */
-export class Parameters {
-  readonly #pairs: ReadonlyArray<readonly [name: string, value: string]>
-  readonly #code: ErrorCode
-
-  private constructor(pairs: ReadonlyArray<readonly [string, string]>, code: ErrorCode) {
-    this.#pairs = pairs
-    this.#code = code
-  }
-
-  /** Of an address without a query. */
-  static readonly none = new Parameters([], 'invalid-query')
-
-  /** @throws {InvalidInput} `code` for a malformed percent escape, bytes that are not UTF-8, or too many parameters */
-  static parse(text: string, code: ErrorCode): Parameters {
-    const decode = (part: string): string => {
-      if (plain.test(part)) return part
-      try {
-        return decodeURIComponent(part.replaceAll('+', ' '))
-      } catch (error) {
-        const shown = part.length > 40 ? `${part.slice(0, 40)}…` : part
-        throw new InvalidInput(code, `"${shown}" is not valid percent-encoded UTF-8.`, { cause: error })
-      }
-    }
-    const pairs: Array<readonly [name: string, value: string]> = []
-    for (const part of text.split('&')) {
-      if (part === '') continue
-      if (pairs.length === MAX_PARAMETERS) {
-        throw new InvalidInput(code, `There are more than ${MAX_PARAMETERS} parameters.`)
-      }
-      const equals = part.indexOf('=')
-      pairs.push(equals < 0 ? [decode(part), ''] : [decode(part.slice(0, equals)), decode(part.slice(equals + 1))])
-    }
-    return new Parameters(pairs, code)
-  }
-
-  has(name: string): boolean {
-    return this.#pairs.some(([present]) => present === name)
-  }
-
-  /** Returns the single value of a parameter. @throws {InvalidInput} when the parameter occurs more than once */
-  get(name: string): string | undefined {
-    const first = this.#pairs.find(([present]) => present === name)
-    if (first === undefined || this.#pairs.length === 1) return first?.[1]
-    const count = this.#pairs.filter(([present]) => present === name).length
-    if (count > 1) throw new InvalidInput(this.#code, `\`${name}\` is given ${count} times.`)
-    return first[1]
-  }
-}
-
-/** A name or value that stands for itself, as most do. */
-const plain = /^[A-Za-z0-9_.-]*$/
-
-/** True for a flag without a value, and for `true` (W3.0.4). */
-export function isFlagSet(parameters: Parameters, name: string): boolean {
-  const value = parameters.get(name)
-  return value !== undefined && !['false', 'off', '0'].includes(value.toLowerCase())
-}
-
-/** Refuses feeds of contexts, lists and searches (W3.8.5). @throws {NotSupported} */
-export function refuseFeed({ parameters }: { readonly parameters: Parameters }): void {
-  if (parameters.has('syndication')) throw new NotSupported('not-available', 'Feeds are not available yet.')
-}
+import { Parameters } from './parameters.ts'
+import { onResponseEnd } from './response-end.ts'
 
 export interface BodyLimits {
   /** The longest pause in a body. */
   readonly idleTimeout: Milliseconds
-  /** The minimum average rate of a body, in bytes per second. Time that the service itself takes does not count. */
-  readonly minimumRate: Bytes
   /** The maximum size of a JSON or RDF body. */
   readonly maxJson: Bytes
   /** The maximum size of all bodies together that are read as a whole, until their responses have ended. */
   readonly memory: Bytes
 }
 
+/**
+ * The minimum average rate of a body, in bytes per second. The slowest mobile networks are faster; a client that sends less only keeps a
+ * connection open. Time that the service itself takes does not count.
+ */
+const MIN_RATE: Bytes = 512
 /** The minimum rate applies only after this time. */
 const GRACE: Milliseconds = 10_000
 /** Maximum number of bytes received ahead of their reader. */
@@ -125,17 +61,20 @@ export class Bodies {
    * The bytes as they arrive, with back-pressure. A reader that stops early leaves the connection usable for
    * the response.
    * @throws {TooSlow} when the bytes stop or arrive too slowly @throws {InvalidInput} when the connection
-   * ends too early
+   * ends too early @param refused its abort ends the stream with its reason
    */
-  async *stream(request: IncomingMessage, response: ServerResponse): AsyncGenerator<Uint8Array> {
+  async *stream(request: IncomingMessage, response: ServerResponse, refused?: AbortSignal): AsyncGenerator<Uint8Array> {
     if (request.headers.expect !== undefined) response.writeContinue()
-    const { idleTimeout, minimumRate } = this.#limits
-    // Whoever stops reading a request closes its connection, so this stream is read instead.
+    const { idleTimeout } = this.#limits
+    // If reading of the request itself ended early, Node would close the connection, so callers read this stream instead.
     const body = new PassThrough({ highWaterMark: AHEAD })
     const fail = (): void => {
       if (!request.readableEnded)
         body.destroy(new InvalidInput('bad-request', 'The connection ended before the body did.'))
     }
+    const stop = (): unknown => body.destroy(refused?.reason as Error)
+    refused?.addEventListener('abort', stop)
+    if (refused?.aborted) stop()
     const refuse = (reason: string): unknown => body.destroy(new TooSlow('request-timeout', reason))
     const wait = (): NodeJS.Timeout =>
       setTimeout(() => refuse(`Nothing of the body came for ${idleTimeout / 1000} seconds.`), idleTimeout)
@@ -145,25 +84,26 @@ export class Bodies {
     let received: Bytes = 0
     let since = this.#system.monotonic()
     let idle = wait()
-    const parts = currentRequest()
-    let endWait = parts?.begin('client', 'body')
+    const timings = currentRequest()
+    let endWait = timings?.begin('client', 'body')
     try {
       for await (const chunk of body as AsyncIterable<Uint8Array>) {
         clearTimeout(idle)
         endWait?.()
         waited += this.#system.monotonic() - since
-        if (waited > GRACE && received < (minimumRate * waited) / 1000) {
-          throw new TooSlow('request-timeout', `The body comes slower than ${minimumRate} bytes per second.`)
+        if (waited > GRACE && received < (MIN_RATE * waited) / 1000) {
+          throw new TooSlow('request-timeout', `The body comes slower than ${MIN_RATE} bytes per second.`)
         }
         received += chunk.length
         yield chunk
         since = this.#system.monotonic()
         idle = wait()
-        endWait = parts?.begin('client', 'body')
+        endWait = timings?.begin('client', 'body')
       }
     } finally {
       clearTimeout(idle)
       endWait?.()
+      refused?.removeEventListener('abort', stop)
       request.off('close', fail).unpipe(body)
     }
   }
@@ -224,10 +164,11 @@ export class Bodies {
 export const announcesBody = ({ headers }: IncomingMessage): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 
-const hasBody = (request: IncomingMessage): boolean =>
+/** True when the request announces a body that is not empty. */
+export const hasBody = (request: IncomingMessage): boolean =>
   announcesBody(request) && request.headers['content-length'] !== '0'
 
-/** The media type of the body without parameters, in lower case; `undefined` where none is stated or what is stated is none. */
+/** The media type of the body without parameters, in lower case; `undefined` if none is stated or the text is no media type. */
 export const mediaTypeOf = ({ headers }: IncomingMessage): string | undefined =>
   headers['content-type'] === undefined ? undefined : parseMediaType(headers['content-type'])
 
@@ -273,44 +214,4 @@ export function dropUnreadBody(request: IncomingMessage, response: ServerRespons
     request.resume()
     return undefined
   })
-}
-
-/** Time from the last byte of the upload to its response. One more than promised, because timers may fire a millisecond early. */
-const LISTENS_AFTER: Milliseconds = 20 + 1
-
-/**
- * Delays the response to a chunked upload for superagent on Node, which starts to listen only after its upload has closed. It
- * would miss an immediate response, also an error response, and wait for half a minute (W3.8.1).
- */
-export async function holdForLateListener(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  await dropUnreadBody(request, response)
-  await new Promise(resolve => setTimeout(resolve, LISTENS_AFTER))
-}
-
-/** True when the response must be delayed. A client that sends `Expect: 100-continue` has not begun to send the body. */
-export const isLateListener = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined && headers.expect === undefined && isSuperagent(headers)
-
-/**
- * Old releases of superagent on Node send their name. Current ones send no `User-Agent`; they are recognised by that and by
- * the headers that they always send, because the published client must work unmodified (D12).
- */
-function isSuperagent({ 'user-agent': name, 'accept-encoding': encodings, connection }: IncomingHttpHeaders): boolean {
-  if (name !== undefined) return name.startsWith('node-superagent')
-  return encodings === 'gzip, deflate' && connection?.toLowerCase() === 'close'
-}
-
-/** Calls `done` when the response has been handed on as a whole or its client has left; at once if there is none or that is over. */
-export function onResponseEnd(response: ServerResponse | undefined, done: () => void): void {
-  if (!response || response.closed) done()
-  else response.once('close', done)
-}
-
-/** A signal that aborts when the client has disconnected before it has the response. */
-export function clientGoneSignal({ raw }: FastifyReply): AbortSignal {
-  const controller = new AbortController()
-  onResponseEnd(raw, () => {
-    if (!raw.writableFinished) controller.abort(new InvalidInput('bad-request', 'The client has left.'))
-  })
-  return controller.signal
 }

@@ -1,11 +1,15 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Server } from 'node:net'
-import { StartupError } from '../../base/errors.ts'
+import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net'
+import { SettingsError, StartupError } from '../../base/errors.ts'
 
 const unusable: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program listens there',
   EADDRNOTAVAIL: 'this machine has no such address',
   EACCES: 'that takes more rights than this program has',
+  EAFNOSUPPORT: 'this machine does not have this kind of address',
+  EINVAL: 'that is not an address to listen on',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the name of the host could not be looked up',
 }
 
 const withoutIPv6: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
@@ -34,10 +38,34 @@ export async function listen(app: App, host: string, port: number): Promise<() =
   return () => new Promise(resolve => void second.close(() => resolve()))
 }
 
+/** Lower ports need a special permission. */
+const FIRST_FREE_PORT = 1024
+
+/**
+ * Listens on the host for a moment: on its port only where that can be forbidden, because a running service uses it.
+ * @throws {StartupError} with host and port
+ */
+export async function requireListening(host: string, port: number): Promise<void> {
+  const server = createServer()
+  const app = { server, listen: (options: ListenOptions) => once(server.listen(options), 'listening') }
+  try {
+    const closeSecond = await listen(app, host, port < FIRST_FREE_PORT ? port : 0)
+    await closeSecond()
+  } catch (error) {
+    const { cause } = error as Error
+    if (codeOf(cause) !== 'EADDRINUSE') throw error
+  } finally {
+    server.close()
+  }
+}
+
 function refuse(error: unknown, host: string, port: number): never {
-  const reason = unusable[codeOf(error)]
+  const code = codeOf(error)
+  const reason = unusable[code]
   if (reason === undefined) throw error
-  throw new StartupError(`Cannot listen on ${host} port ${port}: ${reason}.`, { cause: error })
+  const message = `Cannot listen on ${host} port ${port}: ${reason}.`
+  // Only a missing permission is an error in the settings: an address or name may appear later, and the other program may end.
+  throw code === 'EACCES' ? new SettingsError(message, { cause: error }) : new StartupError(message, { cause: error })
 }
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')

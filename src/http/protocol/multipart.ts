@@ -6,8 +6,8 @@ import { InvalidInput } from '../../base/errors.ts'
 import type { Bytes } from '../../base/units.ts'
 
 /**
- * Must exceed one socket read: the parser never asks for more after a part that ends in the chunk that fills
- * its buffer, and then waits for ever.
+ * Must exceed one socket read: if a part ends in the chunk that fills the parser's buffer, the parser never asks for more data and waits
+ * for ever.
  */
 const PIECE: Bytes = 262_144
 

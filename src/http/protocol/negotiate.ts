@@ -1,17 +1,13 @@
 import Negotiator from 'negotiator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
-import { timed } from '../../base/request-parts.ts'
-import type { Bytes } from '../../base/units.ts'
 
-/** What the client prefers: the media type, the language and the coding of a response, and its compression. */
+/** What the client prefers: the media type, the language and the coding of a response. */
 
 const MAX_MEDIA_RANGES = 50
 
 /**
- * Finds the one of these media types that `Accept` prefers; `undefined` when it has none of them. Its first 50 ranges count: each is
- * compared with each type.
+ * Finds the media type that `Accept` prefers among these; `undefined` when it accepts none of them. Only the first 50 ranges count, because
+ * each is compared with each type.
  */
 export function preferenceAmong(available: readonly string[]): (request: FastifyRequest) => string | undefined {
   return ({ headers: { accept } }) => {
@@ -22,10 +18,25 @@ export function preferenceAmong(available: readonly string[]): (request: Fastify
   }
 }
 
+/** The languages of the browser, the preferred one first. */
+export const languagesOf = (request: FastifyRequest): readonly string[] =>
+  new Negotiator(request.raw).languages().filter(language => language !== '*')
+
 const preferredPage = preferenceAmong(['application/json', 'text/html'])
 
 /** True when the request prefers a page to JSON. `*\/*`, which command-line clients send, does not. */
 export const prefersHtml = (request: FastifyRequest): boolean => preferredPage(request) === 'text/html'
+
+/**
+ * True when a browser navigates to the address, so that its user sees the page to which a redirect leads. A program that prefers HTML, as
+ * Java does by default, must get the response itself. Browsers send `Sec-Fetch-Mode`; older browsers are recognised because they accept
+ * XHTML as well.
+ */
+export function isNavigation(request: FastifyRequest): boolean {
+  const { accept = '', 'sec-fetch-mode': mode } = request.headers
+  if (!prefersHtml(request)) return false
+  return mode === undefined ? /\bapplication\/xhtml\+xml\b/i.test(accept) : mode === 'navigate'
+}
 
 const MAX_LANGUAGES = 50
 /** Language tags have at most 35 characters in practice (RFC 5646 4.4.1). The limit bounds the work of the pattern below. */
@@ -56,11 +67,6 @@ export function addVary(reply: FastifyReply, name: string): void {
 const codings = ['br', 'gzip'] as const
 export type Coding = (typeof codings)[number]
 
-/** A smaller response fits into one packet uncompressed. */
-const MIN_BYTES: Bytes = 1400
-const MAX_BYTES: Bytes = 16 * 2 ** 20
-const textTypes = /^(?:text\/(?!html)|application\/(?:json|ld\+json|rdf\+json|rdf\+xml|trig|n-triples|n-quads|xml)\b)/
-
 /** The types of the package lack the order that decides between codings of the same quality. */
 type Encodings = (available: readonly string[], options: { readonly preferred: readonly string[] }) => string[]
 
@@ -68,7 +74,7 @@ type Encodings = (available: readonly string[], options: { readonly preferred: r
 const UNCODED = 'identity'
 
 /**
- * The coding of these that the client prefers; of equal ones the first. `undefined` means uncompressed, which the client may prefer too
+ * The coding that the client prefers among these; the first of equal ones. `undefined` means uncompressed, which the client may also prefer
  * (RFC 9110 12.5.3).
  */
 export function acceptedCoding(request: FastifyRequest, available: readonly Coding[] = codings): Coding | undefined {
@@ -90,38 +96,3 @@ export function removeCodingFromTags({ headers }: FastifyRequest['raw']): void {
     if (typeof tags === 'string') headers[name] = tags.replaceAll(/\.(?:br|gzip)"/g, '"')
   }
 }
-
-const compressors: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> = {
-  br: bytes => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
-  gzip: bytes => promisify(gzip)(bytes),
-}
-
-/**
- * Compresses the body of a route marked `compressible`. No such route returns secrets: if an attacker can add
- * to a body, its compressed size reveals the secrets in it (BREACH). Streams, that is files and archives,
- * stay as they are.
- */
-export async function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
-  addVary(reply, 'Accept-Encoding')
-  const coding = acceptedCoding(request)
-  const isWhole =
-    request.method === 'GET' && reply.statusCode === 200 && reply.getHeader('content-encoding') === undefined
-  const isKnown = typeof payload === 'string' || Buffer.isBuffer(payload)
-  if (coding === undefined || !isWhole || !isKnown || !textTypes.test(String(reply.getHeader('content-type'))))
-    return payload
-  const bytes = Buffer.from(payload)
-  if (bytes.length < MIN_BYTES || bytes.length > MAX_BYTES) return payload
-  const coded = await timed('serialising', coding, () => compressors[coding](bytes))
-  const etag = reply.getHeader('etag')
-  if (typeof etag === 'string') reply.header('etag', codedTag(etag, coding))
-  reply.header('content-encoding', coding).removeHeader('content-length')
-  return coded
-}
-
-/** True when the route allows compression and the entry is not a user or group. */
-export const isCompressible = (request: FastifyRequest): boolean =>
-  request.route.compressible === true && !isAboutPeople(request)
-
-/** Users have properties that clients choose, which may be secrets. */
-const isAboutPeople = ({ params }: FastifyRequest): boolean =>
-  (params as Readonly<Record<string, string>>)['context'] === '_principals'

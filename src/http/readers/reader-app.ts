@@ -1,25 +1,37 @@
 import Fastify from 'fastify'
 import { type Caller, guestFrom } from '../../accounts/caller.ts'
-import { inRequest, RequestParts, timed } from '../../base/request-parts.ts'
+import { inRequest, RequestTimings, timed } from '../../base/request-timings.ts'
 import { noSchemas } from '../protocol/no-schemas.ts'
-import { Parameters } from '../protocol/body.ts'
-import { routes } from '../routes/routes.ts'
-import type { Services } from '../services.ts'
-import { heavyReads } from './heavy-reads.ts'
+import { Parameters } from '../protocol/parameters.ts'
+import type { ReadHttp } from '../http-services.ts'
+import type { Offer } from '../interface/route.ts'
+import { parameterConstraint, selectedBy } from '../selecting-parameter.ts'
 import type { ReadAnswer, ReadTask } from './read-task.ts'
 
 /** Set by the thread that received the request, which keeps its own values. */
 const notPassedOn = new Set(['content-length', 'connection', 'date', 'transfer-encoding', 'keep-alive'])
 
-/** Answers heavy reads with the routes of the service, one after another. @param deps those that GET needs */
-export function createReaderApp(deps: Services): (task: ReadTask) => Promise<ReadAnswer> {
+/**
+ * Answers heavy reads with the routes of the service, one after another.
+ * @param offers the routes that only read, of the core and of features
+ */
+export function createReaderApp(
+  http: ReadHttp,
+  offers: ReadonlyArray<Offer<ReadHttp>>,
+): (task: ReadTask) => Promise<ReadAnswer> {
   const app = Fastify({
     logger: false,
-    routerOptions: { querystringParser: text => ({ text }), maxParamLength: 1024, caseSensitive: true },
+    routerOptions: {
+      querystringParser: text => ({ text }),
+      maxParamLength: 1024,
+      caseSensitive: true,
+      constraints: parameterConstraint(),
+    },
     exposeHeadRoutes: false,
     schemaController: noSchemas,
   })
   let caller: Caller = nobody
+  let callback: string | undefined
   let failure: unknown
   app.decorateRequest('route', undefined as never)
   app.decorateRequest('caller', undefined as never)
@@ -28,6 +40,7 @@ export function createReaderApp(deps: Services): (task: ReadTask) => Promise<Rea
   app.addHook('onRequest', (request, _reply, done) => {
     request.route = request.routeOptions.config
     request.caller = caller
+    request.callback = callback
     request.parameters = Parameters.parse((request.query as { readonly text?: string }).text ?? '', 'invalid-query')
     done()
   })
@@ -36,25 +49,27 @@ export function createReaderApp(deps: Services): (task: ReadTask) => Promise<Rea
     failure = error
     return await reply.status(500).send('')
   })
-  for (const { method, url, bind } of routes) {
-    const route = method === 'GET' && Object.hasOwn(heavyReads, url) ? bind(deps) : undefined
-    if (route) app.route({ method: 'GET', url, handler: route.handle })
+  for (const { bind } of offers) {
+    const route = bind(http)
+    if (route?.heavy === undefined) continue
+    app.route({ method: 'GET', url: route.url, handler: route.handle, constraints: selectedBy(route) })
   }
   return async task => {
     const { id, ...rights } = task.caller
     caller = { ...nobody, ...rights, user: { ...nobody.user, id } }
+    callback = task.callback
     failure = undefined
-    const parts = new RequestParts()
+    const timings = new RequestTimings()
     const {
       statusCode: status,
       headers,
       payload,
       rawPayload,
-    } = await inRequest(parts, () => app.inject({ url: task.url, headers: task.headers }))
+    } = await inRequest(timings, () => app.inject({ url: task.url, headers: task.headers }))
     if (failure !== undefined) throw failure
     const passed = Object.entries(headers).filter(([name]) => !notPassedOn.has(name))
     return {
-      spent: parts.spent,
+      spent: timings.spent,
       status,
       headers: Object.fromEntries(passed.map(([name, value]) => [name, String(value)])),
       body: status === 206 ? new Uint8Array(rawPayload) : payload,

@@ -1,24 +1,26 @@
+import type { Entries } from '../../content/entries.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { shareOf } from '../../accounts/caller.ts'
+import { rateLimitKey } from '../../accounts/caller.ts'
 import { InvalidInput } from '../../base/errors.ts'
-import { currentRequest } from '../../base/request-parts.ts'
+import { currentRequest } from '../../base/request-timings.ts'
 import { TaskLimitExceeded } from '../../workers/thread-pool.ts'
-import { clientGoneSignal } from '../protocol/body.ts'
+import { clientGoneSignal } from '../protocol/response-end.ts'
 import { addVary } from '../protocol/negotiate.ts'
 import type { Route } from '../route.ts'
-import type { Uses } from '../services.ts'
-import { heavyReads } from './heavy-reads.ts'
 import type { ReadAnswer, Readers } from './read-task.ts'
 
 type Handle = Route['handle']
 
 /** Wraps the handler of a route: heavy reads go to another thread, all others to the handler itself. */
-export function withReaders({ method, url, handle }: Route, { readers, entries }: Uses<'readers' | 'entries'>): Handle {
-  const isHeavy = method === 'GET' ? heavyReads[url] : undefined
-  if (!isHeavy || !readers) return handle
+export function withReaders(
+  { method, handle, heavy }: Route,
+  { readers, entries }: { readonly readers: Readers | undefined; readonly entries: Entries },
+): Handle {
+  if (method !== 'GET' || !heavy || !readers) return handle
+  if (heavy === true) return (request, reply) => handOn(readers, request, reply)
   return async (request, reply) =>
-    (await isHeavy(request, entries)) ? await handOn(readers, request, reply) : await handle(request, reply)
+    (await heavy(request, entries)) ? await handOn(readers, request, reply) : await handle(request, reply)
 }
 
 async function handOn(readers: Readers, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
@@ -49,9 +51,9 @@ async function answerOf(readers: Readers, request: FastifyRequest, reply: Fastif
   const { caller, url } = request
   const { user, groups, grant, acquaintances } = caller
   const rights = { groups, ...(grant ? { grant } : {}), ...(acquaintances ? { acquaintances } : {}) }
-  const task = { url, headers: headersFor(request), caller: { id: user.id, ...rights } }
+  const task = { url, headers: headersFor(request), callback: request.callback, caller: { id: user.id, ...rights } }
   try {
-    const answer = await readers.run(task, { of: shareOf(caller), signal: clientGoneSignal(reply) })
+    const answer = await readers.run(task, { of: rateLimitKey(caller), signal: clientGoneSignal(reply) })
     currentRequest()?.add(answer.spent)
     return answer
   } catch (error) {

@@ -1,17 +1,27 @@
+import type { HttpServices } from '../http-services.ts'
+import type { ContextKind } from '../../content/kinds/context.ts'
+import type { Creation } from '../../content/creation.ts'
+import type { GraphReader } from '../../graph/graph-reader.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { quotaObject } from '../../files/quota-ledger.ts'
 import type { ContextDescription, CreationRequest } from '../../content/resource-kind.ts'
-import { entryValidators, fileValidators, sendCreated, validatorHeaders } from '../representations.ts'
+import { entryValidators, fileValidators, sendCreated, validatorHeaders, withLocation } from '../representations.ts'
 import { anyOf, anything, integer, named, object, openObject, optional, text } from '../interface/schema.ts'
-import { count, Graph, Ids, Quota } from '../interface/schemas.ts'
+import { count, Graph, Ids, Quota, SentQuota } from '../interface/schemas.ts'
 import { mediaTypeOf as storedMediaType } from '../../content/file-description.ts'
 import { entryUri, PRINCIPALS } from '../../model/addresses.ts'
 import { creationQuery, readCreation } from '../creation-request.ts'
-import { json, type Links, type Refusals, route, textParameter } from '../interface/route.ts'
+import { empty, json, type Links, type Refusals, route, textParameter } from '../interface/route.ts'
 import { checkedBelow, streamedBody } from '../interface/bodies.ts'
-import { refuseFeed } from '../protocol/body.ts'
-import type { Uses } from '../services.ts'
-import { readUpload } from '../upload-request.ts'
-import { hasQuota } from './quotas.ts'
+import type { Reads } from '../read-services.ts'
+import { callerOnly } from '../running-transfers.ts'
+import { fileRefusals, readUpload } from '../upload-request.ts'
+
+interface Services extends HttpServices {
+  readonly contexts: ContextKind
+  readonly creation: Creation
+  readonly graphs: GraphReader
+}
 
 export const ContextState = named(
   'Context',
@@ -21,7 +31,7 @@ export const ContextState = named(
 /** Name and quota of a context, which has two addresses: `/{c}` and `/_contexts/resource/{c}` (D7.2). */
 export function describeContext(reply: FastifyReply, { entry, name, quota }: ContextDescription): unknown {
   reply.headers(validatorHeaders(entryValidators(entry)))
-  return { contextId: entry.id, name, alias: name, quota }
+  return { contextId: entry.id, name, alias: name, quota: quota && quotaObject(quota) }
 }
 
 const Created = named(
@@ -39,9 +49,6 @@ const NewEntry = named(
   }),
 )
 
-/** A quota object, as GET returns it: the other members are ignored. */
-const SentQuota = openObject({ quota: integer(-1) })
-
 const creationRefusals: Refusals = {
   400: [
     'invalid-id',
@@ -50,6 +57,7 @@ const creationRefusals: Refusals = {
     'invalid-name',
     'invalid-quota',
     'invalid-member',
+    'unknown-list',
     'invalid-graph',
   ],
   401: [],
@@ -81,6 +89,29 @@ const entryLinks: Links = {
   deleteEntry: newEntry,
 }
 
+/** What a context contains (W3.9). */
+export const contextReadRoutes = [
+  route({
+    id: 'readContext',
+    method: 'GET',
+    url: '/:context',
+    chapter: 'Contexts and quota',
+    summary: 'List the ids of all entries of a context.',
+    access: 'administrators',
+    query: {
+      entryname: textParameter('In `_contexts` and `_principals`: only the id of the entry with this name.'),
+    },
+    answers: { 200: json('The ids.', Ids) },
+    refusals: { 401: [], 403: [], 404: [], 501: ['not-available'] },
+    compressible: true,
+    heavy: request => !request.parameters.has('entryname'),
+    handle: async ({ contexts }: Reads<'contexts'>, { caller, params, query }) => {
+      if (query.entryname !== undefined) return await contexts.named(caller, params.context, query.entryname)
+      return await contexts.list(caller, params.context)
+    },
+  }),
+]
+
 /** Contexts as resources: their entries, creation of entries, name and quota (W3.2, W3.9; D7.1, D7.2). */
 export const contextRoutes = [
   route({
@@ -107,15 +138,12 @@ export const contextRoutes = [
     },
     refusals: {
       ...creationRefusals,
-      400: [...(creationRefusals[400] ?? []), 'password-rules', 'virus-found'],
+      400: [...(creationRefusals[400] ?? []), 'password-rules', ...fileRefusals[400]],
       408: ['request-timeout'],
-      413: ['quota-exceeded', 'file-too-large', 'graph-too-large', 'too-large-to-scan'],
-      503: ['scan-unavailable'],
+      413: [...fileRefusals[413], 'graph-too-large'],
+      503: fileRefusals[503],
     },
-    handle: async (
-      deps: Uses<'base' | 'bodies' | 'creation' | 'graphs' | 'options'>,
-      { request, reply, caller, params, query },
-    ) => {
+    handle: async (deps: Services, { request, reply, caller, params, query }) => {
       const requested = readCreation(deps, request, reply, query)
       if (query.file) return await createWithFile(deps, request, reply, requested)
       return sendCreated(deps, reply, await deps.creation.create(caller, params.context, requested))
@@ -136,7 +164,7 @@ export const contextRoutes = [
       }),
     },
     answers: {
-      201: json('Created. `Location` is the URI of the group.', Created, {
+      201: empty('Created. `Location` is the URI of the group.', {
         headers: { Location: 'URI of the group.' },
         links: {
           readContext: { context: '$request.query.contextId' },
@@ -150,27 +178,8 @@ export const contextRoutes = [
       }),
     },
     refusals: { 400: ['invalid-name', 'invalid-id'], 401: [], 403: [], 409: ['id-taken', 'name-taken'] },
-    handle: async (deps: Uses<'base' | 'creation'>, { reply, caller, query }) =>
-      sendCreated(deps, reply, await deps.creation.createGroupWithContext(caller, query.name, query.contextId)),
-  }),
-  route({
-    id: 'readContext',
-    method: 'GET',
-    url: '/:context',
-    chapter: 'Contexts and quota',
-    summary: 'List the ids of all entries of a context.',
-    access: 'administrators',
-    query: {
-      entryname: textParameter('In `_contexts` and `_principals`: only the id of the entry with this name.'),
-    },
-    answers: { 200: json('The ids.', Ids) },
-    refusals: { 401: [], 403: [], 404: [], 501: ['not-available'] },
-    compressible: true,
-    handle: async ({ contexts }: Uses<'contexts'>, { request, caller, params, query }) => {
-      refuseFeed(request)
-      if (query.entryname !== undefined) return await contexts.named(caller, params.context, query.entryname)
-      return await contexts.list(caller, params.context)
-    },
+    handle: async (deps: Services, { reply, caller, query }) =>
+      withLocation(deps, reply, await deps.creation.createGroupWithContext(caller, query.name, query.contextId)).send(),
   }),
   route({
     id: 'changeContext',
@@ -191,75 +200,24 @@ export const contextRoutes = [
       409: ['name-taken'],
       501: ['quota-not-supported'],
     },
-    handle: async (deps: Uses<'contexts'>, { reply, caller, params, body }) =>
+    handle: async (deps: Services, { reply, caller, params, body }) =>
       describeContext(reply, await deps.contexts.put(caller, params.context, body)),
-  }),
-  route({
-    id: 'readQuota',
-    method: 'GET',
-    url: '/:context/quota',
-    chapter: 'Contexts and quota',
-    summary: 'Read the quota and the fill level of a context.',
-    access: 'callers who can read the resource of the context, and administrators',
-    tokenScopes: ['read', 'quota'],
-    answers: { 200: json('The quota.', Quota) },
-    refusals: { 401: [], 403: [], 404: [], 501: ['quota-not-supported'] },
-    isOffered: hasQuota,
-    handle: async ({ contexts }: QuotaServices, { reply, caller, params }) =>
-      describeQuota(reply, await contexts.quota(caller, params.context)),
-  }),
-  route({
-    id: 'setQuota',
-    method: 'PUT',
-    url: '/:context/quota',
-    tokenScopes: ['quota'],
-    chapter: 'Contexts and quota',
-    summary: 'Set the quota of a context, in bytes; -1 is no limit.',
-    access: 'administrators',
-    body: checkedBelow(SentQuota, { example: { quota: 150_000_000 } }),
-    answers: { 200: json('The quota.', Quota) },
-    refusals: { 400: ['invalid-quota'], 401: [], 403: [], 404: [], 501: ['quota-not-supported'] },
-    isOffered: hasQuota,
-    handle: async ({ contexts }: QuotaServices, { reply, caller, params, body }) =>
-      describeQuota(reply, await contexts.setQuota(caller, params.context, body)),
-  }),
-  route({
-    id: 'resetQuota',
-    method: 'DELETE',
-    url: '/:context/quota',
-    tokenScopes: ['quota'],
-    chapter: 'Contexts and quota',
-    summary: 'Go back to the default quota.',
-    access: 'administrators',
-    answers: { 200: json('The quota.', Quota) },
-    refusals: { 401: [], 403: [], 404: [], 501: ['quota-not-supported'] },
-    isOffered: hasQuota,
-    handle: async ({ contexts }: QuotaServices, { reply, caller, params }) =>
-      describeQuota(reply, await contexts.setQuota(caller, params.context, undefined)),
   }),
 ]
 
-type QuotaServices = Uses<'contexts' | 'ledger'>
-
 /** The body is the file, described by the same headers and parameters as in PUT of a file; there is no other body. */
 async function createWithFile(
-  deps: Uses<'base' | 'bodies' | 'creation'>,
+  deps: Services,
   request: FastifyRequest,
   reply: FastifyReply,
   requested: CreationRequest,
 ) {
   const { context } = request.params as { readonly context: string }
   const withoutBody = { ...requested, body: async () => () => ({}) }
-  const upload = readUpload(deps, request, reply)
+  const upload = readUpload(deps, request, reply, callerOnly)
   const { entry, file } = await deps.creation.createWithFile(request.caller, context, withoutBody, upload)
   reply
     .status(201)
     .headers({ ...validatorHeaders(fileValidators(entry, file)), location: deps.base.toAbsolute(entryUri(entry)) })
   return { entryId: entry.id, format: storedMediaType(entry), size: file.size, sha256: file.sha256 }
-}
-
-/** Quota and fill level change without the entry, so the response has only the date that clients need. */
-function describeQuota(reply: FastifyReply, { entry, quota }: ContextDescription): unknown {
-  reply.header('last-modified', new Date(entry.modified).toUTCString())
-  return quota
 }

@@ -1,3 +1,7 @@
+import type { HttpServices } from '../http-services.ts'
+import type { Files } from '../../files/files.ts'
+import type { GraphReader } from '../../graph/graph-reader.ts'
+import type { Resources } from '../../content/resources.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NotFound } from '../../base/errors.ts'
 import { mediaTypeOf as storedMediaType } from '../../content/file-description.ts'
@@ -41,15 +45,23 @@ import { streamedBody } from '../interface/bodies.ts'
 import { anything } from '../interface/schema.ts'
 import { StoredFile } from '../interface/schemas.ts'
 import { orderOf, orderQuery } from '../list-paging.ts'
-import { refuseFeed } from '../protocol/body.ts'
-import type { Uses } from '../services.ts'
-import { readUpload } from '../upload-request.ts'
+import { addVary, preferenceAmong } from '../protocol/negotiate.ts'
+import { heavyResource } from '../heavy-by-entry.ts'
+import type { Reads } from '../read-services.ts'
+import type { RightCheck } from '../running-transfers.ts'
+import { fileRefusals, readUpload } from '../upload-request.ts'
 import { ContextState, describeContext } from './contexts.ts'
 
-/** Any bytes: a file, a text, a graph, a list of ids, the data of a user. */
-export const resourceBody = streamedBody(['*/*'])
+interface Services extends HttpServices {
+  readonly files: Files
+  readonly graphs: GraphReader
+  readonly resources: Resources
+}
 
-export const uploadRefusals: Refusals = {
+/** Any bytes: a file, a text, a graph, a list of ids, the data of a user. */
+const resourceBody = streamedBody(['*/*'])
+
+const uploadRefusals: Refusals = {
   400: [
     'missing-body',
     'missing-file',
@@ -57,14 +69,14 @@ export const uploadRefusals: Refusals = {
     'invalid-json',
     'invalid-graph',
     'invalid-value',
-    'virus-found',
+    ...fileRefusals[400],
   ],
   401: [],
   403: [],
   404: [],
   408: ['request-timeout'],
-  413: ['quota-exceeded', 'file-too-large', 'graph-too-large', 'too-large-to-scan'],
-  503: ['scan-unavailable'],
+  413: [...fileRefusals[413], 'graph-too-large'],
+  503: fileRefusals[503],
 }
 
 const chapter = 'Resources'
@@ -75,8 +87,8 @@ const resourceQuery = {
   ...orderQuery,
 }
 
-/** Resources by graph type: files, texts, graphs, lists, users, groups (W3.7, W3.8; D7). */
-export const resourceRoutes = [
+/** The resources that entries hold, as they are read (W3.7, W3.8; D7). */
+export const resourceReadRoutes = [
   route({
     id: 'readResource',
     method: 'GET',
@@ -104,9 +116,14 @@ export const resourceRoutes = [
     conditional: 'read',
     compressible: true,
     htmlErrors: true,
-    handle: async (deps: ReadServices, { request, reply, params, query }) =>
+    heavy: heavyResource,
+    handle: async (deps: ReadDependencies, { request, reply, params, query }) =>
       await getResource(deps, request, reply, { params, query }),
   }),
+]
+
+/** Changes of resources, by graph type: files, texts, graphs, lists, users, groups (W3.7, W3.8; D7). */
+export const resourceRoutes = [
   route({
     id: 'writeResource',
     method: 'PUT',
@@ -114,7 +131,7 @@ export const resourceRoutes = [
     chapter,
     summary: 'Upload a file; or replace the text, the graph, the members of a list or group, or data of a user.',
     details:
-      'Of a user: `name`, `password`, `currentPassword`, `language`, `homecontext`, `disabled`, `customProperties`; with `temporaryPassword` ' +
+      'For a user the body has one or more of `name`, `password`, `currentPassword`, `language`, `homecontext`, `disabled` and `customProperties`. With `temporaryPassword` ' +
       'the user must choose another password at the next sign-in.',
     access: 'callers who can write the resource',
     query: { mimeType: textParameter('Media type of the file, instead of `Content-Type`.') },
@@ -133,8 +150,7 @@ export const resourceRoutes = [
       429: ['locked-out'],
     },
     conditional: 'write',
-    handle: async (deps: ResourceServices, { request, reply, params }) =>
-      await putResource(deps, request, reply, params),
+    handle: async (deps: Services, { request, reply, params }) => await putResource(deps, request, reply, params),
   }),
   route({
     id: 'deleteResource',
@@ -147,18 +163,19 @@ export const resourceRoutes = [
     answers: { 204: done },
     refusals: { 401: [], 403: [], 404: ['no-file'], 405: ['method-not-allowed'], 413: ['list-too-large'] },
     conditional: 'write',
-    handle: async ({ resources }: Uses<'resources'>, { request, reply, caller, params, query }) => {
+    handle: async ({ resources }: Services, { request, reply, caller, params, query }) => {
       const entry = await resources.clear(caller, params, conditionsOf(request), query.recursive)
       return entry ? sendChanged(reply, entry) : await reply.status(204).send()
     },
   }),
 ]
 
-type ReadServices = Uses<'base' | 'contentOrigin' | 'files' | 'options' | 'resources'>
-export type ResourceServices = Uses<'base' | 'bodies' | 'graphs' | 'resources'>
+/** Files are streams: no reader thread sends them. */
+type ReadDependencies = Reads<'base' | 'resources'> &
+  Partial<Pick<Services, 'contentOrigin' | 'files' | 'options' | 'transfers'>>
 
 async function getResource(
-  deps: ReadServices,
+  deps: ReadDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   { params, query }: { readonly params: EntryKey; readonly query: ValuesOf<typeof resourceQuery> },
@@ -168,35 +185,58 @@ async function getResource(
   if (!content) return await reply.redirect(deps.base.toAbsolute(metadataUri(entry)), 303)
   const { form } = content
   if (form === 'file') {
-    const address = await contentAddress(deps, request, reply, entry)
-    if (address === undefined) return await sendFile(deps, request, reply, entry)
+    const { contentOrigin, files, options, transfers } = deps
+    if (!files || !options || !transfers) throw new TypeError('a reader thread was asked for a file')
+    const address = await contentAddress({ contentOrigin, files }, request, reply, entry)
+    if (address === undefined) {
+      const check: RightCheck = caller =>
+        deps.resources.recheck(caller, 'readresource', { context: entry.context, entry: entry.id })
+      return await sendFile({ files, options, transfers }, request, reply, entry, { check })
+    }
     // A stored redirect would lead to an expired ticket.
     return await reply.header('cache-control', 'no-store').redirect(address, 302)
   }
-  const representation = form === 'graph' || form === 'members' ? representationFor(request, reply) : undefined
+  const representation =
+    form === 'graph' || form === 'members'
+      ? representationFor(request, reply, form === 'graph' ? 'xml' : 'json')
+      : undefined
   const order = form === 'members' ? orderOf(query) : listOrder
   // In an order other than its own, a list also changes with its members.
   const isCurrent = isFresh(request, reply, entry, representation) && content.isVersioned && isOwnOrder(order)
   if (isCurrent) return await reply.status(304).send()
   switch (content.form) {
     case 'text':
-      return await reply.type('text/plain; charset=utf-8').send(content.read())
+      return await sendText(request, reply, content.read())
     case 'graph':
-      return representation && (await sendGraph(reply, representation, deps.base.absoluteGraph(content.read())))
+      return (
+        representation &&
+        (await sendGraph(deps.base, reply, representation, { graph: content.read(), name: resourceUri(entry) }))
+      )
     case 'members': {
-      refuseFeed(request)
       const members = await content.read(order)
       if (!representation || isPlainJson(representation)) return members
-      return await sendGraph(reply, representation, deps.base.absoluteGraph(sequenceOf(entry, members)))
+      return await sendGraph(deps.base, reply, representation, {
+        graph: sequenceOf(entry, members),
+        name: resourceUri(entry),
+      })
     }
     case 'view':
-      return describeResource(await content.read(), deps.base, embeddedGraphs(request))
+      return describeResource(await content.read(), entry, deps.base, embeddedGraphs(request))
     case 'ids':
-      refuseFeed(request)
       return await content.read()
     case 'json':
       return await content.read()
   }
+}
+
+const preferredTextType = preferenceAmong(['text/plain', 'application/json'])
+
+/** The text itself, also for clients that accept only JSON, because that is how they send it (W3.8.2). */
+async function sendText(request: FastifyRequest, reply: FastifyReply, text: string): Promise<unknown> {
+  addVary(reply, 'Accept')
+  const type = preferredTextType(request) ?? 'text/plain'
+  // As a script it would be code that the author of the text chose.
+  return await reply.type(`${request.callback === undefined ? type : 'text/plain'}; charset=utf-8`).send(text)
 }
 
 /** A list in RDF (W3.8.5). */
@@ -225,9 +265,8 @@ function decodeSafely(uri: string): string {
   }
 }
 
-/** Also the target of POST with `method=put`, which browsers send (W3.0.4). */
-export async function putResource(
-  deps: ResourceServices,
+async function putResource(
+  deps: Services,
   request: FastifyRequest,
   reply: FastifyReply,
   key: EntryKey,
@@ -237,7 +276,7 @@ export async function putResource(
     text: () => deps.bodies.text(request.raw, reply.raw),
     json: () => deps.bodies.json(request.raw, reply.raw),
     graph: graphReader(deps, request, reply, resourceUri),
-    upload: () => readUpload(deps, request, reply),
+    upload: () => readUpload(deps, request, reply, caller => deps.resources.recheck(caller, 'writeresource', key)),
   }
   const { entry, file, context } = await deps.resources.write(request.caller, key, body, conditionsOf(request))
   if (context) return describeContext(reply, context)

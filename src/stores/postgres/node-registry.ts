@@ -57,7 +57,7 @@ export async function joinNodes(database: Database, id: string, facts: NodeFacts
   )
 }
 
-/** Registers other facts of a running node. @returns how they differ from those of other nodes */
+/** Registers changed facts of a running node. @returns how they differ from the facts of other nodes */
 export async function changeNode(database: Database, id: string, facts: NodeFacts): Promise<readonly string[]> {
   await database.run(sql`UPDATE nodes SET facts = ${JSON.stringify(facts)} WHERE id = ${id}`)
   const others = await liveNodes(database, id)
@@ -81,8 +81,8 @@ export async function leaveNodes(database: Database, id: string): Promise<void> 
 }
 
 /**
- * The reasons why two nodes cannot use one store; each text names both values, the own one first. What only one of their versions
- * registers is not compared.
+ * The reasons why two nodes cannot use one store; each text names both values, this node's first. Facts that only one of the two versions
+ * registers are not compared.
  */
 export function misfitsOf(own: NodeFacts, other: NodeFacts): string[] {
   const names = Object.keys(own.settings).filter(name => name in other.settings)
@@ -161,4 +161,19 @@ export async function holdsStore(queries: Queries): Promise<boolean> {
 export async function serverVersion(queries: Queries): Promise<string> {
   const row = await queries.get<{ version: string }>(sql`SELECT current_setting('server_version') AS version`)
   return row?.version.split(' ')[0] ?? ''
+}
+
+/** @throws {StartupError} unless the role of the connection may create tables, as the first start and upgrades do */
+export async function requireCreate(queries: Queries): Promise<void> {
+  const row = await queries.get<{ role: string; base: string; schema: string | null; may: number | null }>(
+    sql`SELECT current_user AS role, current_database() AS base, current_schema() AS schema,
+      has_schema_privilege(current_schema(), 'CREATE') AS may`,
+  )
+  if (!row || row.may === 1) return
+  const { role, base, schema } = row
+  throw new StartupError(
+    schema === null
+      ? `The role ${role} has no schema in the database ${base}: CREATE SCHEMA AUTHORIZATION ${role}.`
+      : `The role ${role} may not create tables in the database ${base}: GRANT CREATE ON SCHEMA ${schema} TO ${role}.`,
+  )
 }

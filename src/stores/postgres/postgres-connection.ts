@@ -97,9 +97,9 @@ const conflicts: ReadonlySet<string> = new Set(['40001', '40P01'])
 /**
  * Codes of a server that is stopping, starting, overloaded or no longer the primary of its cluster: connection exceptions,
  * insufficient resources (also a full disk), a statement or a transaction that exceeded its time, read_only_sql_transaction,
- * rejected connections.
+ * rejected connections, a role without the rights that it needs.
  */
-const outages = /^(08|28|53|58)|^(57014|57P0[1-5]|25006|25P03|28...|3D000)$/
+const outages = /^(08|28|53|58)|^(57014|57P0[1-5]|25006|25P03|3D000|3F000|42501)$/
 
 /** Converts an error of the driver. */
 export function translated(error: unknown): unknown {

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
 import { Overloaded, StartupError, StoreUnavailable } from '../../base/errors.ts'
-import { beginPart, timed } from '../../base/request-parts.ts'
+import { beginPhase, timed } from '../../base/request-timings.ts'
 import { Mutex } from '../../base/semaphore.ts'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { type Database, type Queries, readOnly, type TransactionOptions } from '../database.ts'
 import { changesOf, PostgresConnection, SerializationConflict, translated } from './postgres-connection.ts'
-import { openPool, placeOf, takeStore } from './postgres-pool.ts'
+import { openPool, placeOf, takeStore, unusable } from './postgres-pool.ts'
 import { type Sql, sql } from '../sql.ts'
 
 export interface PostgresOptions {
@@ -26,7 +26,7 @@ export interface PostgresOptions {
   readonly application?: string
 }
 
-/** With this many conflicting transactions, new ones queue up too instead of competing with them. */
+/** With this many conflicting transactions, new transactions join the queue instead of competing with them. */
 const CROWD = 3
 /** After this many conflicts a transaction fails, and the client is asked to try again later. */
 const MAX_ATTEMPTS = 20
@@ -34,8 +34,8 @@ const MAX_PAUSE: Milliseconds = 50
 /** The advisory lock of {@link Database.withExclusiveLock}: `stow` in ASCII. */
 const EXCLUSIVE_LOCK = 0x73746f77
 /**
- * The transaction whose turn it is, of those that conflict on any node, has this lock until its end. It excludes nothing but itself, and
- * comes first: unlike a query, it does not fix what the transaction sees.
+ * Transactions that conflicted, on any node, run one after another: each takes this lock first and holds it until its end. The mode of the
+ * lock does not block reads or writes of the table. Unlike a query, `LOCK` does not fix the snapshot of the transaction before its turn.
  */
 const AWAIT_TURN = 'LOCK TABLE schema_migrations IN SHARE UPDATE EXCLUSIVE MODE'
 
@@ -62,16 +62,14 @@ export async function openPostgresDatabase(url: string, options: PostgresOptions
     return database
   } catch (error) {
     await database.close()
-    if (!(error instanceof StoreUnavailable)) throw error
-    const reason = error.cause instanceof Error ? error.cause.message || error.cause.name : String(error.cause)
-    throw new StartupError(`The database ${placeOf(url)} cannot be used: ${reason}`, { cause: error.cause })
+    throw error instanceof StoreUnavailable ? unusable(url, error) : error
   }
 }
 
 /**
- * A pool of connections to one server. Transactions are serialisable. Transactions that conflict, on this node or another, are
- * repeated one after the other, so that each of many that need the same row gets it. A statement outside a transaction is its
- * own transaction that waits for locked rows and then reads their new state: it never conflicts.
+ * A pool of connections to one server. Transactions are serialisable. Transactions that conflict, on this node or another, are repeated one
+ * after another, so that all of many transactions that need the same row succeed. A statement outside a transaction is its own transaction
+ * that waits for locked rows and then reads their new state: it never conflicts.
  */
 class PostgresDatabase implements Database {
   readonly engine = 'postgres'
@@ -190,11 +188,11 @@ class PostgresDatabase implements Database {
 
   async #queue<T>(began: Milliseconds, work: () => Promise<T>): Promise<T> {
     this.#inFile++
-    const endWaiting = beginPart('waiting', 'transaction')
+    const endWaiting = beginPhase('waiting', 'transaction')
     try {
       return await this.#singleFile.run(() => {
         endWaiting()
-        // Those before us in the queue may have found the server gone, one after the other.
+        // Transactions before this one in the queue may each have waited for a server that was gone.
         if (this.#timeout > 0 && this.#system.monotonic() - began > this.#timeout) throw crowded()
         return work()
       })
@@ -211,8 +209,8 @@ class PostgresDatabase implements Database {
         timed('database', 'transaction', async () => {
           const transaction = new PostgresTransaction(connection)
           try {
-            // A relaxed one is as durable as any other: the server may crash without us, and an upload whose reservation is lost leaves
-            // bytes that no record refers to.
+            // A relaxed transaction is as durable as any other here: the server may crash while this process goes on, and an upload whose
+            // reservation is lost would leave bytes that no record refers to.
             const begin = ['BEGIN ISOLATION LEVEL SERIALIZABLE']
             if (options.noTimeout) begin.push('SET LOCAL statement_timeout = 0')
             if (inTurn) begin.push(AWAIT_TURN)

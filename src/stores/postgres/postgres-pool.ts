@@ -1,5 +1,5 @@
-import type { ClientConfig, Pool, PoolClient, QueryConfig } from 'pg'
-import { StartupError } from '../../base/errors.ts'
+import type { Client, ClientConfig, Pool, PoolClient, QueryConfig } from 'pg'
+import { StartupError, StoreUnavailable } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { newerSchema } from '../migrations.ts'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -10,14 +10,16 @@ const CONNECT_TIMEOUT: Milliseconds = 5000
 /** The server ends a transaction after this time if its node has disappeared, and so unlocks its rows. */
 const IDLE_TIMEOUT: Milliseconds = 60_000
 
-/** Settings of each session; settings in the URL take precedence. */
-const session = [
+/** Settings of each session, unless the URL has them. Statements set them: PgBouncer refuses a connection that begins with them. */
+const session = (timeout: Milliseconds): ReadonlyArray<readonly [name: string, value: string | number]> => [
   // A sequential scan would conflict with every transaction that writes to the table, and PostgreSQL would choose one for
   // small tables.
-  '-c enable_seqscan=off',
+  ['enable_seqscan', 'off'],
   // Plans without an alternative look expensive then, and would be compiled.
-  '-c jit=off',
-].join(' ')
+  ['jit', 'off'],
+  ['statement_timeout', timeout],
+  ['idle_in_transaction_session_timeout', IDLE_TIMEOUT],
+]
 
 interface PoolOptions {
   readonly connections: number
@@ -30,25 +32,72 @@ interface PoolOptions {
   readonly currentUrl: () => string
 }
 
-function addressOf(url: string): string {
-  const address = new URL(url)
-  address.searchParams.set('options', [session, address.searchParams.get('options')].filter(Boolean).join(' '))
-  return address.href
-}
-
 /** Connects once. @throws {StartupError} which does not contain the password */
 export async function requireLogin(url: string): Promise<void> {
-  const { default: pg } = await import('pg')
-  const client = new pg.Client({ connectionString: addressOf(url), connectionTimeoutMillis: CONNECT_TIMEOUT })
+  await logIn(await settled(url))
+}
+
+async function logIn(url: string): Promise<void> {
+  const client = await createClient(url)
   client.on('error', () => {})
   try {
     await client.connect()
   } catch (error) {
-    const reason = error instanceof Error ? error.message || error.name : String(error)
-    throw new StartupError(`The database ${placeOf(url)} cannot be used: ${reason}`, { cause: error })
+    throw unusable(url, error)
   } finally {
     await client.end().catch(() => {})
   }
+}
+
+/** Checks the address with the files that it names, and does not connect. @throws {StartupError} */
+export async function requireAddress(url: string): Promise<void> {
+  const mode = modeOf(url)
+  if (mode === null || MODES.includes(mode)) return void (await createClient(url))
+  throw unusable(url, new Error(`sslmode is ${mode}, but must be one of ${MODES.join(', ')}`))
+}
+
+const MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']
+
+const modeOf = (url: string): string | null => new URL(url).searchParams.get('sslmode')
+
+function withMode(url: string, mode: string): string {
+  const address = new URL(url)
+  address.searchParams.set('sslmode', mode)
+  return address.href
+}
+
+/**
+ * The address with or without TLS, if this depends on the server: `prefer` and `allow` try both. If the mode demands TLS, the certificate
+ * is always verified, whatever the driver does for this mode.
+ */
+async function settled(url: string): Promise<string> {
+  const mode = modeOf(url)
+  if (mode === 'require' || mode === 'verify-ca') return withMode(url, 'verify-full')
+  if (mode !== 'prefer' && mode !== 'allow') return url
+  const [first, second] = ['no-verify', 'disable'].map(mode => withMode(url, mode)) as [string, string]
+  const [wanted, other] = mode === 'prefer' ? [first, second] : [second, first]
+  const works = (address: string) =>
+    logIn(address).then(
+      () => true,
+      () => false,
+    )
+  return !(await works(wanted)) && (await works(other)) ? other : wanted
+}
+
+async function createClient(url: string): Promise<Client> {
+  const { default: pg } = await import('pg')
+  try {
+    return new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT })
+  } catch (error) {
+    throw unusable(url, error)
+  }
+}
+
+/** @returns why the database cannot be used, without the password */
+export function unusable(url: string, error: unknown): StartupError {
+  const cause = error instanceof StoreUnavailable ? error.cause : error
+  const reason = cause instanceof Error ? cause.message || cause.name : String(cause)
+  return new StartupError(`The database ${placeOf(url)} cannot be used: ${reason}`, { cause })
 }
 
 /** Creates a pool for the database of the URL. The driver is loaded with the first one. */
@@ -61,20 +110,32 @@ export async function openPool({
   newestSchema,
 }: PoolOptions): Promise<Pool> {
   const { default: pg } = await import('pg')
-  class Client extends pg.Client {
+  const mode = modeOf(await settled(currentUrl()))
+  const address = (): string => (mode === null ? currentUrl() : withMode(currentUrl(), mode))
+  class CurrentClient extends pg.Client {
     constructor(config?: string | ClientConfig) {
-      super({ ...(config as ClientConfig), connectionString: addressOf(currentUrl()) })
+      super({ ...(config as ClientConfig), connectionString: address() })
     }
   }
+  const own = new URL(currentUrl()).searchParams.get('options') ?? ''
+  const settings = session(timeout)
+    .filter(([name]) => !own.includes(name))
+    .map(([name, value]) => `SET ${name} = ${value}`)
+  let isFirst = true
+  const prepare = async (client: PoolClient): Promise<void> => {
+    if (isFirst) await requireOwnSession(client, new CurrentClient({ connectionTimeoutMillis: CONNECT_TIMEOUT }))
+    isFirst = false
+    await client.query(bounded(settings.join('; ')))
+    if (isShared) await shareStore(client, newestSchema)
+  }
   const pool = new pg.Pool({
-    Client,
+    Client: CurrentClient,
     application_name: application,
     max: connections,
     // One connection stays open even when idle, so that the store is seen to be in use.
-    ...(isShared ? { min: 1, verify: shareStore(newestSchema) } : {}),
+    ...(isShared ? { min: 1 } : {}),
+    verify: callbackify(prepare),
     connectionTimeoutMillis: CONNECT_TIMEOUT,
-    idle_in_transaction_session_timeout: IDLE_TIMEOUT,
-    statement_timeout: timeout,
     keepAlive: true,
     types: { getTypeParser: (type: number) => parsers.get(type) ?? asText },
   })
@@ -112,15 +173,14 @@ const bounded = (text: string): QueryConfig & { query_timeout: Milliseconds } =>
  * Marks the store as in use for as long as the new connection lasts; fails if another process has locked it exclusively, or has
  * upgraded it beyond `newestSchema`.
  */
-export const shareStore = (newestSchema?: number) =>
-  callbackify(async (client: PoolClient): Promise<void> => {
-    if (!(await isGranted(client, 'pg_try_advisory_lock_shared'))) {
-      throw new Error('another command uses this store exclusively')
-    }
-    if (newestSchema === undefined) return
-    const found = await schemaOf(client)
-    if (found > newestSchema) throw new Error(newerSchema(found, newestSchema))
-  })
+async function shareStore(client: PoolClient, newestSchema?: number): Promise<void> {
+  if (!(await isGranted(client, 'pg_try_advisory_lock_shared'))) {
+    throw new Error('another command uses this store exclusively')
+  }
+  if (newestSchema === undefined) return
+  const found = await schemaOf(client)
+  if (found > newestSchema) throw new Error(newerSchema(found, newestSchema))
+}
 
 /** The last step of the schema; 0 for an empty database. */
 async function schemaOf(client: PoolClient): Promise<number> {
@@ -134,6 +194,30 @@ async function schemaOf(client: PoolClient): Promise<number> {
 /** Locks the store exclusively for as long as the connection lasts. Returns false when another process has it open. */
 export function takeStore(client: PoolClient): Promise<boolean> {
   return isGranted(client, 'pg_try_advisory_lock')
+}
+
+/**
+ * A pooler in transaction mode gives each transaction any session: locks and prepared statements would get lost.
+ * @param other not yet connected
+ */
+async function requireOwnSession(client: PoolClient, other: Client): Promise<void> {
+  other.on('error', () => {})
+  try {
+    await other.connect()
+    const session = await sessionOf(client)
+    await other.query(bounded('BEGIN'))
+    // While the other connection is in a transaction, a pooler cannot give its session to this connection.
+    if ((await sessionOf(other)) !== session && (await sessionOf(client)) === session) return
+  } finally {
+    await other.end().catch(() => {})
+  }
+  throw new Error(
+    'it is behind a pooler in transaction mode, which loses locks. Let the pooler keep sessions (PgBouncer: pool_mode = session)',
+  )
+}
+
+async function sessionOf(client: PoolClient | Client): Promise<number | undefined> {
+  return (await client.query<{ pid: number }>(bounded('SELECT pg_backend_pid() AS pid'))).rows[0]?.pid
 }
 
 /** Never waits in the lock queue: a waiting exclusive request would make new shared requests of running nodes fail. */

@@ -1,9 +1,10 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { createClient } from '@redis/client'
 import { StartupError, StoreUnavailable } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { Prepared } from '../../base/prepared.ts'
-import { timed } from '../../base/request-parts.ts'
+import { timed } from '../../base/request-timings.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { readPrivate } from '../key-file.ts'
 
@@ -19,7 +20,7 @@ const OLDEST_VERSION = 7
 
 type Client = ReturnType<typeof createClient>
 
-/** What the service shows to a server that asks for a certificate: paths of PEM files. */
+/** The certificate that the service shows to a server that asks for one: paths of PEM files. */
 interface ClientCertificate {
   readonly certificateFile: string
   readonly keyFile: string
@@ -69,7 +70,7 @@ async function clientsOf(url: string, { certificate }: RedisConnectionOptions): 
       // Commands that cannot be sent fail at once, instead of waiting for a connection.
       disableOfflineQueue: true,
       pingInterval: PING_INTERVAL,
-      // Commands have a limit of ours; that of the client would make an `AbortSignal` for each.
+      // Commands have a limit of this class; the limit of the client would create an `AbortSignal` for each command.
       commandOptions: { timeout: 0 },
       socket: {
         connectTimeout: COMMAND_LIMIT,
@@ -88,12 +89,16 @@ const unusable = (error: unknown, url: string): StartupError =>
     : new StartupError(`Redis at ${placeOf(url)} cannot be used: ${withoutPassword(reasonOf(error), url)}`)
 
 /** @throws {StartupError} which names the file */
-async function readCertificate({ certificateFile, keyFile }: ClientCertificate) {
+export async function readCertificate({ certificateFile, keyFile }: ClientCertificate) {
   try {
-    return { cert: await readFile(certificateFile, 'utf8'), key: await readPrivate(keyFile) }
+    const pair = { cert: await readFile(certificateFile, 'utf8'), key: await readPrivate(keyFile) }
+    if (new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key))) return pair
+    throw new Error('the key does not belong to the certificate')
   } catch (error) {
     if (error instanceof StartupError) throw error
-    throw new StartupError(`The certificate for Redis cannot be read: ${reasonOf(error)}.`)
+    throw new StartupError(
+      `The certificate for Redis cannot be used (${certificateFile}, ${keyFile}): ${reasonOf(error)}.`,
+    )
   }
 }
 

@@ -18,7 +18,7 @@ const PREFIX = 'stowage:'
 const BOUND_PREFIX = 'stowage-bound:'
 /** Keys per step of `scan`. */
 const SLICE = 500
-/** Only other nodes can interfere, each with one change of a key at a time: many more attempts than there are nodes. */
+/** Only other nodes can interfere, each with one change of a key at a time: this is much larger than the number of nodes. */
 const MAX_TRIES = 200
 
 /**
@@ -124,7 +124,7 @@ export class RedisEphemeralStore implements EphemeralStore {
 
   #swap(key: string, seen: string, kept: CachedValue<unknown> | undefined): Promise<unknown> {
     const bound = this.#bound(key)
-    // Not kept: an expired lifetime, or an unchanged one when there was no value.
+    // The value is not kept if its lifetime has expired, or if its lifetime is to stay unchanged and there was no value.
     const isKept = kept !== undefined && (kept.ttl === undefined ? seen !== '' : kept.ttl > 0)
     const value = isKept ? JSON.stringify(kept.value) : ''
     const ttl = isKept && kept.ttl !== undefined ? whole(kept.ttl) : ''
@@ -157,8 +157,8 @@ interface Script {
 const script = (text: string): Script => ({ text, digest: createHash('sha1').update(text).digest('hex') })
 
 /**
- * Keys of a limited kind are listed in a sorted set, KEYS[2], under the time they expire at, so that expired ones are
- * deleted with the next insertion and those that expire first are dropped.
+ * Keys of a limited kind are listed in a sorted set, KEYS[2], by their time of expiry. The next insertion deletes expired keys, and drops
+ * those that expire first if there are too many.
  */
 const bounds = `
 local function now()
@@ -182,16 +182,16 @@ end
 `
 
 /** ARGV: value, lifetime, maximum. Returns 1, or 0 when the key is present. */
-export const addScript = script(`${bounds}
+const addScript = script(`${bounds}
 if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 0 end
 note(tonumber(ARGV[2]), tonumber(ARGV[3]))
 return 1`)
 
 /**
- * ARGV: the expected value, the new one, its lifetime, maximum; '' for no value, and for an unchanged lifetime.
- * Returns 1, or the present value when it differs from the expected one.
+ * ARGV: the expected value, the new value, its lifetime, the maximum; '' means no value, or an unchanged lifetime.
+ * Returns 1, or the present value when it differs from the expected value.
  */
-export const swapScript = script(`${bounds}
+const swapScript = script(`${bounds}
 local present = redis.call('GET', KEYS[1]) or ''
 if present ~= ARGV[1] then return present end
 if ARGV[2] == '' then
@@ -206,12 +206,12 @@ end
 return 1`)
 
 /** Returns the value and deletes it. */
-export const takeScript = script(`${bounds}
+const takeScript = script(`${bounds}
 forget()
 return redis.call('GETDEL', KEYS[1])`)
 
 /** Sends the text of the script if the server does not have it yet. */
-export async function runScript(
+async function runScript(
   redis: RedisConnection,
   { text, digest }: Script,
   keys: readonly string[],

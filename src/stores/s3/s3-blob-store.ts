@@ -24,25 +24,30 @@ import {
   createS3Client,
   currentCredentials,
   isAbsentObject,
-  MAX_COPIED,
-  MAX_PARTS,
-  MIN_PART,
   objectsIn,
-  PART,
-  partSize,
   s3Call,
   type S3Multipart,
-  type S3Object,
   type S3Options,
   sizeOfUnfinished,
   TIMEOUT,
   unfinishedIn,
 } from './s3-client.ts'
+import {
+  areWhole,
+  PART_SIZES,
+  type PartSizes,
+  type Piece,
+  type PlannedPart,
+  type S3Object,
+  partNumber,
+  partSize,
+  planParts,
+} from './s3-parts.ts'
 import { readObject } from './s3-reader.ts'
 
 /**
- * Stores blobs as objects of a bucket, named by a prefix and their keys. A blob that fits into one part is one request. A
- * larger one is sent in parts, one while the next is collected, and exists only after the last step.
+ * Stores blobs as objects of a bucket, named by a prefix and their keys. A small blob is sent in one request. A larger blob is sent in
+ * parts, one while the next is collected, and exists only after the last step.
  */
 export class S3BlobStore implements BlobStore {
   #reader: S3Client
@@ -52,6 +57,7 @@ export class S3BlobStore implements BlobStore {
   readonly #bucket: string
   readonly #prefix: string
   readonly #options: S3Options
+  readonly #partSizes: PartSizes
 
   private constructor(bucket: string, prefix: string, options: S3Options) {
     const credentials = options.credentials ?? currentCredentials()
@@ -60,6 +66,7 @@ export class S3BlobStore implements BlobStore {
     this.#bucket = bucket
     this.#prefix = prefix
     this.#options = options
+    this.#partSizes = options.partSizes ?? PART_SIZES
   }
 
   /** `place` is `s3://bucket` or `s3://bucket/prefix`. @throws {StartupError} when the bucket cannot be used. */
@@ -114,15 +121,19 @@ export class S3BlobStore implements BlobStore {
     const broken = new AbortController()
     const either = AbortSignal.any([signal, broken.signal])
     const hash = createHash('sha256')
+    const sizes = this.#partSizes
     let size = 0
+    let count = 0
     let upload: S3Multipart | undefined
     let sending: Promise<void> = Promise.resolve()
     try {
-      for await (const part of inParts(hashed(abortable(bytes, either), hash))) {
+      for await (const part of inParts(hashed(abortable(bytes, either), hash), sizes)) {
         size += part.length
+        count++
         await sending
-        if (part.length >= PART) upload ??= await beginMultipart(this.#client, object, either)
-        sending = upload ? upload.add(part) : this.#put(object, part, either)
+        if (part.length >= sizes.small) upload ??= await beginMultipart(this.#client, object, either)
+        if (upload && count === sizes.count + 1) upload = await this.#enlargeParts(upload, object, either)
+        sending = upload ? upload.add(partNumber(count, sizes), part) : this.#put(object, part, either)
         sending.catch((error: unknown) => broken.abort(error))
       }
       await sending
@@ -136,6 +147,20 @@ export class S3BlobStore implements BlobStore {
     }
   }
 
+  /** Ends an upload that is full of small parts, and begins an upload in which the server combines them to large parts. */
+  async #enlargeParts(full: S3Multipart, object: S3Object, signal: AbortSignal): Promise<S3Multipart> {
+    const { small, count, large } = this.#partSizes
+    await full.complete()
+    const upload = await beginMultipart(this.#client, object, signal)
+    const copies = Array.from({ length: (small * count) / large }, (_, index) => ({
+      number: index + 1,
+      object,
+      range: { first: index * large, last: (index + 1) * large - 1 },
+    }))
+    await upload.copy(copies)
+    return upload
+  }
+
   async read(key: string, range?: ByteRange): Promise<Readable> {
     const object = this.#object(key)
     if (range) requireRange(range)
@@ -146,7 +171,7 @@ export class S3BlobStore implements BlobStore {
     }
   }
 
-  /** Each piece is an object of its own, named by the key and its offset. A piece written again replaces the former one. */
+  /** Each piece is its own object, named by the key and its offset. If a piece is written again, it replaces the earlier piece. */
   async append(key: string, offset: Bytes, bytes: AsyncIterable<Uint8Array>): Promise<Bytes> {
     const object = { Bucket: this.#bucket, Key: `${this.#object(key).Key}.${String(offset).padStart(16, '0')}` }
     const { size } = await this.#write(object, bytes, new AbortController().signal)
@@ -154,42 +179,75 @@ export class S3BlobStore implements BlobStore {
   }
 
   async readPieces(key: string, size: Bytes): Promise<Readable> {
-    return Readable.from(this.#readPieces(key, size), { objectMode: false })
+    const pieces = await this.#piecesOf(key)
+    return Readable.from(this.#readPieces(key, pieces, { first: 0, end: size }), { objectMode: false })
   }
 
-  async *#readPieces(key: string, size: Bytes): AsyncGenerator<Uint8Array> {
-    let offset = 0
-    for (const piece of await this.#piecesOf(key)) {
-      if (offset === size) return
-      if (piece.offset !== offset) throw new BlobMissing(key)
-      yield* await readObject(this.#reader, piece.object, undefined, this.#options.timeout ?? TIMEOUT)
-      offset += piece.size
+  async *#readPieces(
+    key: string,
+    pieces: readonly Piece[],
+    { first, end }: Pick<PlannedPart, 'first' | 'end'>,
+  ): AsyncGenerator<Uint8Array> {
+    let at = first
+    for (const { object, offset, size } of pieces) {
+      const last = Math.min(offset + size, end)
+      if (last <= at) continue
+      if (offset > at) break
+      const range = { first: at - offset, last: last - offset - 1 }
+      yield* await readObject(this.#reader, object, range, this.#options.timeout ?? TIMEOUT)
+      at = last
     }
-    if (offset !== size) throw new BlobMissing(key)
+    if (at !== end) throw new BlobMissing(key)
   }
 
-  /** The server joins the pieces if they are large enough and their digest is known; otherwise the bytes are sent again. */
+  /**
+   * If the digest is known, the server copies parts that lie in one piece. Parts with bytes of several pieces are sent again.
+   */
   async complete(key: string, size: Bytes, sha256?: string): Promise<StoredBlob> {
     const pieces = await this.#piecesOf(key)
-    const isJoined = pieces.length === 0 && size > 0
-    if (isJoined) return { size, sha256: sha256 ?? (await measured(await this.read(key))).sha256 }
+    if (size > 0 && !areWhole(pieces, size)) return await this.#joinedBefore(key, size)
+    const object = this.#object(key)
+    const parts = planParts(pieces, this.#partSizes)
+    const isCopied = sha256 !== undefined && parts.some(({ copied }) => copied)
+    if (isCopied) await this.#join(key, pieces, parts)
+    const stored = isCopied
+      ? { size, sha256 }
+      : await this.#write(object, await this.readPieces(key, size), new AbortController().signal)
+    await this.#deletePieces(key)
+    return stored
+  }
+
+  /** The result of an earlier attempt that ended before all pieces were deleted, or before its result was known. */
+  async #joinedBefore(key: string, size: Bytes): Promise<StoredBlob> {
+    const stored = await measured(await this.read(key))
+    if (stored.size !== size) throw new BlobMissing(key)
+    await this.#deletePieces(key)
+    return stored
+  }
+
+  async #join(key: string, pieces: readonly Piece[], parts: readonly PlannedPart[]): Promise<void> {
     const object = this.#object(key)
     const signal = new AbortController().signal
-    if (sha256 === undefined || !arePartsOf(pieces, size)) {
-      const stored = await this.#write(object, await this.readPieces(key, size), signal)
-      await this.#deletePieces(key)
-      return stored
-    }
     try {
       const upload = await beginMultipart(this.#client, object, signal)
-      await upload.copy(pieces.map(piece => piece.object))
+      await upload.copy(
+        parts.flatMap(({ number, first, end, copied }) => {
+          if (!copied) return []
+          const range = { first: first - copied.offset, last: end - copied.offset - 1 }
+          const isWhole = end - first === copied.size
+          return [{ number, object: copied.object, range: isWhole ? undefined : range }]
+        }),
+      )
+      for (const part of parts) {
+        if (part.copied) continue
+        const bytes = this.#readPieces(key, pieces, part)
+        await upload.add(part.number, await collected(bytes, part.end - part.first))
+      }
       await upload.complete()
     } catch (error) {
       await this.#deleteObject(object).catch(() => {})
       throw error
     }
-    await this.#deletePieces(key)
-    return { size, sha256 }
   }
 
   async #piecesOf(key: string): Promise<Piece[]> {
@@ -263,28 +321,20 @@ export class S3BlobStore implements BlobStore {
 
 const timeOf = (date: Date | undefined): number => date?.getTime() ?? 0
 
-/** One object for the bytes of one append. */
-interface Piece {
-  readonly object: S3Object
-  readonly offset: Bytes
-  readonly size: Bytes
-}
-
-/** Whether these are all bytes of a blob, in sizes of which a server can make one object. */
-function arePartsOf(pieces: readonly Piece[], size: Bytes): boolean {
-  let end = 0
-  for (const piece of pieces) {
-    if (piece.offset !== end) return false
-    end += piece.size
+async function collected(bytes: AsyncIterable<Uint8Array>, size: Bytes): Promise<Uint8Array> {
+  const all = Buffer.allocUnsafeSlow(size)
+  let at = 0
+  for await (const chunk of bytes) {
+    all.set(chunk, at)
+    at += chunk.length
   }
-  const isWhole = end === size && size > 0 && pieces.length <= MAX_PARTS
-  return isWhole && pieces.every(({ size }, at) => size <= MAX_COPIED && (size >= MIN_PART || at === pieces.length - 1))
+  return all
 }
 
 /** Collects chunks up to the sizes of parts. There is at least one part, and only the last may be smaller. */
-async function* inParts(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let number = 1
-  let maxBytes = partSize(number)
+async function* inParts(chunks: AsyncIterable<Uint8Array>, sizes: PartSizes): AsyncGenerator<Uint8Array> {
+  let count = 1
+  let maxBytes = partSize(count, sizes)
   // Copied, because a client may send single bytes, each of which would keep a whole object alive.
   let part = Buffer.alloc(0)
   let size = 0
@@ -297,12 +347,12 @@ async function* inParts(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
       chunk = chunk.subarray(taken.length)
       if (size < maxBytes) break
       yield part
-      maxBytes = partSize(++number)
+      maxBytes = partSize(++count, sizes)
       part = Buffer.alloc(0)
       size = 0
     }
   }
-  if (number === 1 || size > 0) yield part.subarray(0, size)
+  if (count === 1 || size > 0) yield part.subarray(0, size)
 }
 
 function grown(part: Buffer<ArrayBuffer>, used: Bytes, size: Bytes): Buffer<ArrayBuffer> {

@@ -17,9 +17,11 @@ import {
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
 import { defaultProvider } from '@aws-sdk/credential-provider-node'
-import { StoreUnavailable, TooLarge } from '../../base/errors.ts'
-import { outgoingTraceHeaders } from '../../base/request-parts.ts'
+import { StoreUnavailable } from '../../base/errors.ts'
+import { outgoingTraceHeaders } from '../../base/request-timings.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
+import type { ByteRange } from '../blob-store.ts'
+import type { PartSizes, S3Object } from './s3-parts.ts'
 
 export interface S3Options {
   /** Address of a server other than Amazon's; buckets are then part of the path, not of the host name. */
@@ -30,6 +32,8 @@ export interface S3Options {
   readonly credentials?: Credentials
   /** How long a server may stay silent before the attempt fails; 10 s by default. */
   readonly timeout?: Milliseconds
+  /** Other sizes than {@link PART_SIZES}, in tests. */
+  readonly partSizes?: PartSizes
 }
 
 export const TIMEOUT: Milliseconds = 10_000
@@ -100,41 +104,21 @@ export const filesUnavailable = (cause: unknown): StoreUnavailable =>
 export const isAbsentObject = (error: unknown): boolean =>
   error instanceof S3ServiceException && ['NoSuchKey', 'NoSuchUpload'].includes(error.name)
 
-/** All parts except the last need at least this size. */
-export const MIN_PART: Bytes = 5 * 2 ** 20
-/** The most that a server copies into one part. */
-export const MAX_COPIED: Bytes = 5 * 2 ** 30
-/** Smaller blobs are one request. */
-export const PART: Bytes = 8 * 2 ** 20
-/** For the parts after {@link SMALL_PARTS}, because there are at most 10 000 parts. */
-const LARGE_PART: Bytes = 64 * 2 ** 20
-const SMALL_PARTS = 1000
-export const MAX_PARTS = 10_000
-/** Maximum size of an object: 570 GiB. */
-const MAX_OBJECT: Bytes = SMALL_PARTS * PART + (MAX_PARTS - SMALL_PARTS) * LARGE_PART
-
-/** Size of the part with this number, counted from 1. @throws {TooLarge} when the number exceeds the maximum. */
-export function partSize(number: number): Bytes {
-  if (number <= MAX_PARTS) return number <= SMALL_PARTS ? PART : LARGE_PART
-  const detail = `A file may have at most ${MAX_OBJECT} bytes.`
-  throw new TooLarge('file-too-large', detail, { extra: { limit: MAX_OBJECT } })
-}
-
 /** Copies that a server makes at a time. */
 const COPIES = 8
 
-/** An object's place in a bucket. */
-export interface S3Object {
-  readonly Bucket: string
-  readonly Key: string
+/** A part that the server copies from an object. */
+export interface S3Copy {
+  readonly number: number
+  readonly object: S3Object
+  /** Absent: all of it. */
+  readonly range: ByteRange | undefined
 }
 
 /** A multipart upload. The object exists once the parts have been completed. */
 export interface S3Multipart {
-  /** Must be called for one part after the other. */
-  add(bytes: Uint8Array): Promise<void>
-  /** Adds copies of these objects, which the server makes. */
-  copy(objects: readonly S3Object[]): Promise<void>
+  add(number: number, bytes: Uint8Array): Promise<void>
+  copy(copies: readonly S3Copy[]): Promise<void>
   complete(): Promise<void>
 }
 
@@ -143,25 +127,25 @@ export async function beginMultipart(client: S3Client, object: S3Object, signal:
   const { UploadId } = await s3Call(client.send(new CreateMultipartUploadCommand(object), options), signal)
   const parts: CompletedPart[] = []
   return {
-    async add(bytes) {
-      const PartNumber = parts.length + 1
+    async add(PartNumber, bytes) {
       const command = new UploadPartCommand({ ...object, UploadId, PartNumber, Body: bytes })
       const { ETag } = await s3Call(client.send(command, options), signal)
       parts.push({ PartNumber, ETag })
     },
-    async copy(objects) {
-      for (let from = 0; from < objects.length; from += COPIES) {
-        const copies = objects.slice(from, from + COPIES).map(async ({ Bucket, Key }, index) => {
-          const PartNumber = from + index + 1
-          const CopySource = [Bucket, ...Key.split('/')].map(encodeURIComponent).join('/')
-          const command = new UploadPartCopyCommand({ ...object, UploadId, PartNumber, CopySource })
+    async copy(copies) {
+      for (let from = 0; from < copies.length; from += COPIES) {
+        const some = copies.slice(from, from + COPIES).map(async ({ number: PartNumber, object: source, range }) => {
+          const CopySource = [source.Bucket, ...source.Key.split('/')].map(encodeURIComponent).join('/')
+          const CopySourceRange = range && `bytes=${range.first}-${range.last}`
+          const command = new UploadPartCopyCommand({ ...object, UploadId, PartNumber, CopySource, CopySourceRange })
           const { CopyPartResult } = await s3Call(client.send(command, options), signal)
           return { PartNumber, ETag: CopyPartResult?.ETag }
         })
-        parts.push(...(await Promise.all(copies)))
+        parts.push(...(await Promise.all(some)))
       }
     },
     async complete() {
+      parts.sort((a, b) => (a.PartNumber ?? 0) - (b.PartNumber ?? 0))
       const command = new CompleteMultipartUploadCommand({ ...object, UploadId, MultipartUpload: { Parts: parts } })
       await s3Call(client.send(command, options), signal)
     },

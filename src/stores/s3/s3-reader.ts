@@ -5,7 +5,8 @@ import { StoreUnavailable } from '../../base/errors.ts'
 import { realSystem } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { ByteRange } from '../blob-store.ts'
-import { filesUnavailable, s3Call, type S3Object } from './s3-client.ts'
+import { filesUnavailable, s3Call } from './s3-client.ts'
+import type { S3Object } from './s3-parts.ts'
 
 /** How often in a row a connection may break without a byte in between. */
 const ATTEMPTS = 3
@@ -18,8 +19,8 @@ interface Body {
 }
 
 /**
- * The bytes of an object. If a connection breaks, or is silent for longer than `timeout` while the reader waits, a new one
- * continues at the same position; for as long, a server that cannot be reached is asked again.
+ * The bytes of an object. If a connection breaks, or is silent for longer than `timeout` while the reader waits, a new connection continues
+ * at the same position. If the server cannot be reached, this is repeated for the same time.
  */
 export async function readObject(
   client: S3Client,

@@ -3,8 +3,9 @@ import { dirname } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { StoreDamaged, StoreUnavailable, StorageReadOnly } from '../../base/errors.ts'
-import { currentRequest } from '../../base/request-parts.ts'
+import { Overloaded, StoreDamaged, StoreUnavailable, StorageReadOnly } from '../../base/errors.ts'
+import { currentRequest } from '../../base/request-timings.ts'
+import { isBusy } from './busy.ts'
 import { realSystem } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { type Queries, UniqueViolation, type TransactionOptions } from '../database.ts'
@@ -35,7 +36,7 @@ export class SqliteConnection {
     return this.#handle.isTransaction
   }
 
-  /** Differs from an earlier one if another connection has committed since. Almost every request asks, so its statement is at hand. */
+  /** Changes when another connection commits. Almost every request reads it, so its statement is kept. */
   get revision(): number {
     this.statements++
     try {
@@ -61,7 +62,7 @@ export class SqliteConnection {
       prepared.statement.setReadBigInts(true)
       try {
         const { changes } = prepared.statement.run(...values)
-        // For any other statement SQLite returns the count of the last one that wrote.
+        // For other statements SQLite returns the count of the last statement that wrote.
         return prepared.writes ? Number(changes) : 0
       } finally {
         prepared.statement.setReadBigInts(false)
@@ -87,6 +88,9 @@ export class SqliteConnection {
 
   /** When the disk refuses to read, SQLite reports a damaged file. */
   #converted(error: unknown): unknown {
+    if (isBusy(error)) {
+      return new Overloaded('Another program holds the lock of the database.', 1, 'overloaded', { cause: error })
+    }
     const converted = translateDiskError(error)
     const path = converted instanceof StoreDamaged ? this.#handle.location() : null
     return path === null ? converted : (failureOfDisk(dirname(path)) ?? converted)
@@ -195,7 +199,9 @@ export class SqliteTransaction implements Queries {
     return count
   }
 
-  /** Before each statement and after it, so that a long statement and what its caller computes do not add up. */
+  /**
+   * Called before each statement and after it, so that the times of a long statement and of the computation of its caller do not add up.
+   */
   #pause(): Promise<void> | undefined {
     return realSystem.monotonic() - this.#begun < MAX_STRETCH ? undefined : this.#nextIteration()
   }
@@ -229,9 +235,9 @@ interface End {
 }
 
 /**
- * Runs transactions on the single writing connection, in order of arrival. A commit waits for the disk, longer than most
- * work takes, so transactions that come in the same iteration of the event loop share one. Each except the first is behind a
- * savepoint, so that a failed one is rolled back alone. Callers are notified only after the shared commit is on the disk.
+ * Runs transactions on the single writing connection, in order of arrival. A commit waits for the disk, longer than most work takes, so
+ * transactions that arrive in the same iteration of the event loop share a commit. Each except the first begins with a savepoint, so that
+ * it can be rolled back alone. Callers are notified only after the shared commit is on the disk.
  */
 export class GroupCommit {
   readonly #connection: SqliteConnection
@@ -259,17 +265,17 @@ export class GroupCommit {
       const keep = (result: T): void => void (end = () => resolve(result))
       // Noted here: a shared commit runs for several requests at once.
       const request = currentRequest()
-      let endPart = request?.begin('waiting', 'transaction')
+      let endPhase = request?.begin('waiting', 'transaction')
       const begin = (): void => {
-        endPart?.()
-        endPart = request?.begin('database', 'transaction')
+        endPhase?.()
+        endPhase = request?.begin('database', 'transaction')
       }
       const fail = (error: unknown): void => {
-        endPart?.(error)
+        endPhase?.(error)
         reject(error)
       }
       const succeed = (): void => {
-        endPart?.()
+        endPhase?.()
         end()
       }
       const timedWork = async (tx: Queries): Promise<void> => {
@@ -361,7 +367,7 @@ export class GroupCommit {
     const transaction = new SqliteTransaction(this.#connection)
     try {
       await one.work(transaction)
-      // Work that ignores an error may have ignored one after which SQLite rolled back everything.
+      // Work that ignores errors may have ignored an error after which SQLite rolled back the whole transaction.
       if (!this.#connection.inTransaction) throw new Error('the engine has ended the transaction')
       return { one }
     } finally {

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { StartupError, StoreDamaged } from '../../base/errors.ts'
-import { timed } from '../../base/request-parts.ts'
+import { timed } from '../../base/request-timings.ts'
 import { Mutex } from '../../base/semaphore.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { type Database, type Queries, readOnly, type TransactionOptions } from '../database.ts'
@@ -57,7 +57,11 @@ export async function openSqliteReader(path: string): Promise<Database> {
       prepareToRead(new DatabaseSync(path, { readOnly: true, timeout: LOCK_TIMEOUT }), SECOND_CACHE),
       SECOND_STATEMENTS,
     )
-  return new SqliteDatabase(connect(), connect(), { connectReader: connect, asksAlways: true })
+  try {
+    return new SqliteDatabase(connect(), connect(), { connectReader: connect, asksAlways: true })
+  } catch (error) {
+    throw translateDiskError(error)
+  }
 }
 
 /**
@@ -101,9 +105,8 @@ interface Access {
 }
 
 /**
- * All writes go through one connection and one mutex, in order of arrival. Reads have their own connection, so that they
- * neither wait for a transaction nor see uncommitted changes. A database in memory has only one connection, so its reads
- * wait too.
+ * All writes go through one connection and one mutex, in order of arrival. Reads have their own connection, so that they neither wait for a
+ * transaction nor see uncommitted changes. A database in memory has only one connection, so its reads wait too.
  */
 class SqliteDatabase implements Database {
   readonly engine = 'sqlite'
@@ -130,9 +133,8 @@ class SqliteDatabase implements Database {
   }
 
   /**
-   * As seen by the reading connection: it counts the commits of all others, including other processes (`stowage unlock`).
-   * Those are seen from the next iteration of the event loop on, because many requests are served in one iteration and would each query
-   * SQLite.
+   * Counts commits as the reading connection sees them, including those of other processes (`stowage unlock`). Their commits become visible
+   * with the next iteration of the event loop, because many requests are served in one iteration and would each query SQLite.
    */
   get revision(): number | undefined {
     this.#requireOpen()
@@ -165,7 +167,7 @@ class SqliteDatabase implements Database {
     return await this.#commits.run(work, options)
   }
 
-  /** @throws the failure of the last write, unless another one, of the same bytes, succeeds */
+  /** @throws the failure of the last write, unless a small new write succeeds */
   async requireWritable(): Promise<void> {
     if (this.#commits.failure) await this.transaction(async () => this.#writer.execute('PRAGMA user_version = 0'))
   }
@@ -177,7 +179,7 @@ class SqliteDatabase implements Database {
 
   async snapshot<T>(work: (at: Queries) => Promise<T>): Promise<T> {
     this.#requireOpen()
-    // In memory there is only one connection, so others wait.
+    // A database in memory has only one connection, so other work waits.
     if (!this.#connectReader) return await this.#mutex.run(() => readAt(this.#writer, work))
     const connection = this.#connectReader()
     try {

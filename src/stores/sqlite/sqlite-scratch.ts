@@ -1,10 +1,11 @@
 import { rmSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Bytes } from '../../base/units.ts'
 import type { Scratch, ScratchMap } from '../scratch.ts'
 import { name, sql } from '../sql.ts'
+import { makeFolder } from '../sync-folder.ts'
 import { SqliteConnection } from './sqlite-connection.ts'
 
 /** Pages of the file that stay in memory. */
@@ -23,7 +24,7 @@ export async function openSqliteScratch(
   { ownsParent = false }: { readonly ownsParent?: boolean } = {},
 ): Promise<Scratch> {
   if (ownsParent) await rm(parent, { recursive: true, force: true })
-  await mkdir(parent, { recursive: true, mode: 0o700 })
+  await makeFolder(parent)
   const folder = await mkdtemp(join(parent, 'stowage-scratch-'))
   const unwanted = ownsParent ? parent : folder
   const removeNow = (): void => rmSync(unwanted, { recursive: true, force: true })

@@ -45,7 +45,7 @@ export const claimAttacks: readonly Attack[] = [
     [[CLIENT]],
     'stowage,other',
   ].map(value => withClaim('aud', value, 'token-aud')),
-  withClaim('aud', [CLIENT, 'other'], 'token-aud', 'us and another, without azp'),
+  withClaim('aud', ['another', 'other'], 'token-aud', 'two others, without azp'),
   ...['other', '', null, [CLIENT], 7].map(value => withClaim('azp', value, 'token-azp')),
   attack('aud is us and another, azp is the other', 'token-azp', ({ claims }) => {
     claims['aud'] = [CLIENT, 'other']

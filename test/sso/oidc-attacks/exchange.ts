@@ -7,13 +7,13 @@ import {
   sign as signBytes,
 } from 'node:crypto'
 import { createLog } from '../../../src/base/log.ts'
-import { requireValues } from '../../../src/sso/attributes.ts'
-import type { FetchedResponse } from '../../../src/sso/fetch.ts'
-import type { LoginFlow, VerifiedIdentity } from '../../../src/sso/identity-provider.ts'
-import { MetadataSource } from '../../../src/sso/metadata-source.ts'
-import { OidcProvider, type OidcProviderOptions } from '../../../src/sso/oidc/provider.ts'
-import { type OidcServer, readKeys } from '../../../src/sso/oidc/server.ts'
-import { type FailedCheck, SsoRefused } from '../../../src/sso/refusal.ts'
+import { requireValues } from '../../../src/features/sso/attributes.ts'
+import type { FetchedResponse } from '../../../src/base/fetch.ts'
+import type { LoginFlow, VerifiedIdentity } from '../../../src/features/sso/identity-provider.ts'
+import { MetadataSource } from '../../../src/features/sso/metadata-source.ts'
+import { OidcProvider, type OidcProviderOptions } from '../../../src/features/oidc/provider.ts'
+import { type OidcServer, readKeys } from '../../../src/features/oidc/server.ts'
+import { type FailedCheck, SsoRefused } from '../../../src/features/sso/refusal.ts'
 import { FakeSystem } from '../../support/fake-system.ts'
 
 export const ISSUER = 'https://op.example'
@@ -82,6 +82,17 @@ export const jsonAnswer = (value: unknown, status = 200): FetchedResponse => ({
   text: typeof value === 'string' ? value : JSON.stringify(value),
 })
 
+/** A signed answer of the userinfo endpoint. */
+export const signedUserinfo = (
+  claims: object,
+  header: object = { alg: 'RS256', kid: 'rsa' },
+  key: KeyName | Buffer = 'rsa',
+): FetchedResponse => ({
+  status: 200,
+  headers: { 'content-type': 'application/jwt; charset=utf-8' },
+  text: sign(header, { sub: 'subject-1', email: 'anna@example.org', email_verified: true, ...claims }, key),
+})
+
 export const honestExchange = (): Exchange => ({
   query: new URLSearchParams({ code: 'a-code', state: STATE, iss: ISSUER }),
   header: { alg: 'RS256', kid: 'rsa', typ: 'JWT' },
@@ -115,12 +126,10 @@ export const providerOptions: OidcProviderOptions = {
   issuer: ISSUER,
   clientId: CLIENT,
   clientSecret: 'a secret of the client',
-  clientAuth: 'basic',
   scopes: 'openid email',
   acrValues: undefined,
   endsSession: false,
   maxAuthenticationAge: undefined,
-  prompt: undefined,
   rules: { nameClaim: 'email', trustsUnverifiedEmail: false, others: [] },
   clockSkew: 60_000,
   callbackUrl: () => CALLBACK,

@@ -10,6 +10,7 @@ import {
   type KeyName,
   NOW,
   published,
+  signedUserinfo,
 } from './exchange.ts'
 
 const claim = (name: string, value: unknown, title = JSON.stringify(value) ?? 'missing'): Variant =>
@@ -70,6 +71,7 @@ export const honestVariants: readonly Variant[] = [
     exchange.jwks = [{ kty: 'AKP', kid: 'new' }, { kty: 'OKP', crv: 'X25519', x: 'AAAA' }, ...published]
   }),
   claim('aud', [CLIENT]),
+  claim('aud', ['other', CLIENT], 'us and another, without azp'),
   variant('several audiences, and azp is us', '', ({ claims }) => {
     claims['aud'] = ['other', CLIENT]
     claims['azp'] = CLIENT
@@ -110,6 +112,13 @@ export const honestVariants: readonly Variant[] = [
   variant('a refresh token and a scope', '', exchange => {
     Object.assign(exchange.body, { refresh_token: 'r', scope: 'openid' })
   }),
+  ...['refresh_token', 'scope', 'expires_in'].flatMap(name =>
+    [null, ''].map(value =>
+      variant(`${name} is ${JSON.stringify(value)} in the token response`, '', exchange => {
+        exchange.body[name] = value
+      }),
+    ),
+  ),
   variant('an expiry as text', '', exchange => {
     exchange.body['expires_in'] = '60'
   }),
@@ -121,9 +130,6 @@ export const honestVariants: readonly Variant[] = [
   }),
   variant('a public client', '', exchange => {
     exchange.options = { clientSecret: undefined }
-  }),
-  variant('the secret in the body', '', exchange => {
-    exchange.options = { clientAuth: 'post' }
   }),
   variant('one of the requested classes', '', exchange => {
     exchange.options = { acrValues: 'gold silver' }
@@ -158,6 +164,16 @@ export const honestVariants: readonly Variant[] = [
   }),
   userinfo('has the address', jsonAnswer({ sub: 'subject-1', email: 'anna@example.org', email_verified: true }), {
     email: undefined,
+    email_verified: undefined,
+  }),
+  ...Object.entries({
+    'with all its claims': { iss: ISSUER, aud: CLIENT, iat: NOW, exp: NOW + 60 },
+    'for several audiences': { aud: ['other', CLIENT] },
+    'with no other claims': {},
+  }).map(([title, more]) =>
+    userinfo(`is signed, ${title}`, signedUserinfo(more), { email: undefined, email_verified: undefined }),
+  ),
+  userinfo('is signed by another algorithm, and names no key', signedUserinfo({}, { alg: 'ES384' }, 'p384'), {
     email_verified: undefined,
   }),
   userinfo(

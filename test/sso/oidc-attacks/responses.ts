@@ -1,4 +1,4 @@
-import { attack, type Attack, type Exchange, ISSUER, jsonAnswer, STATE } from './exchange.ts'
+import { attack, type Attack, type Exchange, ISSUER, jsonAnswer, NOW, signedUserinfo, STATE } from './exchange.ts'
 
 const query = (title: string, check: string, change: (query: URLSearchParams) => void): Attack =>
   attack(`the redirect has ${title}`, check, exchange => change(exchange.query))
@@ -66,6 +66,41 @@ export const responseAttacks: readonly Attack[] = [
   userinfo('another sub', 'oidc-response', about({ sub: 'victim', email_verified: true })),
   userinfo('no sub', 'oidc-response', jsonAnswer({ email: 'anna@example.org', email_verified: true })),
   userinfo('a sub that is a list', 'oidc-response', about({ sub: ['subject-1'], email_verified: true })),
+  userinfo('a signature by a foreign key', 'token-signature', signedUserinfo({}, undefined, 'other')),
+  userinfo(
+    'a signature by a key that is not published',
+    'token-key',
+    signedUserinfo({}, { alg: 'RS256', kid: 'other' }, 'other'),
+  ),
+  userinfo('no signature', 'token-algorithm', signedUserinfo({}, { alg: 'none' }, Buffer.alloc(0))),
+  userinfo(
+    'a signature by the secret of the client',
+    'token-algorithm',
+    signedUserinfo({}, { alg: 'HS256' }, Buffer.from('a secret of the client')),
+  ),
+  userinfo('a token that was changed after signing', 'token-signature', {
+    ...signedUserinfo({}),
+    text: signedUserinfo({ sub: 'victim' }).text.replace(
+      /^[^.]+\.[^.]+/,
+      signedUserinfo({}).text.split('.', 2).join('.'),
+    ),
+  }),
+  userinfo('a token of another issuer', 'token-iss', signedUserinfo({ iss: 'https://evil.example' })),
+  userinfo('a token for another client', 'token-aud', signedUserinfo({ aud: 'other' })),
+  userinfo('a token for several other clients', 'token-aud', signedUserinfo({ aud: ['a', 'b'] })),
+  userinfo('a token for nobody', 'token-aud', signedUserinfo({ aud: [] })),
+  userinfo('a token that is over', 'token-exp', signedUserinfo({ exp: NOW - 61 })),
+  userinfo('a token of tomorrow', 'token-iat', signedUserinfo({ iat: NOW + 61 })),
+  userinfo('a token about somebody else', 'oidc-response', signedUserinfo({ sub: 'victim' })),
+  userinfo('a token about nobody', 'oidc-response', signedUserinfo({ sub: undefined })),
+  userinfo('an encrypted token', 'token-form', { ...signedUserinfo({}), text: 'a.b.c.d.e' }),
+  userinfo('a token that is JSON', 'token-form', { ...signedUserinfo({}), text: '{"sub":"subject-1"}' }),
+  userinfo('a signed token with status 401', 'oidc-response', { ...signedUserinfo({}), status: 401 }),
+  userinfo(
+    'a token that takes long to read',
+    'provider-unreachable',
+    signedUserinfo({ groups: Array.from({ length: 30_000 }, () => 1) }),
+  ),
   userinfo('a page', 'oidc-response', html),
   userinfo('status 401', 'oidc-response', jsonAnswer({}, 401)),
   userinfo('an unverified address', 'email-verified', about({ email_verified: false })),

@@ -44,11 +44,15 @@ export const algorithmAttacks: readonly Attack[] = [
     hmac('an empty key', alg, Buffer.alloc(0)),
     hmac('a symmetric key of the key set', alg, Buffer.from('a symmetric key'), 'oct'),
   ]),
-  ...[undefined, null, '', 0, ['RS256'], { alg: 'RS256' }, 'RS1', 'rs256', 'RSA-OAEP', 'dir', 'ES256K', 'RS256 '].map(
-    alg =>
-      attack(`algorithm is ${JSON.stringify(alg) ?? 'missing'}`, 'token-algorithm', exchange => {
-        exchange.header = { ...exchange.header, alg }
-      }),
+  ...[undefined, null, '', 0, ['RS256'], { alg: 'RS256' }].map(alg =>
+    attack(`algorithm is ${JSON.stringify(alg) ?? 'missing'}`, 'token-form', exchange => {
+      exchange.header = { ...exchange.header, alg }
+    }),
+  ),
+  ...['RS1', 'rs256', 'RSA-OAEP', 'dir', 'ES256K', 'RS256 '].map(alg =>
+    attack(`algorithm is ${JSON.stringify(alg)}`, 'token-algorithm', exchange => {
+      exchange.header = { ...exchange.header, alg }
+    }),
   ),
 ]
 
@@ -125,29 +129,29 @@ export const signatureAttacks: readonly Attack[] = [
   attack('an algorithm that the provider does not use', 'token-algorithm', exchange => {
     exchange.server = { algorithms: ['ES256'] }
   }),
-  attack('a critical header that is not known', 'oidc-response', exchange => {
+  attack('a critical header that is not known', 'token-form', exchange => {
     exchange.header = { ...exchange.header, crit: ['exp'], exp: 1 }
   }),
-  attack('an unencoded payload', 'oidc-response', exchange => {
+  attack('an unencoded payload', 'token-form', exchange => {
     exchange.header = { ...exchange.header, crit: ['b64'], b64: false }
   }),
 ]
 
 export const formAttacks: readonly Attack[] = [
-  token('five parts, as if encrypted', 'oidc-response', signed => `${signed}.AAAA.BBBB`),
-  token('four parts', 'oidc-response', signed => `${signed}.AAAA`),
-  token('two parts', 'oidc-response', signed => parts(signed).slice(0, 2).join('.')),
-  token('one part', 'oidc-response', () => 'AAAA'),
-  token('the JSON serialisation', 'oidc-response', signed => {
+  token('five parts, as if encrypted', 'token-form', signed => `${signed}.AAAA.BBBB`),
+  token('four parts', 'token-form', signed => `${signed}.AAAA`),
+  token('two parts', 'token-form', signed => parts(signed).slice(0, 2).join('.')),
+  token('one part', 'token-form', () => 'AAAA'),
+  token('the JSON serialisation', 'token-form', signed => {
     const [head, payload, signature] = parts(signed)
     return JSON.stringify({ protected: head, payload, signature })
   }),
-  token('a header that is no JSON', 'oidc-response', signed => `AAAA.${parts(signed)[1]}.${parts(signed)[2]}`),
-  token('claims that are no JSON', 'oidc-response', signed => `${parts(signed)[0]}.AAAA.${parts(signed)[2]}`),
-  token('a header that is a list', 'oidc-response', signed => `${encode([])}.${parts(signed)[1]}.${parts(signed)[2]}`),
-  token('claims that are a list', 'oidc-response', signed => `${parts(signed)[0]}.${encode([])}.${parts(signed)[2]}`),
-  token('claims that are null', 'oidc-response', signed => `${parts(signed)[0]}.${encode(null)}.${parts(signed)[2]}`),
-  token('characters that are no base64url', 'oidc-response', signed => `${parts(signed)[0]}.!!!.${parts(signed)[2]}`),
+  token('a header that is no JSON', 'token-form', signed => `AAAA.${parts(signed)[1]}.${parts(signed)[2]}`),
+  token('claims that are no JSON', 'token-signature', signed => `${parts(signed)[0]}.AAAA.${parts(signed)[2]}`),
+  token('a header that is a list', 'token-form', signed => `${encode([])}.${parts(signed)[1]}.${parts(signed)[2]}`),
+  token('claims that are a list', 'token-signature', signed => `${parts(signed)[0]}.${encode([])}.${parts(signed)[2]}`),
+  token('claims that are null', 'token-signature', signed => `${parts(signed)[0]}.${encode(null)}.${parts(signed)[2]}`),
+  token('characters that are no base64url', 'token-signature', signed => `${parts(signed)[0]}.!!!.${parts(signed)[2]}`),
   attack('more than 200,000 characters', 'token-size', exchange => {
     exchange.claims['filler'] = 'x'.repeat(200_000)
   }),

@@ -1,4 +1,4 @@
-import type { ExpectedResponse } from '../../../src/sso/saml/response.ts'
+import type { ExpectedResponse } from '../../../src/features/saml/response.ts'
 import { buildResponse, edit, signResponse } from '../../support/saml-idp.ts'
 import type { Signed, Signing } from '../../support/saml-idp.ts'
 

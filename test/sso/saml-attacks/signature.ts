@@ -12,6 +12,7 @@ import {
   newRsaKey,
   signElement,
   signResponse,
+  WITH_COMMENTS,
   XENC,
 } from '../../support/saml-idp.ts'
 import { type Attack, EVIL, issued, tampered } from './attack.ts'
@@ -145,11 +146,6 @@ export const signatureAttacks: readonly Attack[] = [
   issued('a SHA-1 digest', 'signature-algorithm', [], { digest: `${DSIG}sha1` }),
   issued('an MD5 digest', 'signature-algorithm', [], { digest: `${DSIG_MORE}sha224` }),
   shape(
-    'c14n with comments of SignedInfo',
-    xml => edit(xml, `Algorithm="${EXCLUSIVE}"`, `Algorithm="${EXCLUSIVE}WithComments"`),
-    'signature-algorithm',
-  ),
-  shape(
     'inclusive c14n of SignedInfo',
     xml => edit(xml, `Algorithm="${EXCLUSIVE}"`, `Algorithm="${C14N}"`),
     'signature-algorithm',
@@ -167,7 +163,24 @@ export const signatureAttacks: readonly Attack[] = [
   transforms('exclusive c14n only', EXCLUSIVE),
   transforms('the other way round', EXCLUSIVE, ENVELOPED),
   transforms('one too many', ENVELOPED, EXCLUSIVE, EXCLUSIVE),
-  transforms('with comments', ENVELOPED, `${EXCLUSIVE}WithComments`),
+  transforms('with comments and without', ENVELOPED, WITH_COMMENTS, EXCLUSIVE),
+  transforms('with comments only', WITH_COMMENTS),
+  issued(
+    'transforms: a comment in a document that is signed with comments',
+    'xml-comment',
+    [[NAME, 'admin<!-- -->@a.example']],
+    {
+      transforms: [ENVELOPED, WITH_COMMENTS],
+    },
+  ),
+  tampered(
+    'transforms: a comment added to a document that is signed with comments',
+    'xml-comment',
+    [[NAME, `<!-- -->${NAME}`]],
+    {
+      transforms: [ENVELOPED, WITH_COMMENTS],
+    },
+  ),
   transforms('inclusive c14n', ENVELOPED, C14N),
   transforms('c14n 1.1', ENVELOPED, 'http://www.w3.org/2006/12/xml-c14n11'),
   transforms('XSLT', ENVELOPED, 'http://www.w3.org/TR/1999/REC-xslt-19991116', EXCLUSIVE),

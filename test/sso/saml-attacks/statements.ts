@@ -244,7 +244,24 @@ export const statementAttacks: readonly Attack[] = [
     ],
   ]),
   issued('no SubjectConfirmation', 'subject-confirmation', [[CONFIRMATION, '']]),
-  issued('two SubjectConfirmations', 'subject-confirmation', [[CONFIRMATION, twice]]),
+  issued('of two confirmations each fits in part', 'recipient', [
+    [
+      CONFIRMATION,
+      found =>
+        edit(found, /Recipient="[^"]*"/, 'Recipient="https://elsewhere.example/acs"') +
+        edit(found, /InResponseTo="[^"]*"/, 'InResponseTo="_other"'),
+    ],
+  ]),
+  issued('two confirmations that are over', 'expired', [
+    [DATA_END, at(-60_000)],
+    [CONFIRMATION, twice],
+  ]),
+  issued('a confirmation by another method and one for nobody', 'subject-confirmation', [
+    [CONFIRMATION, found => edit(found, 'cm:bearer', 'cm:holder-of-key') + edit(found, / Recipient="[^"]*"/, '')],
+  ]),
+  issued('a confirmation inside another one', 'subject-confirmation', [
+    [CONFIRMATION, found => `<saml:SubjectConfirmation Method="urn:x">${found}</saml:SubjectConfirmation>`],
+  ]),
   issued('a holder of key', 'subject-confirmation', [['cm:bearer', 'cm:holder-of-key']]),
   issued('a voucher', 'subject-confirmation', [['cm:bearer', 'cm:sender-vouches']]),
   issued('no method', 'subject-confirmation', [[/ Method="[^"]*"/, '']]),

@@ -1,6 +1,6 @@
 import { deflateRawSync, gzipSync } from 'node:zlib'
 import { DSIG, NAME, XENC, buildResponse, edit, keyNamed, signResponse } from '../../support/saml-idp.ts'
-import { encryptAssertion, encryptXml, type Encrypting } from '../../support/saml-encryption.ts'
+import { encryptAssertion, encryptedKeyFor, encryptXml, type Encrypting } from '../../support/saml-encryption.ts'
 import { type Attack, EVIL, issued, tampered } from './attack.ts'
 
 const signed = (): string => signResponse(buildResponse(), 'both')
@@ -152,6 +152,28 @@ export const encryptionAttacks: readonly Attack[] = [
   { title: 'encrypted, and there is no key to open it', check: 'decryption', xml: () => signedInside() },
   cipherAttack('for another recipient', { recipient: keyNamed('other') }),
   cipherAttack('with RSA 1.5', { wrapping: 'rsa-1_5' }),
+  {
+    title: 'encrypted: with more keys than are tried',
+    check: 'decryption',
+    xml: () =>
+      edit(
+        signedInside(),
+        '</ds:KeyInfo>',
+        found => Array.from({ length: 10 }, () => encryptedKeyFor(keyNamed('other'))).join('') + found,
+      ),
+    expected: decrypting,
+  },
+  {
+    title: 'encrypted: with several keys, none of them ours',
+    check: 'decryption',
+    xml: () =>
+      edit(
+        signedInside({ recipient: keyNamed('other') }),
+        '</ds:KeyInfo>',
+        found => encryptedKeyFor(keyNamed('other')) + found,
+      ),
+    expected: decrypting,
+  },
   cipherAttack('with Triple DES', { cipher: 'tripledes-cbc' }),
   cipherAttack('tampered with, GCM', { damage: flip(100) }),
   cipherAttack('another tag, GCM', { damage: flip(-1) }),

@@ -1,5 +1,5 @@
 import { deflateRawSync } from 'node:zlib'
-import type { ExpectedLogout, ReceivedLogout } from '../../../src/sso/saml/logout-message.ts'
+import type { ExpectedLogout, ReceivedLogout } from '../../../src/features/saml/logout-message.ts'
 import { encryptXml } from '../../support/saml-encryption.ts'
 import { cut, DSIG_MORE, edit, encode, keyNamed, NAME, NOW, signElement, type Signing } from '../../support/saml-idp.ts'
 import {

@@ -1,5 +1,5 @@
 import { deflateRawSync } from 'node:zlib'
-import type { ReceivedLogout } from '../../../src/sso/saml/logout-message.ts'
+import type { ReceivedLogout } from '../../../src/features/saml/logout-message.ts'
 import { edit, NAME, NOW, signElement } from '../../support/saml-idp.ts'
 import { type AboutLogout, buildLogoutResponse, posted, redirected } from '../../support/saml-logout.ts'
 import { attack, attacker, form, type LogoutAttack, raw, request } from './attacks.ts'

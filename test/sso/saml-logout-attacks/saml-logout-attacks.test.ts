@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ExpectedLogout, ReceivedLogout, VerifiedLogout } from '../../../src/sso/saml/logout-message.ts'
+import type { ExpectedLogout, ReceivedLogout, VerifiedLogout } from '../../../src/features/saml/logout-message.ts'
 import { checkLogout } from '../../support/saml-checks.ts'
 import { Refusals } from '../../support/refusals.ts'
 import { DSIG_MORE, edit, keyNamed, NAME, NOW } from '../../support/saml-idp.ts'

@@ -33,6 +33,11 @@ export async function obstacle(): Promise<string | undefined> {
   )
 }
 
+/** Runs a command in Debian, and resolves to its standard output. */
+export async function inDebian(options: readonly string[], command: readonly string[]): Promise<string> {
+  return (await run('systemd-nspawn', [...nspawn, ...options, ...command])).stdout
+}
+
 /** Boots Debian with two versions of the package, and resolves to what in-debian.sh saw. The root file system stays as it was. */
 export async function tryPackage(first: string, second: string): Promise<Readonly<Record<string, string>>> {
   const shared = await temporaryFolder()

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ask } from '../http-client.ts'
+import { clockVariables } from '../machine-clock.ts'
 import type { Peer } from './peer.ts'
 import { freePort, type Place, startInNewFolder, startPeerProcess, type Test } from './peer-process.ts'
 
@@ -52,7 +53,7 @@ export async function startDjangoCas(t: Test, options: DjangoCasOptions): Promis
     return startPeerProcess({
       command: python,
       args: [program],
-      env: {},
+      env: clockVariables,
       folder,
       ready: async () => (await ask(`${url}login`)).text.includes('name="lt"'),
     })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { once } from 'node:events'
 import { selfSigned } from '../self-signed.ts'
 import { fillIn, shipped } from '../shipped.ts'
+import { haproxy, haproxyProgram } from './haproxy.ts'
 import { nginx, nginxFrame, nginxProgram } from './nginx.ts'
 import type { Peer } from './peer.ts'
 import { startInNewFolder, startPeerProcess, type Test } from './peer-process.ts'
@@ -20,7 +21,7 @@ export interface Front {
   readonly command: (folder: string) => { readonly command: string; readonly args: readonly string[] }
 }
 
-interface FrontPorts {
+export interface FrontPorts {
   readonly service: number
   readonly tls: number
   /** Where it answers without TLS, if the configuration has anything there. */
@@ -32,7 +33,8 @@ export const FRONT_NAME = 'content.example'
 
 const apacheProgram = '/usr/sbin/apache2'
 const caddyProgram = '/usr/bin/caddy'
-const apacheModules = 'mpm_event authz_core ssl socache_shmcb proxy proxy_http headers reqtimeout'
+/** What Debian enables with the server and with `a2enmod ssl`. */
+const apacheModules = ['mpm_event', 'authz_core', 'socache_shmcb']
 const service = '127.0.0.1:8080'
 
 export const fronts: readonly Front[] = [
@@ -42,7 +44,8 @@ export const fronts: readonly Front[] = [
     files: (text, ports, folder) => ({
       'stowage.conf': fillIn(text, {
         [service]: `127.0.0.1:${ports.service}`,
-        'listen 443 ssl;': `listen 127.0.0.1:${ports.tls} ssl;`,
+        // Administrators add HTTP/2; HTTP/1.1 is offered beside it.
+        'listen 443 ssl;': `listen 127.0.0.1:${ports.tls} ssl http2;`,
         'listen 80;': `listen 127.0.0.1:${ports.plain};`,
         '/etc/ssl/content.example.pem': 'cert.pem',
         '/etc/ssl/content.example.key': 'key.pem',
@@ -81,9 +84,11 @@ PidFile apache.pid
 DefaultRuntimeDir ${folder}
 ErrorLog error.log
 Listen 127.0.0.1:${ports.tls}
-${apacheModules.replaceAll(/\w+/g, name => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so\n`)}
+Listen 127.0.0.1:${ports.plain}
+${[...apacheModules, ...modulesToEnable(text)].map(name => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so\n`).join('')}
 ${fillIn(text, {
   '<VirtualHost *:443>': `<VirtualHost *:${ports.tls}>`,
+  '<VirtualHost *:80>': `<VirtualHost *:${ports.plain}>`,
   [service]: `127.0.0.1:${ports.service}`,
   '/etc/ssl/content.example.pem': 'cert.pem',
   '/etc/ssl/content.example.key': 'key.pem',
@@ -91,16 +96,37 @@ ${fillIn(text, {
     }),
     command: folder => ({ command: apacheProgram, args: ['-f', join(folder, 'httpd.conf'), '-DFOREGROUND'] }),
   },
+  {
+    peer: haproxy,
+    file: 'haproxy.cfg',
+    files: (text, ports) => ({
+      'haproxy.cfg': fillIn(text, {
+        'bind :443 ssl crt /etc/ssl/content.example.pem': `bind 127.0.0.1:${ports.tls} ssl crt both.pem`,
+        'bind :80': `bind 127.0.0.1:${ports.plain}`,
+        [service]: `127.0.0.1:${ports.service}`,
+      }),
+    }),
+    command: () => ({ command: haproxyProgram, args: ['-db', '-f', 'haproxy.cfg'] }),
+  },
 ]
 
-/** Starts it; resolves to the certificate to trust, which is for {@link FRONT_NAME}. */
-export async function startFront(t: Test, front: Front, ports: FrontPorts): Promise<{ readonly ca: string }> {
+/** What the head of `apache.conf` tells administrators to enable. */
+const modulesToEnable = (text: string): readonly string[] => /a2enmod (.+)/.exec(text)?.[1]?.split(' ') ?? []
+
+/** Starts it; resolves to the certificate to trust, which is for {@link FRONT_NAME}. @param change a fault in its configuration */
+export async function startFront(
+  t: Test,
+  front: Front,
+  ports: FrontPorts,
+  change: (shipped: string) => string = text => text,
+): Promise<{ readonly ca: string }> {
   const { key, cert } = selfSigned()
-  const text = await shipped(front.file)
+  const text = change(await shipped(front.file))
   await startInNewFolder(t, async folder => {
-    const files = { 'key.pem': key, 'cert.pem': cert, ...front.files(text, ports, folder) }
+    const certificates = { 'key.pem': key, 'cert.pem': cert, 'both.pem': `${cert}${key}` }
+    const files = { ...certificates, ...front.files(text, ports, folder) }
     for (const [name, content] of Object.entries(files)) {
-      await writeFile(join(folder, name), content, { mode: name === 'key.pem' ? 0o600 : 0o644 })
+      await writeFile(join(folder, name), content, { mode: /^(key|both)\.pem$/.test(name) ? 0o600 : 0o644 })
     }
     return startPeerProcess({
       ...front.command(folder),

@@ -20,6 +20,8 @@ export interface NginxOptions {
 export interface Nginx {
   /** By TLS, and the certificate to trust there. */
   readonly tls: { readonly url: string; readonly ca: string }
+  /** Where the configuration answers without TLS. */
+  readonly plain: string
   /** Sends nothing new to this node; what is under way goes on. */
   withhold(node: number): Promise<void>
   /** Sends to all nodes again. */
@@ -29,6 +31,7 @@ export interface Nginx {
 /** The shipped `deploy/nginx-nodes.conf` with its placeholders filled in. */
 export async function startNginx(t: Test, { nodes, port }: NginxOptions): Promise<Nginx> {
   const tlsPort = await freePort()
+  const plainPort = await freePort()
   const { key, cert } = selfSigned()
   const text = await shipped('nginx-nodes.conf')
   const site = (withheld?: number): string => {
@@ -40,8 +43,9 @@ export async function startNginx(t: Test, { nodes, port }: NginxOptions): Promis
       ...Object.fromEntries(servers),
       // All clients of a test share an address.
       'rate=50r/s': 'rate=100000r/s',
-      'limit_conn stowage_connections 50': 'limit_conn stowage_connections 10000',
+      'limit_conn stowage_connections 200': 'limit_conn stowage_connections 10000',
       'listen 443 ssl;': `listen 127.0.0.1:${tlsPort} ssl; listen 127.0.0.1:${port};`,
+      'listen 80;': `listen 127.0.0.1:${plainPort};`,
       '/etc/ssl/content.example.pem': 'cert.pem',
       '/etc/ssl/content.example.key': 'key.pem',
     })
@@ -67,6 +71,7 @@ export async function startNginx(t: Test, { nodes, port }: NginxOptions): Promis
   }
   return {
     tls: { url: `https://127.0.0.1:${tlsPort}/`, ca: cert },
+    plain: `http://127.0.0.1:${plainPort}/`,
     withhold: reload,
     sendToAll: () => reload(),
   }

@@ -55,11 +55,14 @@ export async function startPostgres(folder: string, port: number, guardian = pro
   return { pid, port, folder }
 }
 
-/** Lets only connections in that show one of the certificates, except to the database `postgres`. Restarts the server. */
-export async function requireCertificates(
+/**
+ * Lets only connections with TLS in, which show one of the certificates if there are any, except to the database `postgres`. Restarts the
+ * server.
+ */
+export async function requireTls(
   server: PostgresServer,
   own: { readonly key: string; readonly cert: string },
-  clients: readonly string[],
+  clients: readonly string[] = [],
 ): Promise<PostgresServer> {
   const { folder, port } = server
   await stopPostgres(server)
@@ -70,8 +73,11 @@ export async function requireCertificates(
     await writeFile(join(data, name), text, { mode: 0o600 })
     if (owner) await chown(join(data, name), owner.uid, owner.gid)
   }
-  await appendFile(join(data, 'postgresql.conf'), "\nssl = on\nssl_ca_file = 'clients.crt'\n")
-  const rules = ['host postgres all all scram-sha-256', 'hostssl all all all scram-sha-256 clientcert=verify-ca']
+  const showsCertificate = clients.length > 0
+  const settings = ['ssl = on', ...(showsCertificate ? ["ssl_ca_file = 'clients.crt'"] : [])]
+  await appendFile(join(data, 'postgresql.conf'), `\n${settings.join('\n')}\n`)
+  const others = `hostssl all all all scram-sha-256${showsCertificate ? ' clientcert=verify-ca' : ''}`
+  const rules = ['host postgres all all scram-sha-256', others]
   await writeFile(join(data, 'pg_hba.conf'), `${rules.join('\n')}\n`)
   return await startPostgres(folder, port)
 }
@@ -180,7 +186,7 @@ interface Account {
 }
 
 /** The server refuses to run as root. */
-function postgresUser(): Account | undefined {
+export function postgresUser(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined
   const id = (flag: string): number => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout)
   return { uid: id('-u'), gid: id('-g') }

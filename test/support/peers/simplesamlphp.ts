@@ -5,6 +5,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { ask } from '../http-client.ts'
+import { clockVariables } from '../machine-clock.ts'
 import { type Peer, unpackedPeers } from './peer.ts'
 import { freePort, type Place, startInNewFolder, startPeerProcess, type Test } from './peer-process.ts'
 
@@ -81,7 +82,7 @@ export async function startSimpleSaml(t: Test, options: SimpleSamlOptions): Prom
     return startPeerProcess({
       command: php,
       args: ['-S', `127.0.0.1:${port}`, '-t', join(program, 'www')],
-      env: { SIMPLESAMLPHP_CONFIG_DIR: folder, PHP_CLI_SERVER_WORKERS: '2' },
+      env: { ...clockVariables, SIMPLESAMLPHP_CONFIG_DIR: folder, PHP_CLI_SERVER_WORKERS: '2' },
       folder,
       ready: async () => (await ask(entityId)).text.includes(`entityID="${entityId}"`),
     })

@@ -34,6 +34,7 @@ const groups = [
     'adminService',
     [
       ['admin/checks', 'adminFindings'],
+      ['admin/backups', 'backups'],
       ['admin/settings', 'adminSettings'],
       ['admin/audit', 'adminAudit'],
     ],

@@ -6,6 +6,7 @@ import { contextTitle, type ListedContext } from '../../lib/contexts.ts'
 import { percent } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
+import { loadMailFailures } from '../../lib/mail-failures.ts'
 import { loadPortion } from '../../lib/portions.ts'
 import { Link } from '../../lib/router.tsx'
 import { visible } from '../../lib/text.ts'
@@ -14,6 +15,7 @@ import type { Lockout } from './lockouts.tsx'
 
 const NEARLY_FULL = 0.9
 const MAX_CONTEXTS = 5
+const MAX_MAILS = 5
 
 interface Matter {
   readonly text: string
@@ -23,10 +25,11 @@ interface Matter {
 
 /** What an administrator should look at. @throws {Problem} */
 async function loadMatters(signal: AbortSignal): Promise<readonly Matter[]> {
-  const [{ items }, { lockouts }, { findings }] = await Promise.all([
+  const [{ items }, { lockouts }, { findings }, mails] = await Promise.all([
     loadPortion<'contexts', ListedContext>('contexts', { query: '', sort: 'fullness', limit: MAX_CONTEXTS }, signal),
     ask<{ readonly lockouts: readonly Lockout[] }>('management/lockouts', { signal }),
     ask<{ readonly findings: readonly Finding[] }>('management/findings', { signal }),
+    loadMailFailures({}, signal),
   ])
   const levels = ['problem', 'warning'] as const
   return [
@@ -48,6 +51,11 @@ async function loadMatters(signal: AbortSignal): Promise<readonly Matter[]> {
       const text = t('spaceFull', { name: visible(contextTitle(context)), percent: percent(level) })
       return [{ text, to: `admin/contexts/${part(context.contextId)}`, isBad: level >= 1 }]
     }),
+    ...mails.slice(0, MAX_MAILS).map(({ userId, userName }) => ({
+      text: t('mailsNotSent', { name: visible(userName ?? t('someone')) }),
+      to: userId === undefined ? 'admin/audit?event=mail-failed' : `admin/users/${part(userId)}`,
+      isBad: true,
+    })),
     ...(lockouts.length === 0
       ? []
       : [{ text: t('usersLocked', { count: lockouts.length }), to: 'admin/lockouts', isBad: false }]),

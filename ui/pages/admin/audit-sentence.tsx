@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { type AuditEvent, contextOf, differencesIn, placeOf } from '../../lib/audit.ts'
 import { part } from '../../lib/base.ts'
-import { itemPath } from '../../lib/files.ts'
+import { folderPath, itemPath } from '../../lib/files.ts'
 import { bytes } from '../../lib/format.ts'
 import { findMessage, t, tellWith } from '../../lib/language.ts'
+import { tellPredicates } from '../../lib/predicates.ts'
 import { Link } from '../../lib/router.tsx'
 import { visible } from '../../lib/text.ts'
 
@@ -25,12 +26,21 @@ export function AuditSentence({ event, labels }: AuditSentenceProps) {
   )
 }
 
-/** A context that had no name is not renamed. */
-const keyOf = ({ event, detail }: AuditEvent): string =>
-  event === 'context-renamed' && detail['name'] === '' ? 'said.context-named' : `said.${event}`
+function keyOf({ event, detail }: AuditEvent): string {
+  // A context that had no name is not renamed.
+  if (event === 'context-renamed' && detail['name'] === '') return 'said.context-named'
+  if (event === 'quota-threshold' || event === 'quota-changed') {
+    const owner = ['group', 'store', 'user'].find(kind => detail[kind] !== undefined)
+    const isUnlimited = event === 'quota-changed' && Number(detail['quota']) < 0
+    return ['said', event, owner, isUnlimited && 'unlimited'].filter(Boolean).join('.')
+  }
+  if (event === 'operation-ended') return `said.operation-ended.${detail['operation']}`
+  return `said.${event}`
+}
 
 function nodesOf(event: AuditEvent, labels: Labels): Readonly<Record<string, ComponentChildren>> {
   const { userId, userName, actorId, detail } = event
+  const { from = '', to = '' } = detail
   return {
     actor: actorId === undefined ? t('theService') : <Person id={actorId} labels={labels} />,
     user:
@@ -41,19 +51,18 @@ function nodesOf(event: AuditEvent, labels: Labels): Readonly<Record<string, Com
     name: named(detail['name']),
     newName: named(detail['newName']),
     signature: named(detail['signature']),
+    from: <Place place={String(from)} labels={labels} />,
+    to: <Place place={String(to)} labels={labels} />,
     percent: String(detail['percent'] ?? ''),
-    quota: tellQuota(detail['quota']),
+    quota: bytes(Number(detail['quota'] ?? 0)),
+    quotaGroup: named(detail['group']),
+    quotaUser: <Person id={String(detail['user'] ?? '')} labels={labels} />,
   }
 }
 
 const named = (name: string | number | undefined): ComponentChildren => (
   <b>{name === undefined || name === '' ? t('withoutName') : visible(String(name))}</b>
 )
-
-const tellQuota = (quota: string | number | undefined): string => {
-  const size = Number(quota)
-  return size < 0 ? t('linkNoLimit') : bytes(size)
-}
 
 interface PersonProps {
   readonly id: string
@@ -95,6 +104,14 @@ function Item({ event, labels }: AuditSentenceProps) {
   return <Link to={addressOf(context, entry)}>{visible(label)}</Link>
 }
 
+/** A folder, or a space. */
+function Place({ place, labels }: { readonly place: string; readonly labels: Labels }) {
+  const [context = '', folder] = place.split('/')
+  const label = labels.get(folder === undefined ? `_contexts/${context}` : place)
+  if (label === undefined) return <>{named(folder ?? context)}</>
+  return <Link to={folderPath({ context, folder })}>{visible(label)}</Link>
+}
+
 /** The page that shows an entry. */
 function addressOf(context: string, entry: string): string {
   if (context === '_contexts') return `admin/contexts/${part(entry)}`
@@ -104,16 +121,23 @@ function addressOf(context: string, entry: string): string {
 
 /** Members of `detail` that are in the sentence, or are shown in another way. */
 const said = new Set(
-  'context entry group link before after name newName quota percent signature fillLevel factor token entries'.split(
+  'context entry group user store link before after name newName from to quota percent signature fillLevel factor token entries operation'.split(
     ' ',
   ),
 )
 
 /** Members of `detail` that have one of a few words as their value. */
-const coded = new Set('by mechanism password scope temporary why'.split(' '))
+const coded = new Set('again by mechanism password role scope state temporary why'.split(' '))
 
-const tellValue = (key: string, value: string): string =>
-  (coded.has(key) ? findMessage(`detail.value.${value}`) : undefined) ?? visible(value)
+/** Members of `detail` that are a number of bytes. */
+const sizes = new Set(['size'])
+
+function tellValue(key: string, value: string): string {
+  if (key === 'maxFiles' && Number(value) < 0) return t('linkNoLimit')
+  if (sizes.has(key)) return bytes(Number(value))
+  if (key === 'changed') return visible(tellPredicates(value))
+  return (coded.has(key) ? findMessage(`detail.value.${value}`) : undefined) ?? visible(value)
+}
 
 function notesOn(event: AuditEvent, labels: Labels): readonly string[] {
   const { detail } = event

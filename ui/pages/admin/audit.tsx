@@ -22,7 +22,7 @@ interface Trail {
 
 const PAGE = 50
 
-const noFilter = { user: '', place: '', event: '', since: '', until: '', from: '0' }
+const noFilter = { user: '', item: '', place: '', event: '', since: '', until: '', from: '0' }
 type Filter = typeof noFilter
 
 /** The audit log, the latest events first. */
@@ -40,8 +40,12 @@ const instant = (local: string): string | undefined => {
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString()
 }
 
-const wanted = ({ user, place, event, since, until }: Filter): AuditFilter => ({
-  user: user.trim(),
+/** The rows show users as `Anna Andersson (anna)`. */
+const userIn = (shown: string): string => /\(([^()]+)\)$/.exec(shown)?.[1] ?? shown
+
+const wanted = ({ user, item, place, event, since, until }: Filter): AuditFilter => ({
+  user: userIn(user.trim()),
+  item: item.trim(),
   place: place.trim(),
   event,
   since: instant(since),
@@ -143,6 +147,7 @@ function Filters({ filter, narrow }: FiltersProps) {
   return (
     <div class="filters">
       <SearchField label={t('person')} value={filter.user} onValue={user => narrow({ user })} />
+      <SearchField label={t('eventItem')} value={filter.item} onValue={item => narrow({ item })} />
       <SearchField label={t('eventPlace')} value={filter.place} onValue={place => narrow({ place })} />
       <Choice
         label={t('eventKind')}

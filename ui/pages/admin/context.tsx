@@ -6,6 +6,7 @@ import { Field } from '../../components/field.tsx'
 import { Await, Card } from '../../components/page.tsx'
 import { SharedForm } from '../../components/shared-form.tsx'
 import { tell } from '../../components/toast.tsx'
+import { Together } from '../../components/together.tsx'
 import { ask } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import { contextTitle } from '../../lib/contexts.ts'
@@ -50,7 +51,7 @@ function ContextOf({ id }: { readonly id: string }) {
     <AdminPage title={visible(title)} within={{ to: 'admin/contexts', name: t('adminContexts') }}>
       <Await loaded={loaded} again={again}>
         {context => (
-          <>
+          <Together>
             <div class="columns">
               <About context={context} again={again} />
               {hasQuotas ? (
@@ -74,7 +75,7 @@ function ContextOf({ id }: { readonly id: string }) {
                 <DeleteContext id={context.entryId} name={context.name ?? title} />
               </>
             )}
-          </>
+          </Together>
         )}
       </Await>
     </AdminPage>

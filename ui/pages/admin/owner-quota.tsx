@@ -3,6 +3,7 @@ import { Field } from '../../components/field.tsx'
 import { Await, Card } from '../../components/page.tsx'
 import { FileCount, QuotaBar } from '../../components/quota-bar.tsx'
 import { FormError } from '../../components/form.tsx'
+import { ReservedUploads } from '../../components/reserved-uploads.tsx'
 import { SharedForm } from '../../components/shared-form.tsx'
 import { attempt, tell } from '../../components/toast.tsx'
 import { ask, askTagged, Problem } from '../../lib/api.ts'
@@ -72,6 +73,7 @@ function QuotaForm({ name, path, hasDefault = false, quota, again }: QuotaFormPr
     <>
       <QuotaBar name={name} quota={quota} />
       <FileCount name={name} quota={quota} />
+      <ReservedUploads path={path} reserved={quota.reserved} again={again} />
       {hasDefault && quota.hasDefaultQuota && <p class="muted small">{t('quotaDefault')}</p>}
       <SharedForm
         load={() => askTagged<OwnerQuota>(path)}

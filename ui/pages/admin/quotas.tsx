@@ -6,6 +6,7 @@ import { Await, Card } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
 import { FileCountBar, QuotaBar } from '../../components/quota-bar.tsx'
 import { type Column, Table } from '../../components/table.tsx'
+import { Together } from '../../components/together.tsx'
 import { ask, Problem } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import { number } from '../../lib/format.ts'
@@ -32,13 +33,13 @@ function Quotas() {
   const [{ full }, change] = useQuery({ full: '' })
   const isFullOnly = full !== ''
   return (
-    <>
+    <Together>
       <OwnerQuotaCard title={t('quotaOf.store')} name={t('quotaOf.store')} path="quota/store" />
       <Check label={t('quotasFullOnly')} isOn={isFullOnly} onChange={isOn => change({ full: isOn ? 'yes' : '' })} />
       {lists.map(list => (
         <Owners key={`${list.kind} ${full}`} {...list} isFullOnly={isFullOnly} />
       ))}
-    </>
+    </Together>
   )
 }
 
@@ -105,7 +106,14 @@ function Owners({ kind, title, column, pages, names, isFullOnly }: List & { read
                 rows={rows}
                 keyOf={({ owner }) => owner.id}
               />
-              <Pager step={PAGE} offset={offset} shown={rows.length} results={results} onOffset={setOffset} />
+              <Pager
+                of={t(title)}
+                step={PAGE}
+                offset={offset}
+                shown={rows.length}
+                results={results}
+                onOffset={setOffset}
+              />
             </>
           )
         }

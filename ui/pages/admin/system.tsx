@@ -27,6 +27,7 @@ interface Stats {
 
 interface Status {
   readonly version: string
+  readonly commit?: string
   readonly baseURI: string
   readonly startupTime: string
   readonly quota: boolean
@@ -34,6 +35,8 @@ interface Status {
   readonly backup?: {
     readonly made?: { readonly time: string; readonly bytes: number }
     readonly problem?: string
+    /** The last restore of a backup that found nothing wrong. */
+    readonly proven?: { readonly time: string; readonly restoreSeconds?: number }
   }
   readonly process: {
     readonly node: string
@@ -126,11 +129,11 @@ function Ready({ ready, checks, again }: Readiness & { readonly again: () => voi
   )
 }
 
-function Facts({ version, baseURI, startupTime, quota, backup, process, readiness }: System) {
+function Facts({ version, commit, baseURI, startupTime, quota, backup, process, readiness }: System) {
   return (
     <Card title={t('service')}>
       <dl class="facts">
-        <Fact name={t('version')}>{version}</Fact>
+        <Fact name={t('version')}>{commit === undefined ? version : `${version} (${commit.slice(0, 8)})`}</Fact>
         <Fact name={t('address')}>
           <span class="long">{baseURI}</span>
         </Fact>
@@ -143,8 +146,16 @@ function Facts({ version, baseURI, startupTime, quota, backup, process, readines
         ))}
         {backup && (
           <Fact name={t('lastBackup')}>
+            <Link to="admin/backups">{t('backups')}</Link>:{' '}
             {backup.made ? `${dateTime(new Date(backup.made.time))}, ${bytes(backup.made.bytes)}` : '–'}
             {backup.problem !== undefined && <span class="badge bad">{t('lastBackupFailed')}</span>}
+          </Fact>
+        )}
+        {backup?.proven && (
+          <Fact name={t('lastProof')}>
+            {dateTime(new Date(backup.proven.time))}
+            {backup.proven.restoreSeconds !== undefined &&
+              `; ${t('restoreTakes', { seconds: Math.ceil(backup.proven.restoreSeconds) })}`}
           </Fact>
         )}
         <Fact name={t('quota')}>{t(quota ? 'on' : 'off')}</Fact>

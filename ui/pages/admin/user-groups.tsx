@@ -19,8 +19,9 @@ interface Membership {
 }
 
 async function loadGroups(user: string, signal: AbortSignal): Promise<readonly Membership[]> {
-  const names = await namesOf(await groupIdsOf(user, signal), signal)
-  return [...names].map(([id, name]) => ({ id, name }))
+  const ids = await groupIdsOf(user, signal)
+  const names = await namesOf(ids, signal)
+  return ids.map(id => ({ id, name: names.get(id) ?? id }))
 }
 
 /** The groups of a user, to add and to remove. */

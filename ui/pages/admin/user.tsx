@@ -1,5 +1,6 @@
 import { Await } from '../../components/page.tsx'
 import { Tabs } from '../../components/tabs.tsx'
+import { Together } from '../../components/together.tsx'
 import { ask } from '../../lib/api.ts'
 import { loadEvents } from '../../lib/audit.ts'
 import { part } from '../../lib/base.ts'
@@ -17,6 +18,7 @@ import { AccessTokens } from '../access-tokens.tsx'
 import { SecondFactorsOf } from '../account-factors.tsx'
 import { ProfileCard } from '../profile-card.tsx'
 import { AdminPage, ForAdmins } from './admin-page.tsx'
+import { MailNotice } from './mail-notice.tsx'
 import { OwnerQuotaCard } from './owner-quota.tsx'
 import { RenamePrincipal } from './principal.tsx'
 import { UserActions } from './user-actions.tsx'
@@ -92,7 +94,10 @@ function UserOf({ id }: { readonly id: string }) {
               tabs={tabs.map(([key, name]) => [key, t(name)])}
               current={tab}
             />
-            <TabOf tab={tab} id={id} user={user} again={again} />
+            {user.name !== undefined && <MailNotice id={id} name={user.name} />}
+            <Together key={tab}>
+              <TabOf tab={tab} id={id} user={user} again={again} />
+            </Together>
           </>
         )}
       </Await>

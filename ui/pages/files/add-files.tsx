@@ -4,11 +4,10 @@ import { Menu } from '../../components/menu.tsx'
 import { tellFailure } from '../../components/toast.tsx'
 import { chosenFiles, type DroppedFile } from '../../lib/dropped.ts'
 import { t } from '../../lib/language.ts'
+import { lazy } from '../../lib/lazy.tsx'
 import { visible } from '../../lib/text.ts'
 import { addUploads, type NewUpload, type Target } from '../../lib/uploads.ts'
-import { Conflicts } from './conflicts.tsx'
 import { usePageDrop } from './dropping.ts'
-import { NewFolder } from './name-dialog.tsx'
 import { type Planned, planUploads } from './plan-uploads.ts'
 
 interface AddFilesProps {
@@ -18,11 +17,20 @@ interface AddFilesProps {
   readonly onCreated: () => void
 }
 
-/** The menu *New*: uploads files and folders, and creates folders. The whole window takes files that are dropped on it. */
+/** Its code is not needed for the list, nor is that of the dialogs below. */
+const Conflicts = lazy(async () => (await import('./conflicts.tsx')).Conflicts, { isPart: true })
+const NewFolder = lazy(async () => (await import('./name-dialog.tsx')).NewFolder, { isPart: true })
+const NewLink = lazy(async () => (await import('./new-link-or-text.tsx')).NewLink, { isPart: true })
+const NewText = lazy(async () => (await import('./new-link-or-text.tsx')).NewText, { isPart: true })
+
+/** What the menu creates without an upload. */
+const creators = { newFolder: NewFolder, newLink: NewLink, newText: NewText } as const
+
+/** The menu *New*: uploads files and folders, and creates folders, links and texts. The whole window takes files that are dropped on it. */
 export function AddFiles({ target, name, onCreated }: AddFilesProps) {
   const files = useRef<HTMLInputElement>(null)
   const folder = useRef<HTMLInputElement>(null)
-  const [isMaking, setMaking] = useState(false)
+  const [making, setMaking] = useState<keyof typeof creators>()
   const [planned, setPlanned] = useState<Planned>()
   const add = async (dropped: readonly DroppedFile[] | Promise<readonly DroppedFile[]>, to: Target): Promise<void> => {
     try {
@@ -46,6 +54,7 @@ export function AddFiles({ target, name, onCreated }: AddFilesProps) {
     // Reset, so that choosing the same file again is a change.
     input.value = ''
   }
+  const Creator = making && creators[making]
   return (
     <div class="add-files">
       <Menu
@@ -54,7 +63,10 @@ export function AddFiles({ target, name, onCreated }: AddFilesProps) {
         items={[
           { text: t('uploadFiles'), onPick: () => files.current?.click() },
           { text: t('uploadFolder'), onPick: () => folder.current?.click() },
-          { text: t('newFolder'), onPick: () => setMaking(true) },
+          ...(Object.keys(creators) as ReadonlyArray<keyof typeof creators>).map(kind => ({
+            text: t(kind),
+            onPick: () => setMaking(kind),
+          })),
         ]}
       >
         <Icon name="plus" />
@@ -70,7 +82,7 @@ export function AddFiles({ target, name, onCreated }: AddFilesProps) {
         onChange={event => choose(event.currentTarget)}
       />
       {isOver && <p class="drop-here">{t('dropTo', { name: visible(name) })}</p>}
-      {isMaking && <NewFolder target={target} onClose={() => setMaking(false)} onCreated={onCreated} />}
+      {Creator && <Creator target={target} onClose={() => setMaking(undefined)} onCreated={onCreated} />}
       {planned && <Conflicts conflicts={planned.conflicts} taken={planned.taken} onResolved={resolve} />}
     </div>
   )

@@ -1,15 +1,26 @@
 import { useEffect } from 'preact/hooks'
 import type { Item } from '../../lib/files.ts'
+import { lazy } from '../../lib/lazy.tsx'
 import type { Target } from '../../lib/uploads.ts'
-import { MoveTo } from './move-to.tsx'
-import { NameDialog } from './name-dialog.tsx'
-import { ReplaceFile } from './replace-file.tsx'
-import { trashItems } from './to-trash.ts'
+import type { ChosenItems } from './many-items.ts'
+import { trashChosen, trashItems } from './to-trash.ts'
+
+/** Their code is not needed for the list. */
+const NameDialog = lazy(async () => (await import('./name-dialog.tsx')).NameDialog, { isPart: true })
+const MoveTo = lazy(async () => (await import('./move-to.tsx')).MoveTo, { isPart: true })
+const ReplaceFile = lazy(async () => (await import('./replace-file.tsx')).ReplaceFile, { isPart: true })
+
+/** Loads what somebody who is at a row may need next. */
+export function prefetchActions(): void {
+  for (const dialog of [NameDialog, MoveTo]) dialog.prefetch()
+}
 
 /** The chosen action and its items. */
 export interface Action {
   readonly kind: 'details' | 'share' | 'rename' | 'replace' | 'move' | 'delete'
   readonly items: readonly Item[]
+  /** There are more items than those: the service finds them. */
+  readonly chosen?: ChosenItems | undefined
 }
 
 interface FileActionsProps {
@@ -21,7 +32,7 @@ interface FileActionsProps {
 
 /** The dialog of an action. */
 export function FileActions({ action, target, onClose, onChanged }: FileActionsProps) {
-  const { kind, items } = action
+  const { kind, items, chosen } = action
   const [item] = items
   if (!item) return null
   switch (kind) {
@@ -30,9 +41,9 @@ export function FileActions({ action, target, onClose, onChanged }: FileActionsP
     case 'replace':
       return <ReplaceFile item={item} target={target} onClose={onClose} />
     case 'move':
-      return <MoveTo items={items} target={target} onClose={onClose} onChanged={onChanged} />
+      return <MoveTo items={items} chosen={chosen} target={target} onClose={onClose} onChanged={onChanged} />
     case 'delete':
-      return <ToTrash items={items} onClose={onClose} onChanged={onChanged} />
+      return <ToTrash items={items} chosen={chosen} context={target.context} onClose={onClose} onChanged={onChanged} />
     // These open the details of the item.
     case 'details':
     case 'share':
@@ -40,11 +51,15 @@ export function FileActions({ action, target, onClose, onChanged }: FileActionsP
   }
 }
 
+interface ToTrashProps extends Omit<FileActionsProps, 'action' | 'target'>, Pick<Action, 'items' | 'chosen'> {
+  readonly context: string
+}
+
 /** Needs no dialog, because it can be undone. */
-function ToTrash({ items, onClose, onChanged }: Omit<FileActionsProps, 'action' | 'target'> & Pick<Action, 'items'>) {
+function ToTrash({ items, chosen, context, onClose, onChanged }: ToTrashProps) {
   useEffect(() => {
     onClose()
-    void trashItems(items, onChanged)
+    void (chosen ? trashChosen(context, chosen, onChanged) : trashItems(items, onChanged))
   }, [])
   return null
 }

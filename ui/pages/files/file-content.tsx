@@ -10,6 +10,7 @@ import { t } from '../../lib/language.ts'
 import { lazy } from '../../lib/lazy.tsx'
 import { useLoaded } from '../../lib/load.ts'
 import { visible } from '../../lib/text.ts'
+import { Picture } from './picture.tsx'
 
 const texts = /^text\/|^application\/(?:json|xml|ld\+json|rdf\+xml|javascript)$|\+(?:json|xml)$/
 const markdowns = /^text\/(?:x-)?markdown$/
@@ -36,12 +37,14 @@ const Markdown = lazy(async () => (await import('./markdown.tsx')).default, { is
  * can act in it.
  */
 export function FileContent({ source, name, size, mediaType = '', isCounted = false }: FileContentProps) {
-  if (size === undefined) return <p class="empty">{t('noPreview')}</p>
+  if (size === undefined) return <p class="empty">{t('noFileYet')}</p>
   if (mediaType === 'image/svg+xml' && size <= MAX_SVG)
     return <Drawing source={source} name={name} size={size} isCounted={isCounted} />
-  if (isPicture(mediaType)) return <img class="preview" src={source} alt={visible(name)} />
-  if (mediaType.startsWith('audio/')) return <audio class="preview" src={source} controls aria-label={visible(name)} />
-  if (mediaType.startsWith('video/')) return <video class="preview" src={source} controls aria-label={visible(name)} />
+  if (isPicture(mediaType)) return <Picture key={source} source={source} name={name} size={size} />
+  if (mediaType.startsWith('audio/'))
+    return <audio class="preview" src={source} preload="metadata" controls aria-label={visible(name)} />
+  if (mediaType.startsWith('video/'))
+    return <video class="preview" src={source} preload="metadata" controls aria-label={visible(name)} />
   if (mediaType === 'application/pdf' && size <= MAX_PDF) return <PdfPreview source={source} name={name} />
   if (markdowns.test(mediaType) || (texts.test(mediaType) && /\.(?:md|markdown)$/i.test(name))) {
     return (

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ProblemNotice } from '../../components/page.tsx'
 import { keyOf } from '../../lib/everything.ts'
+import { useFavourites } from '../../lib/favourites.ts'
 import type { Item, Listing, SortColumn } from '../../lib/files.ts'
 import { type Items, useChange, useItems } from '../../lib/items.ts'
 import { t } from '../../lib/language.ts'
@@ -10,7 +11,7 @@ import { keptScroll } from '../../lib/router.tsx'
 import { checkSession, useSession } from '../../lib/session.ts'
 import type { Target } from '../../lib/uploads.ts'
 import { useVirtualRows } from '../../lib/virtual.ts'
-import { type Action, FileActions } from './file-actions.tsx'
+import { type Action, FileActions, prefetchActions } from './file-actions.tsx'
 import { FileRow, rowHeight } from './file-row.tsx'
 import { FilesBar } from './files-bar.tsx'
 import { itemAt } from './item-address.ts'
@@ -20,6 +21,11 @@ import { type Selection, useSelection } from './selecting.ts'
 
 /** Its code is not needed for the list. */
 export const ItemPanel = lazy(async () => (await import('./item-panel.tsx')).ItemPanel, { isPart: true })
+
+function prefetch(): void {
+  ItemPanel.prefetch()
+  prefetchActions()
+}
 
 interface FileListProps {
   readonly listing: Listing
@@ -37,13 +43,32 @@ interface FileListProps {
   readonly onChanged: () => void
   /** The first line of the bar above the list. */
   readonly head: ComponentChildren
+  /** Stands above the list. */
+  readonly above?: ComponentChildren
+  /** Stands below the list in a narrow window. */
+  readonly below?: ComponentChildren
   /** Actions in the second line. */
   readonly children?: ComponentChildren
 }
 
 /** Files and folders with a bar above them; only the visible rows are fetched and drawn. */
 export function FileList(props: FileListProps) {
-  const { listing, target, round, none, opened, onSort, onOpen, onTab, onClose, onChanged, head, children } = props
+  const {
+    listing,
+    target,
+    round,
+    none,
+    opened,
+    onSort,
+    onOpen,
+    onTab,
+    onClose,
+    onChanged,
+    head,
+    above,
+    below,
+    children,
+  } = props
   const { me } = useSession()
   // A guest gets an empty list and no error, so an empty list may mean that the session has ended.
   const items = useItems(listing, () => checkSession(me))
@@ -65,12 +90,13 @@ export function FileList(props: FileListProps) {
     items.reload()
     onChanged()
   }
-  const act = (kind: Action['kind'], chosen: readonly Item[]): void => {
-    const [item] = chosen
+  const act = (kind: Action['kind'], items: readonly Item[], chosen?: Action['chosen']): void => {
+    const [item] = items
     if (item && kind === 'details') onOpen(item)
     else if (item && kind === 'share') onOpen(item, 'access')
-    else if (item) setAction({ kind, items: chosen })
+    else if (item) setAction({ kind, items, chosen })
   }
+  const favourites = useFavourites(me)
   const keyboard = useRowKeys({ list, results: results ?? 0, height, at: items.at, selection, onAction: act })
   const shown = indexes.flatMap(index => items.at(index) ?? [])
   const keys = keysOf(indexes, items.at)
@@ -87,17 +113,19 @@ export function FileList(props: FileListProps) {
         selection={selection}
         isSelecting={isSelecting}
         onSelecting={setSelecting}
-        onAction={({ kind, items }) => act(kind, items)}
+        onAction={({ kind, items, chosen }) => act(kind, items, chosen)}
       >
         {children}
       </FilesBar>
+      {above}
       {items.problem !== undefined && <ProblemNotice error={items.problem} again={items.reload} />}
       {results === 0 ? (
         <p class="empty">{none}</p>
       ) : (
         <table
-          // Who points at a row may open it next; the first load stays small.
-          onPointerEnter={ItemPanel.prefetch}
+          // Who is at a row may open it next, or do something with it; the first load stays small.
+          onPointerEnter={prefetch}
+          onFocusIn={prefetch}
           class={isSelecting || selection.count > 0 ? 'files selecting' : 'files'}
           role="grid"
           aria-multiselectable="true"
@@ -117,6 +145,8 @@ export function FileList(props: FileListProps) {
                 isActive={index === keyboard.active}
                 showsPlace={listing.search !== ''}
                 selection={selection}
+                isSelecting={isSelecting}
+                favourites={favourites}
                 onOpen={onOpen}
                 onAction={act}
                 onMoved={changed}
@@ -126,6 +156,8 @@ export function FileList(props: FileListProps) {
           </tbody>
         </table>
       )}
+      {/* After the rows, which would move it. */}
+      {below && results !== undefined && <div class="below-files">{below}</div>}
       {opened.item !== '' && (
         <ItemPanel
           {...itemAt(opened.item, opened.context)}

@@ -1,10 +1,12 @@
-import { Icon, iconOf } from '../../components/icon.tsx'
+import { Icon, iconOfItem } from '../../components/icon.tsx'
 import { Menu, type MenuItem } from '../../components/menu.tsx'
 import { Name } from '../../components/name.tsx'
+import { tellFailure } from '../../components/toast.tsx'
 import { accessIn } from '../../lib/access.ts'
 import { address, part } from '../../lib/base.ts'
-import { tellType } from '../../lib/file-types.ts'
-import { folderPath, type Item, itemPath, resourcePath } from '../../lib/files.ts'
+import type { Favourites } from '../../lib/favourites.ts'
+import { tellItemType } from '../../lib/file-types.ts'
+import { folderPath, isNamedByLabel, type Item, itemPath, resourcePath, webAddress } from '../../lib/files.ts'
 import { ago, bytes } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { Link, navigate } from '../../lib/router.tsx'
@@ -32,6 +34,9 @@ interface FileRowProps {
   /** Whether it says where the item is. */
   readonly showsPlace: boolean
   readonly selection: Selection
+  /** Whether a tap selects a row, its name included. */
+  readonly isSelecting: boolean
+  readonly favourites: Favourites
   readonly onOpen: (item: Item) => void
   readonly onAction: (kind: Action['kind'], items: readonly Item[]) => void
   readonly onMoved: () => void
@@ -40,9 +45,10 @@ interface FileRowProps {
 const CONTROLS = 'a, button, label, [role=menu]'
 
 export function FileRow(props: FileRowProps) {
-  const { index, item, target, isActive, showsPlace, selection, onOpen, onAction, onMoved } = props
+  const { index, item, target, isActive, showsPlace, selection, isSelecting, favourites, onOpen, onAction, onMoved } =
+    props
   if (!item) return <LoadingRow index={index} />
-  const { name, size, mediaType, modified, isFolder, entryId } = item
+  const { name, size, modified, isFolder, entryId } = item
   const isSelected = selection.has(item)
   const meta = [size === undefined ? undefined : bytes(size), modified && ago(modified)].filter(
     text => text !== undefined,
@@ -57,6 +63,7 @@ export function FileRow(props: FileRowProps) {
   const pick = (event: MouseEvent): void => {
     if (event.target instanceof Element && event.target.closest(CONTROLS)) return
     if (event.shiftKey || event.ctrlKey || event.metaKey) choose(event)
+    else if (isSelecting) selection.toggle(index)
     else selection.only(index)
   }
   return (
@@ -90,20 +97,31 @@ export function FileRow(props: FileRowProps) {
         </label>
       </td>
       <th scope="row" class="name">
-        {isFolder ? <Icon name="folder" /> : <Thumbnail item={item} icon={iconOf(mediaType)} />}
+        <Thumbnail item={item} icon={iconOfItem(item)} />
         <span>
-          <ItemLink item={item} isActive={isActive} onOpen={onOpen} />
+          <ItemLink
+            item={item}
+            isActive={isActive}
+            onOpen={onOpen}
+            {...(isSelecting ? { onSelect: () => selection.toggle(index) } : {})}
+          />
           {showsPlace ? <Whereabouts item={item} /> : <span class="meta">{meta.join(' · ')}</span>}
         </span>
+        {favourites.has(item) && (
+          <span class="shared-mark" title={t('favourite')}>
+            <Icon name="star" />
+            <span class="hidden">{t('favourite')}</span>
+          </span>
+        )}
         <SharedMark item={item} />
       </th>
-      <td class="col-format">{isFolder ? t('folder') : tellType(mediaType, name)}</td>
+      <td class="col-format">{tellItemType(item)}</td>
       <td class="col-size">{size === undefined ? '' : bytes(size)}</td>
       <td class="col-modified">{modified ? ago(modified) : ''}</td>
       <td class="more">
         <Menu
           label={t('actionsOn', { name: visible(name) })}
-          items={menuOf(item, showsPlace, onAction)}
+          items={menuOf(item, { isFound: showsPlace, favourites, onAction })}
           isTabStop={false}
         />
       </td>
@@ -115,18 +133,24 @@ interface ItemLinkProps {
   readonly item: Item
   readonly isActive: boolean
   readonly onOpen: (item: Item) => void
+  /** What following it does instead while rows are being selected. */
+  readonly onSelect?: () => void
 }
 
 /** A folder is opened; of a file the details are shown over the list. */
-function ItemLink({ item, isActive, onOpen }: ItemLinkProps) {
+function ItemLink({ item, isActive, onOpen, onSelect }: ItemLinkProps) {
   const { isFolder, context, entryId, name } = item
   const tabIndex = isActive ? 0 : -1
   return isFolder ? (
-    <Link to={`contexts/${part(context)}/files/${part(entryId)}`} tabIndex={tabIndex}>
+    <Link
+      to={`contexts/${part(context)}/files/${part(entryId)}`}
+      tabIndex={tabIndex}
+      {...(onSelect ? { onFollow: onSelect } : {})}
+    >
       <Name>{name}</Name>
     </Link>
   ) : (
-    <Link to={itemPath(item)} tabIndex={tabIndex} onFollow={() => onOpen(item)}>
+    <Link to={itemPath(item)} tabIndex={tabIndex} onFollow={onSelect ?? (() => onOpen(item))}>
       <Name>{name}</Name>
     </Link>
   )
@@ -147,21 +171,31 @@ function SharedMark({ item: { info, context, entryId } }: { readonly item: Item 
   )
 }
 
-function menuOf(item: Item, isFound: boolean, onAction: FileRowProps['onAction']): MenuItem[] {
-  const { context, entryId, isFolder, size, isOwner, canWrite, canWriteMetadata } = item
+interface MenuOptions extends Pick<FileRowProps, 'favourites' | 'onAction'> {
+  readonly isFound: boolean
+}
+
+function menuOf(item: Item, { isFound, favourites, onAction }: MenuOptions): MenuItem[] {
+  const { context, entryId, kind, isFolder, size, isOwner, canWrite, canWriteMetadata } = item
   const pick = (kind: Action['kind']) => () => onAction(kind, [item])
-  const canRename = isFolder ? canWriteMetadata : isOwner
+  const web = webAddress(item)
+  const canRename = isNamedByLabel(item) ? isOwner : canWriteMetadata
   return [
     { text: t('details'), onPick: pick('details') },
     ...(isFound ? [{ text: t('showInFolder'), onPick: () => navigate(folderPath(item)) }] : []),
+    ...(web === undefined ? [] : [{ text: t('openLink'), link: web }]),
     ...(isFolder ? [{ text: t('downloadZip'), download: zipAddress(context, [entryId]) }] : []),
     ...(isFolder || size === undefined
       ? []
       : [{ text: t('download'), download: address(`${resourcePath(item)}?download`) }]),
+    {
+      text: t(favourites.has(item) ? 'favouriteRemove' : 'favouriteAdd'),
+      onPick: () => void favourites.toggle(item).catch(tellFailure),
+    },
     ...(isOwner ? [{ text: t('share'), onPick: pick('share') }] : []),
     ...(canRename ? [{ text: t('rename'), onPick: pick('rename') }] : []),
     ...(canWrite ? [{ text: t('move'), onPick: pick('move') }] : []),
-    ...(canWrite && !isFolder ? [{ text: t('replaceFile'), onPick: pick('replace') }] : []),
+    ...(canWrite && kind === 'file' ? [{ text: t('replaceFile'), onPick: pick('replace') }] : []),
     ...(isOwner ? [{ text: t('delete'), onPick: pick('delete'), isDangerous: true }] : []),
   ]
 }

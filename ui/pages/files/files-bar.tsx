@@ -104,8 +104,11 @@ interface SelectionLineProps {
 function SelectionLine({ selection, results, onAction, onClose }: SelectionLineProps) {
   const { count, known } = selection
   const pick = (kind: Action['kind']) => async (): Promise<void> => {
+    const { chosen } = selection
     try {
-      onAction({ kind, items: await selection.resolve() })
+      // Of more items than can be loaded, those that are known stand for all.
+      if (chosen && known.length > 0) onAction({ kind, items: known, chosen: { ...chosen, count } })
+      else onAction({ kind, items: await selection.resolve() })
     } catch (error) {
       tellFailure(error)
     }

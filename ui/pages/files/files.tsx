@@ -15,6 +15,7 @@ import {
   type Listing,
   loadItem,
   loadItems,
+  searchFeed,
   type SortColumn,
 } from '../../lib/files.ts'
 import { showFooter } from '../../lib/footer.ts'
@@ -32,6 +33,7 @@ import { Breadcrumbs, type Crumb } from './breadcrumbs.tsx'
 import { FileList, ItemPanel } from './file-list.tsx'
 import { addressOf, itemAt } from './item-address.ts'
 import { SearchLine } from './search-line.tsx'
+import { UploadRows } from './upload-rows.tsx'
 import { UploadTray, useUploads } from './upload-tray.tsx'
 
 interface Place {
@@ -98,6 +100,9 @@ export function Files({ parts }: { readonly parts: Readonly<Record<string, strin
 /** Why there is no list, and one way on. An address may lead to a single file that is shared. */
 function NoAccess({ heading, context }: { readonly heading: ComponentChildren; readonly context: string }) {
   const [{ item, tab }, change] = useQuery({ item: '', tab: '' })
+  const { context: place, entryId } = itemAt(item, context)
+  // Only what the person may read is shown over this page, which has said already that they may read nothing else.
+  const [loaded] = useLoaded(async signal => item !== '' && (await loadItem(place, entryId, signal)), [item])
   return (
     <>
       <header>{heading}</header>
@@ -107,7 +112,7 @@ function NoAccess({ heading, context }: { readonly heading: ComponentChildren; r
           <Link to="">{t('toMyFiles')}</Link>
         </p>
       </div>
-      {item !== '' && (
+      {item !== '' && loaded.state === 'ready' && (
         <ItemPanel
           {...itemAt(item, context)}
           tab={tab}
@@ -214,13 +219,17 @@ function FilesOf({ context, folder, name, path, moves, reload }: FilesOfProps) {
       onTab={tab => change({ tab })}
       onClose={() => change({ item: '', tab: '' })}
       onChanged={refresh}
+      below={
+        quota && <QuotaBar name={contextTitle(context)} quota={{ ...quota, fillLevel: quota.fillLevel + under }} />
+      }
+      above={search === '' && <UploadRows target={target} />}
       head={
         <>
           {path}
           <SearchLine
             search={search}
+            feed={searchFeed(listing)}
             isHere={!isEverywhere}
-            onSearch={search => change({ search })}
             onHere={isHere => change({ in: isHere ? 'here' : '' })}
           />
         </>
@@ -258,6 +267,6 @@ const TrashLink = ({ context }: { readonly context: string }) => (
 
 /** Owners of single files restore these without writing to the context: the link is there when the trash has something for them. */
 function TrashLinkOfReader({ context, round }: { readonly context: string; readonly round: number }) {
-  const [loaded] = useLoaded(signal => loadTrash(context, 0, signal), [context, round])
+  const [loaded] = useLoaded(signal => loadTrash(context, { offset: 0, search: '' }, signal), [context, round])
   return loaded.state === 'ready' && loaded.value.results > 0 ? <TrashLink context={context} /> : null
 }

@@ -12,6 +12,7 @@ const shortcuts = [
   ['→', 'keyMenu'],
   ['F2', 'keyRename'],
   ['Delete', 'keyDelete'],
+  ['Ctrl + Z', 'keyUndo'],
   ['/', 'keySearch'],
   ['?', 'keyHelp'],
 ] as const satisfies ReadonlyArray<readonly [string, MessageKey]>
@@ -41,16 +42,15 @@ export function HelpSheet({ onClose }: { readonly onClose: () => void }) {
 
 const TYPING = 'input:not([type=checkbox]), select, textarea, [contenteditable], dialog *'
 
-/** Keys that work wherever nobody is typing: the search field and the help. */
+/** The key for the help works wherever nobody is typing. */
 export function useShortcuts(onHelp: () => void): void {
   useLayoutEffect(() => {
     const press = (event: KeyboardEvent): void => {
       const { key, target } = event
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
       if (target instanceof Element && target.matches(TYPING)) return
-      if (key === '/') document.querySelector<HTMLElement>('.files-bar input[type=search]')?.focus()
-      else if (key === '?') onHelp()
-      else return
+      if (key !== '?') return
+      onHelp()
       event.preventDefault()
     }
     document.addEventListener('keydown', press)

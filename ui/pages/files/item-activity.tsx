@@ -25,13 +25,14 @@ export function ItemActivity({ item }: { readonly item: Item }) {
     <Await loaded={loaded} again={again}>
       {happenings => (
         <ol class="activity">
-          {happenings.map(({ what, time, by }) => (
+          {happenings.map(({ what, time, by, detail = '' }) => (
             <li key={`${what} ${time.getTime()}`}>
               <strong>{tellWhat(what)}</strong>
               <span class="muted small">
                 {dateTime(time)}
                 {by !== '' && ` · ${visible(by)}`}
               </span>
+              {detail !== '' && <span class="small">{visible(detail)}</span>}
             </li>
           ))}
         </ol>

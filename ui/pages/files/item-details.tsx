@@ -2,14 +2,14 @@ import { Button } from '../../components/button.tsx'
 import { Fact } from '../../components/fact.tsx'
 import { tell } from '../../components/toast.tsx'
 import { address, uiPath } from '../../lib/base.ts'
-import { tellType } from '../../lib/file-types.ts'
-import { aboutItem, detailsIn, type Item, itemPath, resourcePath, TAG } from '../../lib/files.ts'
+import { tellItemType } from '../../lib/file-types.ts'
+import { detailsIn, fieldOf, placesIn, tagsOf, type TextKind } from '../../lib/details.ts'
+import { type Item, itemPath, resourcePath } from '../../lib/files.ts'
 import { bytes, dateTime } from '../../lib/format.ts'
-import { valuesOf } from '../../lib/graph.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { visible } from '../../lib/text.ts'
-import { EditDetails } from './edit-details.tsx'
+import { EditDetails, labelOfText } from './edit-details.tsx'
 import { loadHistory } from './item-history.ts'
 
 interface ItemDetailsProps {
@@ -19,10 +19,12 @@ interface ItemDetailsProps {
 
 /** Title, description and tags of an item, and facts about it. */
 export function ItemDetails({ item, onChanged }: ItemDetailsProps) {
+  const facts = <Facts item={item} />
+  if (item.canWriteMetadata) return <EditDetails item={item} onChanged={onChanged} after={facts} />
   return (
     <>
-      {item.canWriteMetadata ? <EditDetails item={item} onChanged={onChanged} /> : <Texts item={item} />}
-      <Facts item={item} />
+      <Texts item={item} />
+      {facts}
     </>
   )
 }
@@ -30,12 +32,31 @@ export function ItemDetails({ item, onChanged }: ItemDetailsProps) {
 /** What others read who may not change it. */
 function Texts({ item }: { readonly item: Item }) {
   const { metadata = {}, name } = item
-  const { title, description } = detailsIn(item, metadata)
-  const tags = valuesOf(aboutItem(item, metadata), TAG)
+  const fields = detailsIn(item, metadata)
+  const tags = tagsOf(item, metadata)
+  const textsOf = (kind: TextKind) =>
+    placesIn(item, metadata, kind).map(place => [place, fields[fieldOf(place)] ?? ''] as const)
+  const [[, title] = [], ...titles] = textsOf('title')
+  const [[, description] = [], ...descriptions] = textsOf('description')
+  const others = [
+    ...titles.map(([place, text]) => ['title', place, text] as const),
+    ...descriptions.map(([place, text]) => ['description', place, text] as const),
+  ]
   return (
     <>
-      {title !== '' && title !== name && <h3>{visible(title)}</h3>}
-      {description !== '' && <p class="prose">{description}</p>}
+      {title !== undefined && title !== name && <h3>{visible(title)}</h3>}
+      {description !== undefined && <p class="prose">{description}</p>}
+      {others.length > 0 && (
+        <dl class="facts">
+          {others.map(([kind, place, text]) => (
+            <Fact key={fieldOf(place)} name={labelOfText(kind, place)}>
+              <span class="prose" lang={place.lang}>
+                {text}
+              </span>
+            </Fact>
+          ))}
+        </dl>
+      )}
       {tags.length > 0 && (
         <p class="badges">
           {tags.map(tag => (
@@ -50,10 +71,12 @@ function Texts({ item }: { readonly item: Item }) {
 }
 
 function Facts({ item }: { readonly item: Item }) {
-  const { name, size, mediaType, isFolder, modified, info } = item
+  const { size, mediaType, modified, info } = item
   const [history] = useLoaded(signal => loadHistory(info, signal), [info])
   const [digest] = useLoaded(signal => loadDigest(item, signal), [item])
   const created = history.state === 'ready' ? history.value.find(({ what }) => what === 'created') : undefined
+  // All facts appear at once, so that none moves another.
+  if (history.state === 'loading' || digest.state === 'loading') return null
   const url = new URL(uiPath + itemPath(item), location.href).href
   const copy = async (): Promise<void> => {
     // Browsers have a clipboard on secure pages only.
@@ -64,7 +87,7 @@ function Facts({ item }: { readonly item: Item }) {
     <>
       <dl class="facts">
         <Fact name={t('fileType')}>
-          {isFolder ? t('folder') : tellType(mediaType, name)}
+          {tellItemType(item)}
           {mediaType !== undefined && <span class="muted small"> {visible(mediaType)}</span>}
         </Fact>
         {size !== undefined && <Fact name={t('fileSize')}>{bytes(size)}</Fact>}

@@ -2,6 +2,7 @@ import { ask } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import type { Item } from '../../lib/files.ts'
 import { type Graph, valuesOf } from '../../lib/graph.ts'
+import { tellPredicates } from '../../lib/predicates.ts'
 import { namesOf } from '../../lib/principals.ts'
 
 const DCT = 'http://purl.org/dc/terms/'
@@ -14,6 +15,8 @@ export interface Happening {
   readonly time: Date
   /** Name of the user; empty if it is not known. */
   readonly by: string
+  /** What exactly has changed: a new name, or predicates. */
+  readonly detail?: string
 }
 
 const idIn = (uri: string): string => uri.slice(uri.lastIndexOf('/') + 1)
@@ -29,7 +32,7 @@ export async function loadActivity(item: Item, signal: AbortSignal): Promise<rea
   ])
   // The info does not say what has changed, or by whom; an event does.
   const isExplained = ({ what, time }: Happening): boolean =>
-    what === 'changed' && events.some(event => isNear(event.time, time))
+    ['changed', 'metadata'].includes(what) && events.some(event => isNear(event.time, time))
   return latestFirst([...ofInfo.filter(one => !isExplained(one)), ...events])
 }
 
@@ -53,12 +56,19 @@ interface EntryEvent {
   readonly event: string
   readonly by?: string
   readonly byName?: string
+  readonly changed?: string
+  readonly newName?: string
 }
 
 async function loadEvents({ context, entryId }: Item, signal: AbortSignal): Promise<readonly Happening[]> {
   const path = `${part(context)}/activity/${part(entryId)}`
   const { events } = await ask<{ readonly events: readonly EntryEvent[] }>(path, { signal })
-  return events.map(({ time, event, by = '', byName = by }) => ({ what: event, time: new Date(time), by: byName }))
+  return events.map(({ time, event, by = '', byName = by, changed, newName }) => ({
+    what: event,
+    time: new Date(time),
+    by: byName,
+    detail: changed === undefined ? (newName ?? '') : tellPredicates(changed),
+  }))
 }
 
 function happeningsIn(info: Graph): readonly Happening[] {

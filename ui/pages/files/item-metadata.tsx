@@ -9,7 +9,8 @@ import { attempt, tell } from '../../components/toast.tsx'
 import { Problem } from '../../lib/api.ts'
 import { address } from '../../lib/base.ts'
 import { aboutItem, type Item, loadMetadata, metadataPath, saveTexts } from '../../lib/files.ts'
-import { type Graph, shortened, shownStatement, valuesOf } from '../../lib/graph.ts'
+import { requireDate, requireValueOf } from '../../lib/literals.ts'
+import { type Graph, ownStatement, shortened, valuesOf } from '../../lib/graph.ts'
 import { nameOfLanguage, t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { hintOf, visible } from '../../lib/text.ts'
@@ -38,17 +39,24 @@ type CommonFields = Record<keyof typeof common, string>
 const names = Object.keys(common) as ReadonlyArray<keyof typeof common>
 
 const fieldsIn = (graph: Graph): CommonFields =>
-  Object.fromEntries(names.map(name => [name, shownStatement(graph, [common[name].iri])?.value ?? ''])) as CommonFields
+  Object.fromEntries(names.map(name => [name, ownStatement(graph, [common[name].iri])?.value ?? ''])) as CommonFields
 
 /** The language of the value that a field shows, and how many more there are. */
 function hintIn(graph: Graph, predicate: string): string | undefined {
-  const language = shownStatement(graph, [predicate])?.lang
-  const more = valuesOf(graph, predicate).length - 1
+  const own = ownStatement(graph, [predicate])
+  const language = own?.lang
+  const more = valuesOf(graph, predicate).length - (own ? 1 : 0)
   const parts = [
     ...(language === undefined ? [] : [nameOfLanguage(language)]),
     ...(more > 0 ? [t('metadataMore', { count: more })] : []),
   ]
   return parts.length === 0 ? undefined : parts.join(' · ')
+}
+
+/** The datatype of the value that a field changes. */
+function datatypeIn(graph: Graph, predicate: string): string | undefined {
+  const shown = ownStatement(graph, [predicate])
+  return shown && graph[shown.subject]?.[predicate]?.[shown.index]?.datatype
 }
 
 interface ItemMetadataProps {
@@ -96,8 +104,12 @@ const CommonForm = ({ item, onSaved }: { readonly item: Item; readonly onSaved: 
     inputs={[item.context, item.entryId]}
     fieldsOf={graph => fieldsIn(aboutItem(item, graph))}
     labelOf={name => t(common[name].label)}
-    save={(graph, changed, tag) =>
-      saveTexts(
+    save={async (graph, changed, tag) => {
+      if (changed.issued !== undefined) {
+        requireDate(changed.issued)
+        requireValueOf(datatypeIn(aboutItem(item, graph), common.issued.iri), changed.issued)
+      }
+      await saveTexts(
         item,
         graph,
         names.flatMap(name => {
@@ -106,7 +118,7 @@ const CommonForm = ({ item, onSaved }: { readonly item: Item; readonly onSaved: 
         }),
         tag,
       )
-    }
+    }}
     onSaved={onSaved}
   >
     {({ fields, set, problem, state }) => (

@@ -3,16 +3,23 @@ import { Dialog } from '../../components/dialog.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Await } from '../../components/page.tsx'
 import { TabPanels } from '../../components/tab-panels.tsx'
+import { tellFailure } from '../../components/toast.tsx'
 import { address } from '../../lib/base.ts'
+import { useFavourites } from '../../lib/favourites.ts'
 import { type Item, loadItem, resourcePath } from '../../lib/files.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
+import { useSession } from '../../lib/session.ts'
 import { visible } from '../../lib/text.ts'
+import { hasVersions } from '../../lib/versions.ts'
 import { FileContent } from './file-content.tsx'
 import { ItemAccess } from './item-access.tsx'
 import { ItemActivity } from './item-activity.tsx'
 import { ItemDetails } from './item-details.tsx'
 import { ItemMetadata } from './item-metadata.tsx'
+import { ItemVersions } from './item-versions.tsx'
+import { LinkView } from './link-view.tsx'
+import { TextView } from './text-view.tsx'
 
 /** To the files before and after, where there are any. */
 export interface Steps {
@@ -66,6 +73,7 @@ export function ItemPanel({ context, entryId, tab, onTab, steps, onClose, onChan
             </button>
           </>
         )}
+        {item && <FavouriteButton item={item} />}
         {item?.size !== undefined && (
           <a
             class="button quiet small"
@@ -90,6 +98,23 @@ export function ItemPanel({ context, entryId, tab, onTab, steps, onClose, onChan
   )
 }
 
+/** Marks the item, or no longer, to find it on the first page. */
+function FavouriteButton({ item }: { readonly item: Item }) {
+  const { me } = useSession()
+  const favourites = useFavourites(me)
+  return (
+    <button
+      type="button"
+      class="button quiet small only-icon star"
+      aria-label={t('favourite')}
+      aria-pressed={favourites.has(item)}
+      onClick={() => void favourites.toggle(item).catch(tellFailure)}
+    >
+      <Icon name="star" />
+    </button>
+  )
+}
+
 interface PartsProps {
   readonly item: Item
   readonly tab: string
@@ -98,33 +123,48 @@ interface PartsProps {
 }
 
 function Parts({ item, tab, onTab, onChanged }: PartsProps) {
-  const { name, size, mediaType, isFolder, isOwner } = item
+  const { name, isOwner } = item
   const tabs = [
     ['details', t('details')],
     ...(isOwner ? [['access', t('accessTab')] as const] : []),
     ...(item.metadata ? [['metadata', t('metadata')] as const] : []),
+    ...(item.metadata && hasVersions(item) ? [['versions', t('versions')] as const] : []),
     ['activity', t('activity')],
   ] as const
   const current = tabs.find(([id]) => id === tab)?.[0] ?? 'details'
   return (
     <>
-      <div class="panel-view">
-        {isFolder ? (
-          <span class="large-icon">
-            <Icon name="folder" />
-          </span>
-        ) : (
-          <FileContent source={address(resourcePath(item))} name={name} size={size} mediaType={mediaType} />
-        )}
+      <div class="panel-view" role="region" aria-label={t('preview')} tabIndex={0}>
+        <View item={item} onChanged={onChanged} />
       </div>
       <TabPanels label={visible(name)} tabs={tabs} current={current} onTab={id => onTab(id === 'details' ? '' : id)}>
         {current === 'details' && <ItemDetails item={item} onChanged={onChanged} />}
         {current === 'access' && <ItemAccess item={item} onChanged={onChanged} />}
         {current === 'metadata' && <ItemMetadata item={item} onChanged={onChanged} />}
+        {current === 'versions' && <ItemVersions item={item} onChanged={onChanged} />}
         {current === 'activity' && <ItemActivity item={item} />}
       </TabPanels>
     </>
   )
+}
+
+/** What an item is or contains, as far as a browser can show it. */
+function View({ item, onChanged }: { readonly item: Item; readonly onChanged: () => void }) {
+  const { kind, name, size, mediaType } = item
+  switch (kind) {
+    case 'folder':
+      return (
+        <span class="large-icon">
+          <Icon name="folder" />
+        </span>
+      )
+    case 'link':
+      return <LinkView item={item} onChanged={onChanged} />
+    case 'text':
+      return <TextView item={item} onChanged={onChanged} />
+    case 'file':
+      return <FileContent source={address(resourcePath(item))} name={name} size={size} mediaType={mediaType} />
+  }
 }
 
 const OWN_KEYS = 'input, textarea, select, audio, video, [role=tab], pre, table, iframe'

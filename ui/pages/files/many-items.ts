@@ -2,6 +2,7 @@ import { tellFailure, tellProgress } from '../../components/toast.tsx'
 import { number } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { forMany } from '../../lib/many.ts'
+import { beginOperation, type Chosen, MANY, type NewOperation, type Operation } from '../../lib/operations.ts'
 import { visible } from '../../lib/text.ts'
 import type { MessageKey } from '../../messages/en.ts'
 
@@ -32,6 +33,37 @@ export async function workThrough<T>(
   progress.end()
   if (problem !== undefined) tellFailure(problem)
   return done
+}
+
+/** Items that a query finds, with their number. */
+export type ChosenItems = Chosen & { readonly count: number }
+
+/** Whether there are {@link MANY} items or more, which the service works through by itself. */
+export const areMany = (items: readonly unknown[]): boolean => items.length >= MANY
+
+/** Lets the service work through items. Resolves to whether it has begun; a refusal is told. */
+export async function begin(operation: NewOperation): Promise<boolean> {
+  try {
+    await beginOperation(operation)
+    return true
+  } catch (error) {
+    tellFailure(error)
+    return false
+  }
+}
+
+/** Names of items by their ids. */
+export const namesOf = (
+  items: ReadonlyArray<{ readonly entryId: string; readonly name: string }>,
+): ReadonlyMap<string, string> => new Map(items.map(({ entryId, name }) => [entryId, name]))
+
+/** Those that an operation has changed, as far as it says. */
+export function changedBy<T extends { readonly entryId: string }>(
+  { failures }: Operation,
+  items: readonly T[],
+): readonly T[] {
+  const failed = new Set(failures.map(({ entry }) => entry))
+  return items.filter(({ entryId }) => !failed.has(entryId))
 }
 
 /** A message that names one item, or counts several. */

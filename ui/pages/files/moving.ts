@@ -1,7 +1,10 @@
 import { tell, tellFailure, undoBy } from '../../components/toast.tsx'
 import { folderOf, type Item, moveInto, takeOut } from '../../lib/files.ts'
+import { number } from '../../lib/format.ts'
+import { t } from '../../lib/language.ts'
+import { type AccessChange, previewMove, tellMovedChange } from '../../lib/move-preview.ts'
 import type { Target } from '../../lib/uploads.ts'
-import { tellItems, workThrough } from './many-items.ts'
+import { areMany, begin, changedBy, type ChosenItems, namesOf, tellItems, workThrough } from './many-items.ts'
 
 /**
  * The items that are being dragged within the page. Kept here, because the browser's data transfer carries
@@ -27,6 +30,9 @@ type Moved = readonly [item: Item, from: string | undefined]
 export async function moveAll(items: readonly Item[], to: Target, onMoved: () => void): Promise<boolean> {
   // What a search has found in another context stays there.
   const movable = items.filter(({ context, entryId }) => context === to.context && entryId !== to.folder)
+  // Whom it concerns is known only before. A move need not wait for it if it fails.
+  const change = await previewMove(movable, to).catch(() => undefined)
+  if (areMany(movable)) return await moveMany(movable, to, onMoved, change)
   // The items that a search has found can be in different folders.
   const before: Moved[] = []
   const moved = await workThrough(movable, async item => {
@@ -43,11 +49,66 @@ export async function moveAll(items: readonly Item[], to: Target, onMoved: () =>
   }
   if (moved.length > 0)
     tell(
-      tellItems(moved, 'movedOne', 'moved'),
+      [tellItems(moved, 'movedOne', 'moved'), change ? tellMovedChange(change) : ''].join(' ').trim(),
       undoBy(() => moveBack(before, to), onMoved),
     )
   onMoved()
   return moved.length > 0
+}
+
+/** The service moves them; the message at the end offers to undo it. Resolves when it has begun. */
+async function moveMany(
+  items: readonly Item[],
+  to: Target,
+  onMoved: () => void,
+  change?: AccessChange,
+): Promise<boolean> {
+  const { context } = to
+  const back = async (moved: readonly Item[]): Promise<void> => {
+    for (const folder of new Set(moved.map(({ folder }) => folder))) {
+      const entries = moved.filter(item => item.folder === folder).map(({ entryId }) => entryId)
+      const names = namesOf(moved)
+      const undone = { context, action: 'move', chosen: { entries }, to: { context, list: folder }, names } as const
+      await begin({ ...undone, onOver: onMoved })
+    }
+  }
+  return await begin({
+    context,
+    action: 'move',
+    chosen: { entries: items.map(({ entryId }) => entryId) },
+    to: { context, list: to.folder },
+    names: namesOf(items),
+    onOver: operation => {
+      const moved = changedBy(operation, items)
+      onMoved()
+      // Of one that was stopped nobody knows which items it has moved.
+      if (operation.state !== 'done' || moved.length === 0) return
+      const text = [tellItems(moved, 'movedOne', 'moved'), change ? tellMovedChange(change) : ''].join(' ').trim()
+      tell(
+        text,
+        undoBy(() => back(moved), onMoved),
+      )
+    },
+  })
+}
+
+/** The service moves what a query finds. Resolves when it has begun. */
+export const moveChosen = (
+  { count: _count, ...chosen }: ChosenItems,
+  { context, folder }: Target,
+  onMoved: () => void,
+): Promise<boolean> => {
+  const isInto = 'query' in chosen && folder !== undefined
+  return begin({
+    context,
+    action: 'move',
+    chosen: isInto ? { ...chosen, except: [...chosen.except, folder] } : chosen,
+    to: { context, list: folder },
+    onOver: ({ done }) => {
+      if (done > 0) tell(t('moved', { count: number(done) }))
+      onMoved()
+    },
+  })
 }
 
 /** One request for each folder, because each needs the whole list of its members. */

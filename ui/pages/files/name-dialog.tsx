@@ -6,13 +6,22 @@ import { Form } from '../../components/form.tsx'
 import { SharedForm } from '../../components/shared-form.tsx'
 import { tell, undoBy } from '../../components/toast.tsx'
 import { Problem } from '../../lib/api.ts'
-import { createFolder, findNamed, folderOf, type Item, loadNaming, nameIn, rename, saveName } from '../../lib/files.ts'
+import {
+  createFolder,
+  findNamed,
+  folderOf,
+  type Item,
+  loadNaming,
+  MAX_NAME,
+  nameIn,
+  nameLanguage,
+  rename,
+  saveName,
+} from '../../lib/files.ts'
 import { tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { visible } from '../../lib/text.ts'
 import type { Target } from '../../lib/uploads.ts'
-
-const MAX_NAME = 255
 
 interface NameDialogProps {
   readonly item: Item
@@ -46,9 +55,10 @@ export function NameDialog({ item, target, onClose, onChanged }: NameDialogProps
         }}
         onSaved={({ name }, before) => saved(name.trim(), before.name)}
       >
-        {({ fields, set, problem }) => (
+        {({ fields, set, problem, state }) => (
           <NameFields
             value={fields.name}
+            hint={nameLanguage(item, state)}
             onValue={name => set({ name })}
             action={check.actionFor(fields.name.trim(), t('rename'))}
             problem={problem}
@@ -103,6 +113,8 @@ function useNameCheck(placeOf: () => Promise<Target>, own?: string) {
   return {
     requireFree: async (name: string): Promise<void> => {
       if (name.includes('/')) throw new Problem(400, { code: 'name-with-slash' })
+      if (name === '.' || name === '..') throw new Problem(400, { code: 'name-of-dots' })
+      if (name === '') throw new Problem(400, { code: 'name-blank' })
       if (name === taken) return
       const found = await findNamed(await placeOf(), [name])
       if (![...found.values()].some(({ entryId }) => entryId !== own)) return
@@ -115,13 +127,14 @@ function useNameCheck(placeOf: () => Promise<Target>, own?: string) {
 
 interface NameFieldsProps {
   readonly value: string
+  readonly hint?: string | undefined
   readonly onValue: (name: string) => void
   readonly action: string
   readonly problem: unknown
   readonly onClose: () => void
 }
 
-const NameFields = ({ value, onValue, action, problem, onClose }: NameFieldsProps) => (
+const NameFields = ({ value, hint, onValue, action, problem, onClose }: NameFieldsProps) => (
   <>
     <Field
       label={t('fileName')}
@@ -131,6 +144,7 @@ const NameFields = ({ value, onValue, action, problem, onClose }: NameFieldsProp
       maxLength={Math.max(MAX_NAME, value.length)}
       autocomplete="off"
       isPreselected
+      hint={hint}
       error={problem === undefined ? undefined : tellProblem(problem)}
     />
     <DialogButtons onClose={onClose}>

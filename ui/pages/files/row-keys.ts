@@ -25,6 +25,7 @@ interface RowKeysProps {
 }
 
 const NAME = 'th.name :is(a, button)'
+const BOX = '.check input'
 const indexOf = (target: EventTarget | null): number =>
   Number(target instanceof Element ? (target.closest<HTMLElement>('tr')?.dataset['index'] ?? -1) : -1)
 
@@ -76,13 +77,15 @@ export function useRowKeys({ list, results, height, at, selection, onAction }: R
     if (index < 0 || !(target instanceof HTMLElement) || target.closest('[role=menu]') || event.altKey) return
     const row = target.closest('tr')
     const isAtName = target.matches(NAME)
+    // Somebody who has ticked a row with the mouse goes on with the keys.
+    const isAtBox = target.matches(BOX) && key !== ' '
     if (key === 'ArrowRight' && isAtName) row?.querySelector<HTMLElement>('.menu button')?.focus()
     else if (key === 'ArrowLeft' && !isAtName) row?.querySelector<HTMLElement>(NAME)?.focus()
     else if (key === 'Escape' && selection.count > 0) selection.clear()
     else if (key === 'a' && (event.ctrlKey || event.metaKey)) selection.all()
     else {
       const work = keys[key]
-      if (!work || !isAtName || event.ctrlKey || event.metaKey) return
+      if (!work || !(isAtName || isAtBox) || event.ctrlKey || event.metaKey) return
       if (event.shiftKey && key === ' ') selection.extendTo(index)
       else if (event.shiftKey && key.startsWith('Arrow'))
         selection.extendTo(goTo(index + (key === 'ArrowDown' ? 1 : -1)), index)

@@ -1,8 +1,9 @@
 import { useRef, useState } from 'preact/hooks'
 import { tellFailure } from '../../components/toast.tsx'
 import { keyOf, loadEverything } from '../../lib/everything.ts'
-import { type Item, type Listing, loadItems, WINDOW } from '../../lib/files.ts'
+import { isAcrossContexts, type Item, type Listing, loadItems, queryOf, WINDOW } from '../../lib/files.ts'
 import { type Items, useChange } from '../../lib/items.ts'
+import type { Chosen } from '../../lib/operations.ts'
 
 /** Either some items, or all of the list but some. */
 interface Choice {
@@ -25,7 +26,12 @@ export interface Selection {
   readonly clear: () => void
   /** All selected items, also those whose rows are not loaded. */
   readonly resolve: () => Promise<readonly Item[]>
+  /** What finds all selected items, where there are too many to load them; `undefined` otherwise. */
+  readonly chosen: Chosen | undefined
 }
+
+/** From this number of items on, the service finds them again by the query of the list. */
+const MAX_RESOLVED = 1000
 
 const nothing: Choice = { isAll: false, items: new Map() }
 
@@ -62,6 +68,10 @@ export function useSelection(listing: Listing, { at, results = 0 }: Items): Sele
     },
     all: () => setChoice({ isAll: true, items: new Map() }),
     clear: () => setChoice(nothing),
+    chosen:
+      choice.isAll && results > MAX_RESOLVED && !isAcrossContexts(listing)
+        ? { query: queryOf(listing), except: [...choice.items.values()].map(({ entryId }) => entryId) }
+        : undefined,
     resolve: async () => {
       if (!choice.isAll) return [...choice.items.values()]
       const all = await loadEverything(listing, new AbortController().signal)

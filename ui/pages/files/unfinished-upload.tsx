@@ -1,4 +1,5 @@
 import { useRef } from 'preact/hooks'
+import { Bar } from '../../components/bar.tsx'
 import { Button } from '../../components/button.tsx'
 import { Name } from '../../components/name.tsx'
 import { tellBad, tellFailure } from '../../components/toast.tsx'
@@ -12,7 +13,7 @@ import { addUploads, discardUpload } from '../../lib/uploads.ts'
 /** An upload that has begun earlier. The browser cannot open its file by itself, so the person picks it again. */
 export function UnfinishedUpload({ upload }: { readonly upload: Unfinished }) {
   const input = useRef<HTMLInputElement>(null)
-  const { context, entry, fileName = entry, length, received } = upload
+  const { context, entry, fileName = entry, partial = false, length, received } = upload
   const name = visible(fileName)
   const go = (file: File | undefined): void => {
     if (!file) return
@@ -24,7 +25,12 @@ export function UnfinishedUpload({ upload }: { readonly upload: Unfinished }) {
     <li class="upload">
       <div class="what">
         <Name>{fileName}</Name>
-        <p class="muted small">{t('stateUnfinished', { sent: bytes(received), size: bytes(length) })}</p>
+        <Bar
+          kind="progress"
+          label={t('progress', { name })}
+          level={length === 0 ? 1 : received / length}
+          text={t('stateUnfinished', { sent: bytes(received), size: bytes(length) })}
+        />
       </div>
       <div class="buttons">
         <input
@@ -37,9 +43,16 @@ export function UnfinishedUpload({ upload }: { readonly upload: Unfinished }) {
             currentTarget.value = ''
           }}
         />
-        <Button kind="quiet" size="small" label={t('continueUpload', { name })} onPress={() => input.current?.click()}>
-          {t('continueAction')}
-        </Button>
+        {!partial && (
+          <Button
+            kind="quiet"
+            size="small"
+            label={t('continueUpload', { name })}
+            onPress={() => input.current?.click()}
+          >
+            {t('continueAction')}
+          </Button>
+        )}
         <Button
           kind="quiet"
           size="small"

@@ -8,7 +8,7 @@ import { tell, tellBad } from '../../components/toast.tsx'
 import { Problem } from '../../lib/api.ts'
 import { bytes, number, tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
-import { ownerTitle } from '../../lib/quotas.ts'
+import { othersTitle, ownerTitle } from '../../lib/quotas.ts'
 import { useSession } from '../../lib/session.ts'
 import { visible } from '../../lib/text.ts'
 import {
@@ -23,10 +23,11 @@ import {
   reservedBeside,
   retryUpload,
   type Upload,
-  unfinishedUploads,
+  unfinishedElsewhere,
   uploads,
   uploadsArePaused,
 } from '../../lib/uploads.ts'
+import { OperationList, useOperations } from './operations.tsx'
 import { UnfinishedUpload } from './unfinished-upload.tsx'
 
 /** All uploads, now and after every change. */
@@ -80,13 +81,15 @@ function useSelfClosing(tray: RefObject<HTMLElement | null>, isOver: boolean): v
   }, [isOver])
 }
 
-/** The progress of all uploads: a line at the lower edge of every page, and a list on demand. */
+/** The progress of all uploads, and of work on many items: a line at the lower edge of every page, and a list on demand. */
 export function UploadTray() {
   const all = useUploads()
   const [isOpen, setOpen] = useState(false)
   const active = all.filter(isActive)
-  const unfinished = unfinishedUploads()
-  const isShown = all.length > 0 || unfinished.length > 0
+  const unfinished = unfinishedElsewhere()
+  const running = useOperations()
+  const hasUploads = all.length > 0 || unfinished.length > 0
+  const isShown = hasUploads || running.length > 0
   const failed = all.filter(({ state }) => state === 'refused').length
   const tray = useRef<HTMLElement>(null)
   useScrollRoom(tray, isShown)
@@ -103,51 +106,54 @@ export function UploadTray() {
   const isPaused = uploadsArePaused()
   const sorted = [...active, ...all.filter(upload => !isActive(upload)).reverse()].slice(0, MAX_SHOWN)
   return (
-    <section ref={tray} class="tray card" aria-label={t('uploads')}>
-      <header>
-        <h2>
-          {active.length > 0
-            ? t('uploading', { count: number(active.length) })
-            : unfinished.length > 0
-              ? t('uploadsUnfinished', { count: number(unfinished.length) })
-              : t('uploadsFinished')}
-        </h2>
-        {active.length > 0 && (
-          <Bar
-            kind="progress"
-            label={t('uploads')}
-            level={size === 0 ? 0 : sent / size}
-            text={t('progressOf', { sent: bytes(sent), size: bytes(size) })}
-          />
-        )}
-        <div class="buttons">
-          {(canPauseUploads() || isPaused) && active.length > 0 && (
-            <Button kind="quiet" size="small" onPress={() => pauseUploads(!isPaused)}>
-              {t(isPaused ? 'resume' : 'pause')}
-            </Button>
+    <section ref={tray} class="tray card" aria-label={t(hasUploads ? 'uploads' : 'operations')}>
+      {running.length > 0 && <OperationList shown={running} />}
+      {hasUploads && (
+        <header>
+          <h2>
+            {active.length > 0
+              ? t('uploading', { count: number(active.length) })
+              : unfinished.length > 0
+                ? t('uploadsUnfinished', { count: number(unfinished.length) })
+                : t('uploadsFinished')}
+          </h2>
+          {active.length > 0 && (
+            <Bar
+              kind="progress"
+              label={t('uploads')}
+              level={size === 0 ? 0 : sent / size}
+              text={t('progressOf', { sent: bytes(sent), size: bytes(size) })}
+            />
           )}
-          {active.length > 0 ? (
-            <Button kind="quiet" size="small" onPress={cancelUploads}>
-              {t('cancelAll')}
-            </Button>
-          ) : (
-            all.length > 0 && (
-              <Button kind="quiet" size="small" onPress={() => clearUploads()}>
-                {t('uploadsClear')}
+          <div class="buttons">
+            {(canPauseUploads() || isPaused) && active.length > 0 && (
+              <Button kind="quiet" size="small" onPress={() => pauseUploads(!isPaused)}>
+                {t(isPaused ? 'resume' : 'pause')}
               </Button>
-            )
-          )}
-          <button
-            type="button"
-            class="button quiet small only-icon"
-            aria-expanded={isOpen}
-            aria-label={t('showUploads')}
-            onClick={() => setOpen(!isOpen)}
-          >
-            <Icon name={isOpen ? 'down' : 'up'} />
-          </button>
-        </div>
-      </header>
+            )}
+            {active.length > 0 ? (
+              <Button kind="quiet" size="small" onPress={cancelUploads}>
+                {t('cancelAll')}
+              </Button>
+            ) : (
+              all.length > 0 && (
+                <Button kind="quiet" size="small" onPress={() => clearUploads()}>
+                  {t('uploadsClear')}
+                </Button>
+              )
+            )}
+            <button
+              type="button"
+              class="button quiet small only-icon"
+              aria-expanded={isOpen}
+              aria-label={t('showUploads')}
+              onClick={() => setOpen(!isOpen)}
+            >
+              <Icon name={isOpen ? 'down' : 'up'} />
+            </button>
+          </div>
+        </header>
+      )}
       {isPaused && active.length > 0 && <p class="muted small">{t('pausedText')}</p>}
       {failed > 0 && !isOpen && <p class="error">{t('uploadsFailed', { count: number(failed) })}</p>}
       {isOpen && (
@@ -238,8 +244,8 @@ function tellRefusal(upload: Upload, problem: unknown, me: string): string {
   const { owner, ownerId } = problem.extra
   const kind = (['context', 'user', 'group', 'store'] as const).find(kind => kind === owner)
   if (kind === undefined) return text
-  const whose =
-    kind === 'user' && ownerId !== me ? t('quotaOf.creator') : ownerTitle({ owner: { kind, id: String(ownerId) } })
+  if (typeof ownerId !== 'string') return t('tooFullOthers', { name: othersTitle(kind) })
+  const whose = kind === 'user' && ownerId !== me ? t('quotaOf.creator') : ownerTitle({ owner: { kind, id: ownerId } })
   return `${whose}: ${text}`
 }
 

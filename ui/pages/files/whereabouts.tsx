@@ -2,6 +2,7 @@ import { Problem } from '../../lib/api.ts'
 import { contextTitle, loadContext } from '../../lib/contexts.ts'
 import { type Item, loadItem } from '../../lib/files.ts'
 import { useLoaded } from '../../lib/load.ts'
+import { t } from '../../lib/language.ts'
 import { visible } from '../../lib/text.ts'
 
 interface Place {
@@ -27,7 +28,8 @@ const spaces = new Map<string, Promise<string>>()
 function nameOfSpace(context: string): Promise<string> {
   const known = spaces.get(context)
   if (known) return known
-  const name = loadContext(context).then(contextTitle)
+  // Of a space that is not shared, with a file that is, the person does not know the name.
+  const name = loadContext(context).then(found => (found.canRead ? contextTitle(found) : t('sharedWithMe')))
   spaces.set(context, name)
   name.catch(() => spaces.delete(context))
   return name

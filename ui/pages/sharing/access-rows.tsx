@@ -14,9 +14,17 @@ import { visible } from '../../lib/text.ts'
 export interface AccessRow extends Access {
   readonly name: string
   /** `listed` means that the list itself has the name. */
-  readonly why: 'listed' | 'group' | 'context' | 'admin'
+  readonly why: 'listed' | 'group' | 'folder' | 'context' | 'admin'
   /** Name of the group that gives the access. */
   readonly group?: string
+  /** Name of the folder that gives the access. */
+  readonly folder?: string
+}
+
+/** Access that comes from above. */
+export interface InheritedAccess extends Access {
+  readonly why: 'folder' | 'context'
+  readonly folder?: string
 }
 
 export const GUEST = '_guest'
@@ -34,17 +42,14 @@ const tellName = (id: string, names: ReadonlyMap<string, string>): string =>
 
 /**
  * All users and groups with access: those listed, members of listed groups, and administrators.
- * @param inherited access that also applies from the context
+ * @param inherited access that also applies, from folders and the context
  */
 export async function loadAccessRows(
   listed: readonly Access[],
-  inherited: readonly Access[],
+  inherited: readonly InheritedAccess[],
   { place, signal }: { readonly place: Place; readonly signal: AbortSignal },
 ): Promise<readonly AccessRow[]> {
-  const all = [
-    ...listed.map(access => ({ ...access, why: 'listed' as const })),
-    ...inherited.map(access => ({ ...access, why: 'context' as const })),
-  ]
+  const all = [...listed.map(access => ({ ...access, why: 'listed' as const })), ...inherited]
   const members = await membersOf([...new Set(all.map(({ principal }) => principal))], signal)
   const ids = [...all.map(({ principal }) => principal), ...[...members.values()].flat()]
   const names = await namesFor(ids, place, signal)
@@ -114,6 +119,8 @@ interface AccessColumnsProps {
 const reasons = {
   listed: () => t('whyListed'),
   group: ({ group = '' }: AccessRow) => t('whyGroup', { name: visible(group) }),
+  folder: ({ folder }: AccessRow) =>
+    folder === undefined ? t('whyFolderUnnamed') : t('whyFolder', { name: visible(folder) }),
   context: () => t('whyContext'),
   admin: () => t('whyAdmin'),
 } as const
@@ -184,7 +191,7 @@ export function AccessTable({ rows, onRemove, onRole }: AccessTableProps) {
       caption={t('access')}
       columns={accessColumns({ me: me.id, onRemove, onRole })}
       rows={rows}
-      keyOf={({ role, principal, why, group }) => JSON.stringify([role, principal, why, group])}
+      keyOf={({ role, principal, why, group, folder }) => JSON.stringify([role, principal, why, group, folder])}
     />
   )
 }

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
 import { Confirm } from '../../components/dialog.tsx'
 import { Await, Card } from '../../components/page.tsx'
 import { attempt } from '../../components/toast.tsx'
@@ -6,6 +7,7 @@ import {
   type Access,
   accessIn,
   isRestricted,
+  passesFolder,
   restricted,
   unrestricted,
   withAccess,
@@ -19,7 +21,8 @@ import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { useSession } from '../../lib/session.ts'
 import { visible } from '../../lib/text.ts'
-import { type AccessRow, AccessTable, loadAccessRows } from './access-rows.tsx'
+import type { MessageKey } from '../../messages/en.ts'
+import { type AccessRow, AccessTable, type InheritedAccess, loadAccessRows } from './access-rows.tsx'
 import { AddAccess } from './add-access.tsx'
 import { useRemoval } from './removal.tsx'
 import { roleChange } from './role-change.ts'
@@ -28,18 +31,18 @@ interface EntryAccessProps {
   readonly item: Item
   /** Access to the context; empty if the user may not read it. */
   readonly ofContext: readonly Access[]
+  /** Access that comes from folders and the context, as far as it counts for the item. */
+  readonly inherited: readonly InheritedAccess[]
   readonly again: () => void
 }
 
-/** Who has access to a file or folder, and a switch that shuts out those who have it by the context only. */
-export function EntryAccess({ item, ofContext, again }: EntryAccessProps) {
+/** Who has access to a file or folder, and a switch that shuts out those who have it from above only. */
+export function EntryAccess({ item, ofContext, inherited, again }: EntryAccessProps) {
   const { me } = useSession()
   const { context, entryId, isFolder, info } = item
   const place = { base: me.baseUri, context, entry: entryId }
   const listed = accessIn(info, place)
   const isOnly = isRestricted(info, place)
-  // Owners of the context own everything in it.
-  const inherited = ofContext.filter(({ role }) => !isOnly || role === 'owner')
   const [rows, againRows] = useLoaded(
     signal => loadAccessRows(listed, inherited, { place, signal }),
     [JSON.stringify([listed, inherited])],
@@ -47,11 +50,7 @@ export function EntryAccess({ item, ofContext, again }: EntryAccessProps) {
   const edit = async (edited: (info: Graph) => Graph): Promise<void> => {
     const path = `${part(context)}/entry/${part(entryId)}`
     const { value, tag } = await askTagged<{ readonly info: Graph }>(path)
-    await ask(isFolder ? `${path}?applyACLtoChildren=true` : path, {
-      method: 'PUT',
-      json: edited(value.info),
-      ifMatch: tag,
-    })
+    await ask(path, { method: 'PUT', json: edited(value.info), ifMatch: tag })
   }
   const change = async (edited: (info: Graph) => Graph): Promise<void> => {
     await edit(edited)
@@ -68,20 +67,28 @@ export function EntryAccess({ item, ofContext, again }: EntryAccessProps) {
         if (isOnly && accessIn(rest, place).length === 0) throw new Problem(409, { code: 'last-permission' })
         return rest
       }),
-    giveBack: access => edit(info => withAccess(info, place, access)),
+    giveBack: access => edit(info => withAccess(info, place, access, isFolder)),
     isStillOwner,
     again,
   })
   const changeRole = roleChange({
     // The new role comes first: a list without any would let in those who have access to the context.
-    work: (from, to) => edit(info => withoutAccess(withAccess(info, place, to), place, from)),
+    work: (from, to) => edit(info => withoutAccess(withAccess(info, place, to, isFolder), place, from)),
     isStillOwner,
     again,
   })
   return (
     <Card title={t('access')}>
-      <p class="muted">{t(isOnly ? 'onlyTheseText' : isFolder ? 'shareFolderText' : 'shareFileText')}</p>
-      <AddAccess place={place} onAdd={access => change(info => withAccess(info, place, access))} />
+      <p class="muted">{t(isOnly ? 'onlyTheseText' : shareTextOf(item))}</p>
+      {item.folder !== undefined && passesFolder(info, place) && (
+        <p>
+          {t('passesFolderText')}{' '}
+          <Button kind="quiet" size="small" onPress={() => change(info => unrestricted(info, place))}>
+            {t('followFolder')}
+          </Button>
+        </p>
+      )}
+      <AddAccess place={place} onAdd={access => change(info => withAccess(info, place, access, isFolder))} />
       <Await loaded={rows} again={againRows}>
         {rows => (
           <>
@@ -89,7 +96,9 @@ export function EntryAccess({ item, ofContext, again }: EntryAccessProps) {
             <OnlyThese
               isOnly={isOnly}
               losing={rows.filter(row => isLost(row, listed))}
-              onChange={isOnly => change(info => (isOnly ? restricted(info, place, me.id) : unrestricted(info, place)))}
+              onChange={isOnly =>
+                change(info => (isOnly ? restricted(info, place, { me: me.id, isFolder }) : unrestricted(info, place)))
+              }
             />
           </>
         )}
@@ -99,13 +108,20 @@ export function EntryAccess({ item, ofContext, again }: EntryAccessProps) {
   )
 }
 
-/** Whether a row says that somebody has access by the context only. */
+/** Who has access without being listed. */
+const shareTextOf = ({ isFolder, folder }: Item): MessageKey => {
+  if (folder === undefined) return isFolder ? 'shareFolderText' : 'shareFileText'
+  return isFolder ? 'shareInnerFolderText' : 'shareFileInFolderText'
+}
+
+/** Whether a row says that somebody has access from above only, and does not own the context. */
 const isLost = ({ why, role, principal }: AccessRow, listed: readonly Access[]): boolean =>
-  why === 'context' && role !== 'owner' && !listed.some(access => access.principal === principal)
+  (why === 'folder' || (why === 'context' && role !== 'owner')) &&
+  !listed.some(access => access.principal === principal)
 
 interface OnlyTheseProps {
   readonly isOnly: boolean
-  /** Those who have access by the context only. */
+  /** Those who have access from above only. */
   readonly losing: readonly AccessRow[]
   readonly onChange: (isOnly: boolean) => Promise<void>
 }

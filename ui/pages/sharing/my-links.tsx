@@ -27,7 +27,7 @@ export function Links({ title, isAll }: LinksProps) {
       ) : (
         <>
           <LinkTable links={items} shows={isAll ? ['item', 'creator'] : ['item']} onRevoked={again} />
-          <Pager step={PAGE} offset={offset} shown={items.length} results={results} onOffset={setOffset} />
+          <Pager of={title} step={PAGE} offset={offset} shown={items.length} results={results} onOffset={setOffset} />
         </>
       )}
     </Card>

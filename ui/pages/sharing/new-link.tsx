@@ -74,17 +74,20 @@ interface WishFormProps {
   readonly onClose: () => void
 }
 
+/** A day that the person chooses. */
+const ON_DAY = 'on day'
 /** The expiry of a link as it is. */
 const AS_IT_IS = 'as it is'
 
 function WishForm({ link, action, onWish, onClose }: WishFormProps) {
   const [rules, again] = useLoaded(loadRules, [])
   const [days, setDays] = useState(link ? (link.expires === undefined ? NONE : AS_IT_IS) : '30')
+  const [day, setDay] = useState('')
   const [limit, setLimit] = useState(link?.maxDownloads === undefined ? NONE : String(link.maxDownloads))
   const [name, setName] = useState(link?.name ?? '')
   const [password, setPassword] = useState('')
   const [removesPassword, setRemovesPassword] = useState(false)
-  const expires = days === AS_IT_IS ? link?.expires : expiryIn(days)
+  const expires = days === AS_IT_IS ? link?.expires : days === ON_DAY ? endOf(day) : expiryIn(days)
   const send = (): Promise<void> =>
     onWish({
       ...(name.trim() === '' ? {} : { name: name.trim() }),
@@ -107,10 +110,21 @@ function WishForm({ link, action, onWish, onClose }: WishFormProps) {
                     ? []
                     : [[AS_IT_IS, t('linkUntil', { time: dateTime(new Date(link.expires)) })] as const]),
                   ...LIFETIMES.map(count => [String(count), t('days', { count })] as const),
+                  [ON_DAY, t('linkOnDay')] as const,
                   [NONE, t('linkForever')] as const,
                 ]}
                 onValue={setDays}
               />
+              {days === ON_DAY && (
+                <Field
+                  label={t('linkLastDay')}
+                  type="date"
+                  value={day}
+                  onValue={setDay}
+                  min={isoDay(new Date())}
+                  required
+                />
+              )}
               <Choice
                 label={t('linkLimit')}
                 value={limit}
@@ -164,6 +178,13 @@ function WishForm({ link, action, onWish, onClose }: WishFormProps) {
     </Await>
   )
 }
+
+/** As the browser's field for a day has it. */
+const isoDay = (time: Date): string =>
+  [time.getFullYear(), time.getMonth() + 1, time.getDate()].map(part => String(part).padStart(2, '0')).join('-')
+
+/** The end of a day in the time zone of the person. */
+const endOf = (day: string): string | undefined => (day === '' ? undefined : new Date(`${day}T23:59:59`).toISOString())
 
 const expiryIn = (days: string): string | undefined =>
   days === NONE ? undefined : new Date(Date.now() + Number(days) * DAY).toISOString()

@@ -7,7 +7,7 @@ import { ask, askTagged } from '../../lib/api.ts'
 import { part } from '../../lib/base.ts'
 import { titleIn, titles } from '../../lib/contexts.ts'
 import { tellProblem } from '../../lib/format.ts'
-import { type Graph, withText } from '../../lib/graph.ts'
+import { aboutThing, type Graph, languageShown, withText } from '../../lib/graph.ts'
 import { t } from '../../lib/language.ts'
 import { useSession } from '../../lib/session.ts'
 import { visible } from '../../lib/text.ts'
@@ -24,9 +24,11 @@ interface RenameSpaceProps {
 export function RenameSpace({ id, again }: RenameSpaceProps) {
   const { me } = useSession()
   const path = `_contexts/metadata/${part(id)}`
+  const uri = me.baseUri + id
   const load = () => askTagged<Graph>(path)
   const save = async (graph: Graph, title: string, ifMatch: string | undefined): Promise<void> => {
-    await ask(path, { method: 'PUT', json: withText(graph, me.baseUri + id, titles, title.trim()), ifMatch })
+    const own = withText(aboutThing(uri, graph), uri, titles, title.trim())
+    await ask(path, { method: 'PUT', json: { ...graph, ...own }, ifMatch })
   }
   const giveBack = async (title: string): Promise<void> => {
     const { value, tag } = await load()
@@ -44,12 +46,12 @@ export function RenameSpace({ id, again }: RenameSpaceProps) {
       <SharedForm
         load={load}
         inputs={[id]}
-        fieldsOf={graph => ({ title: titleIn(graph) ?? '' })}
+        fieldsOf={graph => ({ title: titleIn(uri, graph) ?? '' })}
         labelOf={() => t('title')}
         save={async (graph, { title }, tag) => title !== undefined && (await save(graph, title, tag))}
         onSaved={({ title }, before) => saved(title, before.title)}
       >
-        {({ fields: { title }, set, problem }) => (
+        {({ fields: { title }, set, problem, state }) => (
           <div class="line">
             <Field
               label={t('title')}
@@ -58,6 +60,7 @@ export function RenameSpace({ id, again }: RenameSpaceProps) {
               required
               maxLength={MAX_TITLE}
               autocomplete="off"
+              hint={languageShown(aboutThing(uri, state), titles)}
               error={problem === undefined ? undefined : tellProblem(problem)}
             />
             <Button type="submit">{t('rename')}</Button>

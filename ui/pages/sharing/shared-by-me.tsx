@@ -1,9 +1,11 @@
+import { useState } from 'preact/hooks'
 import { Icon } from '../../components/icon.tsx'
 import { Name } from '../../components/name.tsx'
 import { Await, Card } from '../../components/page.tsx'
+import { Pager } from '../../components/pager.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { part } from '../../lib/base.ts'
-import { type Item, itemPath } from '../../lib/files.ts'
+import { type Item, itemPath, WINDOW } from '../../lib/files.ts'
 import { findMessage, t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { accessNames, namesOf } from '../../lib/principals.ts'
@@ -19,33 +21,40 @@ import { ItemLink, useItemPanel } from './shared-entries.tsx'
 /** Items that the user shares with others, and with whom. */
 export function SharedByMe() {
   const { me } = useSession()
+  const [offset, setOffset] = useState(0)
   const load = async (signal: AbortSignal) => {
-    const items = await loadSharedByMe(me, signal)
+    const { items, ...page } = await loadSharedByMe(me, offset, signal)
     const names = await namesOf(items.flatMap(principalsOf), signal)
     // Whoever administers an item may read the names of those with access to it, even if they are hidden elsewhere.
     const unnamed = items.filter(one => one.item.isOwner && !principalsOf(one).every(id => names.has(id)))
     const others = await Promise.all(unnamed.map(({ item }) => accessNames(item.context, item.entryId, signal)))
-    return { items, names: new Map([names, ...others].flatMap(some => [...some])) }
+    return { ...page, items, names: new Map([names, ...others].flatMap(some => [...some])) }
   }
-  const [loaded, again] = useLoaded(load, [me.id])
+  const [loaded, again] = useLoaded(load, [me.id, offset])
   const { panel, open } = useItemPanel(again)
   return (
     <FilesHome title={t('sharedByMe')}>
       <Card title={t('sharedByMe')}>
         <Await loaded={loaded} again={again}>
-          {({ items, names }) => (
-            <Table
-              none={t('sharedByMeNone')}
-              caption={t('sharedByMe')}
-              columns={columns(names, open)}
-              rows={items}
-              keyOf={({ item: { context, entryId } }) => `${context}/${entryId}`}
-            />
+          {({ items, shown, results, names }) => (
+            <>
+              <Table
+                none={t('sharedByMeNone')}
+                caption={t('sharedByMe')}
+                columns={columns(names, open)}
+                rows={items}
+                keyOf={({ item: { context, entryId } }) => `${context}/${entryId}`}
+              />
+              {results > WINDOW && (
+                <Pager step={WINDOW} offset={offset} shown={shown} results={results} onOffset={setOffset} />
+              )}
+            </>
           )}
         </Await>
         {panel}
       </Card>
-      <Links title={t('myPublicLinks')} isAll={false} />
+      {/* After the list above, which would move it. */}
+      {loaded.state !== 'loading' && <Links title={t('myPublicLinks')} isAll={false} />}
     </FilesHome>
   )
 }

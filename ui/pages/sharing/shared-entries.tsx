@@ -1,9 +1,11 @@
-import { Icon, iconOf } from '../../components/icon.tsx'
+import { useState } from 'preact/hooks'
+import { Icon, iconOfItem } from '../../components/icon.tsx'
 import { Name } from '../../components/name.tsx'
 import { Await, Card } from '../../components/page.tsx'
+import { Pager } from '../../components/pager.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { part } from '../../lib/base.ts'
-import { type Item, itemPath } from '../../lib/files.ts'
+import { type Item, itemPath, WINDOW } from '../../lib/files.ts'
 import { ago, bytes } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
@@ -25,25 +27,31 @@ interface SharedEntry {
 /** Single files and folders that others have shared with the user. */
 export function SharedEntries() {
   const { me } = useSession()
-  const load = async (signal: AbortSignal): Promise<readonly SharedEntry[]> => {
-    const items = await loadSharedEntries(me, signal)
+  const [offset, setOffset] = useState(0)
+  const load = async (signal: AbortSignal) => {
+    const { items, results } = await loadSharedEntries(me, offset, signal)
     const creators = items.flatMap(item => creatorOf(item, me) ?? [])
     const names = await namesOf(creators, signal)
-    return items.map(item => ({ item, by: names.get(creatorOf(item, me) ?? '') }))
+    return { items: items.map((item): SharedEntry => ({ item, by: names.get(creatorOf(item, me) ?? '') })), results }
   }
-  const [loaded, again] = useLoaded(load, [me.id])
+  const [loaded, again] = useLoaded(load, [me.id, offset])
   const { panel, open } = useItemPanel(again)
   return (
     <Card title={t('sharedItems')}>
       <Await loaded={loaded} again={again}>
-        {items => (
-          <Table
-            none={t('sharedItemsNone')}
-            caption={t('sharedItems')}
-            columns={columns(open)}
-            rows={items}
-            keyOf={({ item: { context, entryId } }) => `${context}/${entryId}`}
-          />
+        {({ items, results }) => (
+          <>
+            <Table
+              none={t('sharedItemsNone')}
+              caption={t('sharedItems')}
+              columns={columns(open)}
+              rows={items}
+              keyOf={({ item: { context, entryId } }) => `${context}/${entryId}`}
+            />
+            {results > WINDOW && (
+              <Pager step={WINDOW} offset={offset} shown={items.length} results={results} onOffset={setOffset} />
+            )}
+          </>
         )}
       </Await>
       {panel}
@@ -69,10 +77,10 @@ export function useItemPanel(onChanged: () => void) {
 
 /** A link to a folder, or to the details of a file. */
 export function ItemLink({ item, onShow }: { readonly item: Item; readonly onShow: (item: Item) => void }) {
-  const { isFolder, mediaType, name, context, entryId } = item
+  const { isFolder, name, context, entryId } = item
   return (
     <span class="item-name">
-      <Icon name={isFolder ? 'folder' : iconOf(mediaType)} />
+      <Icon name={iconOfItem(item)} />
       {isFolder ? (
         <Link class="strong" to={`contexts/${part(context)}/files/${part(entryId)}`}>
           <Name>{name}</Name>

@@ -16,8 +16,8 @@ export function SharedWithMe() {
         access="shared"
         none={t('sharedNone')}
         about={id => <Owners key={id} context={id} />}
+        after={<SharedEntries />}
       />
-      <SharedEntries />
     </FilesHome>
   )
 }

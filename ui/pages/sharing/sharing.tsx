@@ -1,8 +1,11 @@
+import { ReservedInContext } from '../../components/my-quotas.tsx'
 import { Await, Page } from '../../components/page.tsx'
+import { Together } from '../../components/together.tsx'
 import { part } from '../../lib/base.ts'
 import { contextTitle, loadContext } from '../../lib/contexts.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
+import { hasQuotas } from '../../lib/quotas.ts'
 import { Link } from '../../lib/router.tsx'
 import { visible } from '../../lib/text.ts'
 import { ContextAccess } from './context-access.tsx'
@@ -18,10 +21,11 @@ export function Sharing({ parts }: { readonly parts: Readonly<Record<string, str
       <Await loaded={loaded} again={again}>
         {({ contextId, info, isOwner }) =>
           isOwner ? (
-            <>
+            <Together>
               <ContextAccess id={contextId} info={info} again={again} />
               <RenameSpace id={contextId} again={again} />
-            </>
+              {hasQuotas && <ReservedInContext context={contextId} />}
+            </Together>
           ) : (
             <p class="notice warn">{t('ownersOnly')}</p>
           )

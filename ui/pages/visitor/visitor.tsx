@@ -35,9 +35,9 @@ export function Visitor() {
             </span>
           </div>
         </header>
-        <Toasts />
       </div>
       <Visit key={secret} secret={secret} />
+      <Toasts />
     </>
   )
 }

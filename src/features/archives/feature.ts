@@ -1,0 +1,9 @@
+import { feature, offer } from '../../core/feature.ts'
+import { createArchives } from './archives.ts'
+import { archiveRoutes } from './routes.ts'
+
+export const archives = feature({
+  name: 'archives',
+  routes: archiveRoutes,
+  open: core => ({ offers: offer(createArchives(core), archiveRoutes) }),
+})

@@ -1,0 +1,239 @@
+import type { System } from '../../base/system.ts'
+import type { Bytes, Milliseconds } from '../../base/units.ts'
+import type { Database, Queries } from '../../stores/database.ts'
+import type { Migration } from '../../stores/migrations.ts'
+import { type Sql, sql } from '../../stores/sql.ts'
+
+export const backupSteps: readonly Migration[] = [
+  {
+    id: 53,
+    name: 'scheduled backups',
+    statements: [
+      // One row for each attempt. `renewed`: when the node that makes the backup was last alive. `finished`: NULL until the attempt ends.
+      // `bytes`: NULL without a backup. `problem`: NULL without a problem.
+      sql`CREATE TABLE backup_runs (
+        started BIGINT PRIMARY KEY,
+        renewed BIGINT NOT NULL,
+        finished BIGINT,
+        files BIGINT,
+        bytes BIGINT,
+        problem TEXT
+      )`,
+    ],
+  },
+  {
+    id: 64,
+    name: 'place of scheduled backups',
+    // Of attempts before this step the place is unknown, so they count for none.
+    statements: [sql`ALTER TABLE backup_runs ADD COLUMN place TEXT`],
+  },
+  {
+    id: 65,
+    name: 'proofs of scheduled backups',
+    // The last proof of each backup. `proof_renewed`: when the node that makes the proof was last alive, NULL when no node makes one.
+    // `proven`: when the last proof without a finding ended.
+    statements: [
+      sql`ALTER TABLE backup_runs ADD COLUMN proof_renewed BIGINT`,
+      sql`ALTER TABLE backup_runs ADD COLUMN proof_ended BIGINT`,
+      sql`ALTER TABLE backup_runs ADD COLUMN proof_problem TEXT`,
+      sql`ALTER TABLE backup_runs ADD COLUMN proof_note TEXT`,
+      sql`ALTER TABLE backup_runs ADD COLUMN proven BIGINT`,
+      sql`ALTER TABLE backup_runs ADD COLUMN restored_in BIGINT`,
+      sql`ALTER TABLE backup_runs ADD COLUMN newest_change BIGINT`,
+    ],
+  },
+  {
+    id: 66,
+    name: 'key of backups',
+    // The private key that signs manifests, in base64. No copy of the store has it.
+    statements: [sql`CREATE TABLE backup_keys (seed TEXT PRIMARY KEY)`],
+  },
+]
+
+/** The step that made the table of the key that signs manifests. */
+export const MANIFEST_KEY_STEP = 66
+
+/** One attempt to make a backup. */
+export interface BackupRun {
+  readonly started: Milliseconds
+  readonly renewed: Milliseconds
+  /** `null` while it is being made. */
+  readonly finished: Milliseconds | null
+  readonly files: number | null
+  /** Size of all files in the backup; `null` when none was made. */
+  readonly bytes: Bytes | null
+  /** What went wrong, for people. There may be a backup nevertheless, without some files. */
+  readonly problem: string | null
+  /** When its last proof ended; `null` while there was none. */
+  readonly proof_ended: Milliseconds | null
+  /** What that proof found wrong, for people. */
+  readonly proof_problem: string | null
+  /** What that proof could not check, for people. */
+  readonly proof_note: string | null
+  /** When the last proof that found nothing wrong ended. */
+  readonly proven: Milliseconds | null
+  /** How long the restore of the last proof took; `null` when the backup was only read. */
+  readonly restored_in: Milliseconds | null
+  /** The last change in the backup, as the last proof found it. */
+  readonly newest_change: Milliseconds | null
+}
+
+/** What a proof found. */
+export interface ProofResult {
+  readonly problem: string | null
+  readonly note: string | null
+  readonly restored: Milliseconds | null
+  readonly newest: Milliseconds | null
+}
+
+export type BackupResult = Pick<BackupRun, 'files' | 'bytes' | 'problem'>
+
+/** An attempt that was not renewed for this long belongs to a process that has died. */
+export const RUN_TTL: Milliseconds = 300_000
+/** A backup is proven again after this time, also when there is no newer one. */
+const PROOF_INTERVAL: Milliseconds = 86_400_000
+const HISTORY: Milliseconds = 400 * 86_400_000
+
+/** The attempts of all nodes. The row of an attempt is also the right to make it: only one node inserts it. */
+export class BackupRuns {
+  readonly #database: Database
+  readonly #system: Pick<System, 'now'>
+  readonly #place: string
+
+  /** @param place where the backups go: attempts for another place do not count */
+  constructor(database: Database, system: Pick<System, 'now'>, place: string) {
+    this.#database = database
+    this.#system = system
+    this.#place = place
+  }
+
+  /**
+   * Begins an attempt if it is due and no node is making one.
+   * @param isDue decides by the last attempt for this place; `undefined` when there was none
+   * @returns when it began, which names it
+   */
+  async claim(isDue: (last: BackupRun | undefined) => boolean): Promise<Milliseconds | undefined> {
+    return await this.#database.transaction(async tx => {
+      const now = this.#system.now()
+      // Such an attempt began while the clock was wrong: the clocks of nodes differ by less.
+      await tx.run(sql`DELETE FROM backup_runs WHERE started > ${now + RUN_TTL}`)
+      const last = await lastRun(tx)
+      const isInterrupted = last?.finished === null && last.renewed + RUN_TTL < now
+      if (last?.finished === null && !isInterrupted) return undefined
+      if (await isProving(tx, now)) return undefined
+      if (!isInterrupted && !isDue(await lastRun(tx, sql`WHERE place = ${this.#place}`))) return undefined
+      if (isInterrupted) await tx.run(sql`DELETE FROM backup_runs WHERE started = ${last.started}`)
+      await tx.run(sql`DELETE FROM backup_runs WHERE started < ${now - HISTORY}`)
+      const begun = await tx.run(
+        sql`INSERT INTO backup_runs (started, renewed, place) VALUES (${now}, ${now}, ${this.#place})
+          ON CONFLICT DO NOTHING`,
+      )
+      return begun === 1 ? now : undefined
+    })
+  }
+
+  async renew(started: Milliseconds): Promise<void> {
+    await this.#database.run(sql`UPDATE backup_runs SET renewed = ${this.#system.now()} WHERE started = ${started}`)
+  }
+
+  async finish(started: Milliseconds, { files, bytes, problem }: BackupResult): Promise<void> {
+    await this.#database.run(sql`UPDATE backup_runs SET finished = ${this.#system.now()}, files = ${files},
+      bytes = ${bytes}, problem = ${problem} WHERE started = ${started}`)
+  }
+
+  /** Gives an attempt up: it is due again at once, on this node or another. */
+  async forget(started: Milliseconds): Promise<void> {
+    await this.#database.run(sql`DELETE FROM backup_runs WHERE started = ${started} AND finished IS NULL`)
+  }
+
+  /**
+   * Begins a proof of the newest backup in this place, if it is due and no node makes a backup or a proof.
+   * @param isStart whether a failed proof is tried again
+   */
+  async claimProof(isStart: boolean): Promise<BackupRun | undefined> {
+    return await this.#database.transaction(async tx => {
+      const now = this.#system.now()
+      const { made } = await reportBackups(tx, this.#place)
+      if (!made || (await lastRun(tx))?.finished === null || (await isProving(tx, now))) return undefined
+      const { proof_ended: ended, proof_problem: problem, started } = made
+      const isFresh = ended !== null && ended + PROOF_INTERVAL > now && ended <= now
+      if (isFresh && !(isStart && problem !== null)) return undefined
+      await tx.run(sql`UPDATE backup_runs SET proof_renewed = ${now} WHERE started = ${started}`)
+      return made
+    })
+  }
+
+  async renewProof(started: Milliseconds): Promise<void> {
+    await this.#database.run(
+      sql`UPDATE backup_runs SET proof_renewed = ${this.#system.now()} WHERE started = ${started}`,
+    )
+  }
+
+  async finishProof(started: Milliseconds, { problem, note, restored, newest }: ProofResult): Promise<void> {
+    const now = this.#system.now()
+    const proven = problem === null ? sql`, proven = ${now}` : sql``
+    await this.#database.run(sql`UPDATE backup_runs SET proof_renewed = NULL, proof_ended = ${now}, proof_problem = ${problem},
+      proof_note = ${note}, restored_in = ${restored}, newest_change = ${newest} ${proven} WHERE started = ${started}`)
+  }
+
+  /** Gives a proof up: it is due again at once, on this node or another. */
+  async forgetProof(started: Milliseconds): Promise<void> {
+    await this.#database.run(sql`UPDATE backup_runs SET proof_renewed = NULL WHERE started = ${started}`)
+  }
+
+  /** The last attempts, the newest first. */
+  async latest(limit: number): Promise<readonly BackupRun[]> {
+    return await this.#database.all<BackupRun>(
+      sql`SELECT * FROM backup_runs WHERE place = ${this.#place} ORDER BY started DESC LIMIT ${limit}`,
+    )
+  }
+
+  async report(): Promise<BackupReport> {
+    return await reportBackups(this.#database, this.#place)
+  }
+}
+
+export interface BackupReport {
+  /** The last attempt that has ended. */
+  readonly ended: BackupRun | undefined
+  /** The last attempt that made a backup. */
+  readonly made: BackupRun | undefined
+  /** The backup of the last proof. */
+  readonly checked: BackupRun | undefined
+  /** The backup of the last proof that found nothing wrong. */
+  readonly proven: BackupRun | undefined
+}
+
+export async function reportBackups(queries: Queries, place: string): Promise<BackupReport> {
+  return {
+    ended: await queries.get<BackupRun>(
+      sql`SELECT * FROM backup_runs WHERE place = ${place} AND finished IS NOT NULL ORDER BY started DESC LIMIT 1`,
+    ),
+    made: await queries.get<BackupRun>(
+      sql`SELECT * FROM backup_runs WHERE place = ${place} AND bytes IS NOT NULL ORDER BY started DESC LIMIT 1`,
+    ),
+    checked: await queries.get<BackupRun>(
+      sql`SELECT * FROM backup_runs WHERE place = ${place} AND proof_ended IS NOT NULL ORDER BY proof_ended DESC LIMIT 1`,
+    ),
+    proven: await queries.get<BackupRun>(
+      sql`SELECT * FROM backup_runs WHERE place = ${place} AND proven IS NOT NULL ORDER BY proven DESC LIMIT 1`,
+    ),
+  }
+}
+
+/** What the last proof of each backup in this place found wrong, by the time of the backup. */
+export async function failedProofs(queries: Queries, place: string): Promise<ReadonlyMap<string, string>> {
+  const runs = await queries.all<{ readonly started: Milliseconds; readonly proof_problem: string }>(
+    sql`SELECT started, proof_problem FROM backup_runs WHERE place = ${place} AND proof_problem IS NOT NULL`,
+  )
+  return new Map(runs.map(({ started, proof_problem: problem }) => [new Date(started).toISOString(), problem]))
+}
+
+const lastRun = async (queries: Queries, where: Sql = sql``): Promise<BackupRun | undefined> =>
+  await queries.get<BackupRun>(sql`SELECT * FROM backup_runs ${where} ORDER BY started DESC LIMIT 1`)
+
+/** Whether a node proves a backup, and is alive. */
+const isProving = async (queries: Queries, now: Milliseconds): Promise<boolean> =>
+  (await queries.get(
+    sql`SELECT 1 AS proving FROM backup_runs WHERE proof_renewed BETWEEN ${now - RUN_TTL} AND ${now + RUN_TTL}`,
+  )) !== undefined

@@ -1,0 +1,77 @@
+import { resolve } from 'node:path'
+import { parentPort, workerData } from 'node:worker_threads'
+import { encryptionTo } from './cipher.ts'
+import { makeGeneration } from './make-generation.ts'
+import { manifestKey } from './manifest-key.ts'
+import { withPlaceErrors } from './place-errors.ts'
+import { prune, whyKeepAll } from './prune.ts'
+import { realSystem } from '../../base/system.ts'
+import type { BackupAnswer, BackupTask } from './scheduled-backups.ts'
+import { openBackupTarget, reasonOf } from './backup-target.ts'
+import { openBlobs, openDatabase } from '../../core/open-store.ts'
+
+// A thread that makes one backup, with its own connections, so that requests do not wait for it.
+const { settings, place, created, service, program, tables, keyFile } = workerData as BackupTask
+
+const stopping = new AbortController()
+parentPort?.on('message', () => stopping.abort(new Error('the service stops')))
+
+async function makeBackup(): Promise<BackupAnswer> {
+  const recipients = settings['service.backup.encrypt-to.<n>']
+  const encrypt = await encryptionTo(recipients)
+  const target = await openBackupTarget(settings, place)
+  try {
+    const database = await openDatabase(settings, realSystem)
+    try {
+      const blobs = await openBlobs(settings)
+      try {
+        const spool = resolve(settings['service.data.folder'], 'backup-rows')
+        const signing = await manifestKey(database, realSystem)
+        const store = {
+          database,
+          blobs,
+          signing,
+          tables,
+          system: realSystem,
+          program,
+          service,
+          created,
+          keyFile,
+          spool,
+        }
+        let rewritten = 0
+        const { files, damaged } = await makeGeneration(
+          { ...store, recipients, encrypt, signal: stopping.signal, onRewritten: () => rewritten++ },
+          target,
+        )
+        const decay =
+          rewritten > 0 &&
+          `The backup was made, but ${rewritten} files of earlier backups were damaged in ${place} and were written again. Check this disk or bucket.`
+        const keep = settings['service.backup.keep']
+        // With proofs, older backups are removed only after the new backup has been proven.
+        const removed = settings['service.backup.prove']
+          ? whyKeepAll(target)
+          : prune(target, { service, keep, now: created })
+        const old = await removed.then(
+          kept => kept && `The backup was made, and all older backups are kept, because ${kept}.`,
+          (error: Error) => `The backup was made, but old ones could not be removed: ${error.message}`,
+        )
+        return { files: files.count, bytes: files.bytes, damaged: [...damaged], old: decay || old }
+      } finally {
+        await blobs.close()
+      }
+    } finally {
+      await database.close()
+    }
+  } finally {
+    await target.close()
+  }
+}
+
+try {
+  parentPort?.postMessage(await withPlaceErrors(place, makeBackup()))
+} catch (error) {
+  parentPort?.postMessage({ failure: reasonOf(error, place) })
+} finally {
+  parentPort?.close()
+}

@@ -1,0 +1,127 @@
+import { type BackupReport, backupSteps, reportBackups } from './backup-runs.ts'
+import { nextTime } from '../../base/cron.ts'
+import { NoStore, ServiceError, StartupError, StoreDamaged } from '../../base/errors.ts'
+import { realSystem } from '../../base/system.ts'
+import { isoTime } from '../../base/times.ts'
+import type { Milliseconds } from '../../base/units.ts'
+import type { Settings } from '../../config/settings.ts'
+import { schemaVersion } from '../../stores/migrations.ts'
+import { findNewestBackup, requireUsablePlace } from './backup-place.ts'
+import { isBucket, placeName } from './backup-target.ts'
+import { timeOfStore } from './loss.ts'
+import { findManifestKey } from './manifest-key.ts'
+import { type CheckResult, ok, problem, warning } from '../../core/check-result.ts'
+import { openDatabase } from '../../core/open-store.ts'
+
+/** How long a backup may take before the last one counts as too old. */
+const TIMEOUT: Milliseconds = 6 * 3_600_000
+
+/** How old a proof may be: one is made daily, and rests most of the time. */
+const PROOF_TIMEOUT: Milliseconds = 2 * 86_400_000
+
+/** Whether the scheduled backups are made and proven. */
+export async function checkBackups(settings: Settings): Promise<CheckResult[]> {
+  const expression = settings['service.backup.schedule']
+  const place = settings['service.backup.target']
+  if (expression === undefined || place === undefined)
+    return [ok('backups: the service makes none (service.backup.schedule)')]
+  const report = await readReport(settings, place)
+  if (report && 'lost' in report) return await checkLostStore(settings, report.lost)
+  if (report && 'closed' in report) return [warning(`backups: not checked. ${report.closed}`)]
+  if (!report) return [ok('backups: the service makes the first one after its start')]
+  const { ended, made } = report
+  const failure = ended && ended.problem !== null ? [problem(`backups: the last one failed. ${ended.problem}`)] : []
+  const own = await findManifestKey(settings)
+  const key = own === undefined ? [] : [ok(`backups: signed with the key ${own}`)]
+  if (!made) return [...failure, await describeNone(settings, report), ...key]
+  const blocked = failure.length > 0 ? [] : await checkPlace(place)
+  const due = nextTime(expression, made.started)
+  const text = `backups: the last one is of ${new Date(made.started).toISOString()}, with ${made.files} files`
+  const isOld = due !== undefined && due + TIMEOUT < realSystem.now()
+  const proof = settings['service.backup.prove'] ? [describeProof(report)] : []
+  return [...failure, ...blocked, isOld ? problem(`${text}; a newer one is overdue`) : ok(text), ...proof, ...key]
+}
+
+/** Whether this user can use the folder that has the backups; a bucket is used by the next backup only. */
+async function checkPlace(place: string): Promise<CheckResult[]> {
+  try {
+    if (!isBucket(place)) await requireUsablePlace(place)
+    return []
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error
+    return [problem(`backups: ${error.message}`)]
+  }
+}
+
+/** Whether the newest backup has been restored, and what that has shown. */
+function describeProof({ made, checked, proven }: BackupReport): CheckResult {
+  if (checked && checked.proof_problem !== null)
+    return problem(`backups: the last proof found something wrong. ${checked.proof_problem}`)
+  if (!proven || proven.proven === null) {
+    const isOverdue = made !== undefined && (made.finished ?? made.started) + PROOF_TIMEOUT < realSystem.now()
+    return (isOverdue ? problem : ok)('backups: none has been proven yet (service.backup.prove)')
+  }
+  const { started, proven: time, restored_in: took, newest_change: newest, proof_note: note } = proven
+  const facts = [
+    `backups: that of ${isoTime(started)} was proven at ${isoTime(time)}`,
+    took === null ? undefined : `a restore takes ${Math.ceil(took / 1000)} s`,
+    newest === null ? undefined : `the last change in it is of ${isoTime(newest)}`,
+    note === null ? undefined : note.replace(/\.$/, ''),
+  ]
+  const text = facts.filter(fact => fact !== undefined).join('; ')
+  return time + PROOF_TIMEOUT < realSystem.now() ? problem(`${text}; a newer proof is overdue`) : ok(text)
+}
+
+/** What the place of backups has, of which this store has made none. @param report with the time when the store was made */
+async function describeNone(
+  settings: Settings,
+  { ended, store }: BackupReport & { readonly store: string | undefined },
+): Promise<CheckResult> {
+  try {
+    const newest = await findNewestBackup(settings)
+    if (newest === undefined) return warning('backups: there is none yet')
+    const text = `backups: this store has made none yet. ${settings['service.backup.target']} has one of ${newest.created}`
+    if (newest.store === undefined || newest.store === store) return warning(text)
+    return problem(
+      `${text}, of another store, which was made on ${newest.store}. If that store was lost, stop the service, and mount its disk or restore it. Otherwise name another target`,
+    )
+  } catch (error) {
+    if (!(error instanceof StartupError || error instanceof ServiceError)) throw error
+    // The last attempt has failed for the same reason.
+    if (ended && ended.problem !== null) return warning('backups: there is none yet')
+    return problem(`backups: ${error.message}`)
+  }
+}
+
+/** @param reason why there is no store that can be opened */
+async function checkLostStore(settings: Settings, reason: string): Promise<CheckResult[]> {
+  try {
+    const newest = (await findNewestBackup(settings))?.created
+    if (newest === undefined) return [ok('backups: the service makes the first one after its start')]
+    const advice = `but a backup of ${newest} in ${settings['service.backup.target']}: mount the disk of the store, or restore it`
+    return [problem(`backups: ${reason.replace(/\.$/, '')}, ${advice}`)]
+  } catch (error) {
+    if (error instanceof StartupError || error instanceof ServiceError) return [problem(`backups: ${error.message}`)]
+    throw error
+  }
+}
+
+/** Why the store is lost, or cannot be opened by this command; `undefined` before an upgrade. */
+async function readReport(settings: Settings, place: string) {
+  try {
+    const database = await openDatabase(settings, realSystem, { readOnly: true })
+    try {
+      const schema = await schemaVersion(database)
+      // A restore that had hardly begun leaves an empty database.
+      if (schema === 0) return { lost: `There is no store in ${settings['service.data.folder']}.` }
+      if (schema < (backupSteps.at(-1)?.id ?? 0)) return undefined
+      return { ...(await reportBackups(database, placeName(settings, place))), store: await timeOfStore(database) }
+    } finally {
+      await database.close()
+    }
+  } catch (error) {
+    if (error instanceof NoStore || error instanceof StoreDamaged) return { lost: error.message }
+    if (error instanceof StartupError || error instanceof ServiceError) return { closed: error.message }
+    throw error
+  }
+}

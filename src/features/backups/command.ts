@@ -1,0 +1,173 @@
+import { backUp, verifyBackup } from './backup.ts'
+import { readManifest, requireBackupFolder } from './backup-folder.ts'
+import { StartupError } from '../../base/errors.ts'
+import { realSystem } from '../../base/system.ts'
+import { factorKeyFile, ownFactorKeyFile } from '../../core/factor-key-file.ts'
+import {
+  type BackupTarget,
+  type CheckedGeneration,
+  describeFile,
+  findGeneration,
+  listGenerations,
+  type ManifestKey,
+  verifyGeneration,
+} from './generations.ts'
+import { doubtAbout, findManifestKey, manifestKey, originOf } from './manifest-key.ts'
+import { withPlaceErrors } from './place-errors.ts'
+import { acceptLoss } from './prune.ts'
+import { findFailedProofs, remarksOn } from './remarks.ts'
+import type { Settings } from '../../config/settings.ts'
+import { openBlobs, openDatabase } from '../../core/open-store.ts'
+import { lockFolder } from '../../stores/sqlite/folder-lock.ts'
+import { requireCurrent } from '../../stores/migrations.ts'
+import { isScheduled, requireSeveral, withTarget } from './backup-place.ts'
+import {
+  type Command,
+  parseArguments,
+  print,
+  type Program,
+  settingsOptions,
+  settingsUsage,
+  UsageError,
+} from '../../core/command.ts'
+import { count, printCopied, showProgress } from '../../core/copied.ts'
+
+export const backupCommand = (program: Program): Command => ({
+  name: 'backup',
+  usage:
+    `FOLDER [--without-keys] [--replace] ${settingsUsage}\n       backup list PLACE ${settingsUsage}` +
+    `\n       backup verify PLACE [--at TIME] ${settingsUsage}\n       backup accept PLACE ${settingsUsage}`,
+  summary:
+    'Copies the store as it is at this instant, also while the service runs; or lists, checks or accepts existing backups.',
+  async run([folder, ...args]) {
+    if (folder === 'verify') return await verify(program, args)
+    if (folder === 'list') return await list(program, args)
+    if (folder === 'accept') return await accept(program, args)
+    if (folder === undefined || folder.startsWith('-')) throw new UsageError('Name the folder for the backup.')
+    const options = { ...settingsOptions, 'without-keys': { type: 'boolean' }, replace: { type: 'boolean' } } as const
+    const { config, set, replace = false, 'without-keys': lacksKeys } = parseArguments(args, options, false).values
+    const settings = program.settingsFrom({ config, set })
+    const keyFile = lacksKeys ? undefined : ownFactorKeyFile(settings)
+    const { layout, version } = program
+    const database = await openDatabase(settings, realSystem)
+    try {
+      await requireCurrent(database, layout.steps)
+      const blobs = await openBlobs(settings)
+      await requireBackupFolder(folder)
+      const lock = await lockFolder(folder, 'backup folder')
+      try {
+        const store = { database, blobs, layout, system: realSystem, program: version, progress: showProgress() }
+        const copied = await backUp({ ...store, keyFile, replaces: replace }, folder)
+        if (keyFile === undefined) {
+          const place = factorKeyFile(settings) ?? 'service.auth.token.key-file or SERVICE_AUTH_TOKEN_KEY'
+          print(`Not in the backup: the keys that seal the secrets of authenticator apps (${place}).`)
+        }
+        return printCopied(`The backup is in ${folder}`, copied)
+      } finally {
+        await lock.release()
+        await blobs.close()
+      }
+    } finally {
+      await database.close()
+    }
+  },
+})
+
+/** The place and the options of a command about existing backups. @throws {UsageError} */
+function readPlace({ settingsFrom }: Program, args: readonly string[]) {
+  const parsed = parseArguments(args, { ...settingsOptions, at: { type: 'string' } } as const)
+  const [place, ...more] = parsed.positionals
+  if (place === undefined || more.length > 0) throw new UsageError('Name one place of backups.')
+  const { config, set, at } = parsed.values
+  return { place, at, settings: settingsFrom({ config, set }) }
+}
+
+async function list(program: Program, args: readonly string[]): Promise<number> {
+  const { place, settings } = readPlace(program, args)
+  // Checked first, because opening a folder as a place of scheduled backups turns it into one.
+  if (!(await isScheduled(place))) return await listOne(place)
+  return await withTarget(settings, place, async target => {
+    const { generations, unreadable } = await listGenerations(target)
+    const remarks = remarksOn(target, generations, await findFailedProofs(settings, place))
+    for (const { generation } of generations) {
+      const { created, files, recipients, program, service } = generation
+      const kind = recipients.length > 0 ? 'encrypted' : 'not encrypted'
+      const facts = `${created}  ${count(files.count, 'file')}, ${count(files.bytes, 'byte')}, ${kind}, by ${program} at ${service}`
+      print([facts, ...(remarks.get(generation) ?? [])].join('; '))
+    }
+    for (const key of unreadable) print(tellUnreadable(target, key))
+    if (generations.length === 0) throw noBackup(place)
+    return 0
+  })
+}
+
+async function accept(program: Program, args: readonly string[]): Promise<number> {
+  const { place, settings } = readPlace(program, args)
+  if (!(await isScheduled(place))) throw new StartupError(`There are no backups of a schedule in ${place}.`)
+  const signing = await keyOfStore(settings)
+  return await withTarget(settings, place, async target => {
+    const loss = await acceptLoss(target, { system: realSystem, signing })
+    print(
+      loss === undefined
+        ? `There is nothing to accept in ${place}.`
+        : `The newest backup, which ${loss}, is accepted. The next one removes older backups again.`,
+    )
+    return 0
+  })
+}
+
+async function keyOfStore(settings: Settings): Promise<ManifestKey> {
+  const database = await openDatabase(settings, realSystem)
+  try {
+    return await manifestKey(database, realSystem)
+  } finally {
+    await database.close()
+  }
+}
+
+/** A backup that was made by hand, which is all that its folder holds. */
+async function listOne(place: string): Promise<number> {
+  const { created, files, program } = await readManifest(place)
+  print(`${created}  ${count(files.count, 'file')}, ${count(files.bytes, 'byte')}, not encrypted, by ${program}`)
+  return 0
+}
+
+const tellUnreadable = ({ pathOf }: BackupTarget, key: string): string =>
+  `The manifest ${pathOf('generations', key)} is damaged, or of another version.`
+
+const noBackup = (place: string): StartupError => new StartupError(`There is no complete backup in ${place}.`)
+
+async function verify(program: Program, args: readonly string[]): Promise<number> {
+  const { place, at, settings } = readPlace(program, args)
+  if (await isScheduled(place)) {
+    const own = await findManifestKey(settings)
+    return await withTarget(settings, place, async target => {
+      const { unreadable } = await listGenerations(target)
+      const listed = await findGeneration(target, at)
+      const { generation } = listed
+      // Any of them may be newer.
+      if (at === undefined) for (const key of unreadable) print(tellUnreadable(target, key))
+      const doubt = doubtAbout(target, listed, own)
+      if (doubt !== undefined) print(doubt)
+      const checked = await verifyGeneration(target, generation, showProgress())
+      const isChanged = originOf(generation, own) === 'wrong'
+      const status = printChecked(generation, checked)
+      return isChanged || (at === undefined && unreadable.length > 0) ? 1 : status
+    })
+  }
+  requireSeveral(place, at)
+  const { manifest, checked } = await withPlaceErrors(place, verifyBackup(place, program.layout, showProgress()))
+  return printChecked(manifest, checked)
+}
+
+function printChecked(
+  { created, files: { bytes } }: { readonly created: string; readonly files: { readonly bytes: number } },
+  { files, damaged, damagedBefore }: CheckedGeneration,
+): number {
+  for (const file of damaged) print(`damaged in the backup: ${describeFile(file)}`)
+  for (const file of damagedBefore)
+    print(`damaged in the store already when the backup was made: ${describeFile(file)}`)
+  const sum = `${count(files, 'file')} with ${count(bytes, 'byte')} checked, ${damaged.length} damaged`
+  print(`The backup of ${created}: ${sum}.`)
+  return damaged.length === 0 ? 0 : 1
+}

@@ -1,0 +1,371 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { StartupError } from '../../base/errors.ts'
+import { counter, type Progress, silent } from '../../base/progress.ts'
+import type { System } from '../../base/system.ts'
+import {
+  BlobMissing,
+  type BlobStore,
+  isBlobKey,
+  measured,
+  newBlobKey,
+  type StoredBlob,
+} from '../../stores/blob-store.ts'
+import type { Milliseconds } from '../../base/units.ts'
+import { withDiskErrorsAt } from '../../stores/disk.ts'
+import { type Cipher, plain } from './cipher.ts'
+import { DecryptionFailed, isDamage, readUntilDamage } from '../../backup/damage.ts'
+import { requireFittingRows } from './fitting-rows.ts'
+import { type Extent, findLosses, type Loss } from './loss.ts'
+import { intactRowsFrom, type RowFile, rowsFrom } from '../../backup/row-files.ts'
+import type { Source } from '../../backup/store-copy.ts'
+import { type Layout, type Table, tablesAt } from '../../backup/tables.ts'
+
+/**
+ * A place for several backups, called generations. A file is stored once, whatever number of them contain it. A generation exists once its
+ * manifest does, which is written last.
+ */
+export interface BackupTarget {
+  /** The bytes of files, and the rows of tables. */
+  readonly blobs: BlobStore
+  /** The manifests. */
+  readonly manifests: BlobStore
+  /** Where it is, for people. */
+  readonly place: string
+  /** The path of a file, or the address of an object of a bucket, for people. */
+  readonly pathOf: (part: 'blobs' | 'generations', key: string) => string
+  close(): Promise<void>
+}
+
+/** Something as it is stored in a target: encrypted, if the generation is. */
+export interface StoredObject extends StoredBlob {
+  readonly blob: string
+}
+
+interface StoredTable extends RowFile {
+  readonly stored: StoredObject
+}
+
+/** The contents of a manifest. Only the objects that it names can be encrypted. */
+export interface Generation extends Extent {
+  readonly format: 'stowage-generation'
+  readonly version: 1
+  /** The version of the program that made it. */
+  readonly program: string
+  /** The base address of the service that made it. */
+  readonly service: string
+  /** The step of the schema. */
+  readonly schema: number
+  /** The public keys that the objects are encrypted to; none for a generation that is not encrypted. */
+  readonly recipients: readonly string[]
+  readonly tables: readonly StoredTable[]
+  /** A file of rows that says under which key each file of the store is stored. It is never encrypted. */
+  readonly index: StoredObject
+  /** The keys that seal the secrets of authenticator apps. */
+  readonly keys?: StoredObject | undefined
+  readonly files: { readonly count: number; readonly bytes: number }
+  /** Keys of blobs that were missing or damaged in the store itself. */
+  readonly damaged: readonly string[]
+  /** Absent in backups of older versions. */
+  readonly signature?: ManifestSignature | undefined
+}
+
+/** The Ed25519 signature of a manifest. It covers the text of all other members. */
+export interface ManifestSignature {
+  /** The public key, in base64url. */
+  readonly key: string
+  /** In base64. */
+  readonly value: string
+}
+
+/** Signs manifests. No backup contains it, so that only the service can use it. */
+export interface ManifestKey {
+  /** The public key, in base64url. */
+  readonly name: string
+  sign(generation: Generation): Generation
+}
+
+/** A row of the index. */
+export interface IndexRow extends StoredBlob {
+  /** The key of the file in the store. */
+  readonly file: string
+  /** Its key in the target. */
+  readonly blob: string
+}
+
+export interface ListedGeneration {
+  /** The key of its manifest. */
+  readonly key: string
+  readonly generation: Generation
+}
+
+export const timeOf = ({ generation }: ListedGeneration): Milliseconds => Date.parse(generation.created)
+
+/** The generations that this version can read, the newest first. */
+export async function listGenerations(target: BackupTarget): Promise<{
+  readonly generations: readonly ListedGeneration[]
+  /** The keys of manifests that this version cannot read, or that are damaged. */
+  readonly unreadable: readonly string[]
+}> {
+  const generations: ListedGeneration[] = []
+  const unreadable: string[] = []
+  for await (const { key } of target.manifests.list()) {
+    const generation = await readManifest(target, key)
+    if (generation) generations.push({ key, generation })
+    else unreadable.push(key)
+  }
+  return { generations: generations.sort((a, b) => timeOf(b) - timeOf(a)), unreadable }
+}
+
+async function readManifest({ manifests }: BackupTarget, key: string): Promise<Generation | undefined> {
+  try {
+    const generation = JSON.parse((await buffer(await manifests.read(key))).toString()) as Generation
+    return generation.format === 'stowage-generation' && generation.version === 1 ? generation : undefined
+  } catch (error) {
+    // The process died while it wrote this manifest.
+    if (error instanceof BlobMissing || error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+/** Adds a generation to the target, signed. */
+export async function writeManifest(
+  { manifests, place }: BackupTarget,
+  generation: Generation,
+  {
+    system,
+    signal,
+    signing,
+  }: { readonly system: Pick<System, 'randomBytes'>; readonly signal: AbortSignal; readonly signing: ManifestKey },
+): Promise<void> {
+  const key = newBlobKey(count => system.randomBytes(count))
+  const text = Buffer.from(`${JSON.stringify(signing.sign(generation), undefined, 2)}\n`)
+  await withDiskErrorsAt(place, manifests.write(key, Readable.from([text]), signal))
+}
+
+/** The loss before each generation that has one ({@link findLosses}). */
+export const lossesIn = (generations: readonly ListedGeneration[]): ReadonlyMap<Generation, Loss<Generation>> =>
+  findLosses(generations.map(({ generation }) => generation).reverse())
+
+/** The newest generation, or the one of this time. @throws {StartupError} when there is none */
+export async function findGeneration(target: BackupTarget, at?: string): Promise<ListedGeneration> {
+  return pickGeneration(target, await listGenerations(target), at)
+}
+
+/**
+ * Like {@link findGeneration}, for a restore.
+ * @throws {StartupError} also when no time is given and the newest generation cannot be read, or has lost much: its store may have been lost
+ */
+export async function findGenerationToRestore(target: BackupTarget, at: string | undefined): Promise<ListedGeneration> {
+  const listed = await listGenerations(target)
+  const picked = pickGeneration(target, listed, at)
+  const { generations, unreadable } = listed
+  if (at !== undefined) return picked
+  const found = picked.generation
+  if (unreadable.length > 0)
+    throw new StartupError(
+      `A backup in ${target.place} may be newer than that of ${found.created}, because this version cannot read ` +
+        `${pathsOf(target, unreadable)}. Name the one to restore: --at ${found.created}.`,
+    )
+  const loss = lossesIn(generations).get(found)
+  if (!loss) return picked
+  throw new StartupError(
+    `The newest backup, of ${found.created}, ${loss.text}. ` +
+      `Name the one to restore: --at ${loss.before.created} or --at ${found.created}.`,
+  )
+}
+
+function pickGeneration(
+  target: BackupTarget,
+  { generations, unreadable }: Awaited<ReturnType<typeof listGenerations>>,
+  at: string | undefined,
+): ListedGeneration {
+  const found = at === undefined ? generations[0] : generations.find(({ generation }) => generation.created === at)
+  if (found) return found
+  const times = generations.map(({ generation }) => generation.created)
+  throw new StartupError(
+    times.length === 0
+      ? `There is no complete backup in ${target.place}.${tellUnreadable(target, unreadable)}`
+      : `There is no backup of ${at} in ${target.place}. There are: ${times.join(', ')}.`,
+  )
+}
+
+/** Where the manifests with these keys are. */
+export const pathsOf = ({ pathOf }: BackupTarget, keys: readonly string[]): string =>
+  keys.map(key => pathOf('generations', key)).join(', ')
+
+/** A sentence that names unusable manifests, to be appended to another sentence; empty if there are none. */
+const tellUnreadable = (target: BackupTarget, keys: readonly string[]): string =>
+  keys.length === 0 ? '' : ` Damaged, or of another version: ${pathsOf(target, keys)}.`
+
+/** The rows of the index. */
+export async function* indexOf({ blobs }: BackupTarget, { index }: Generation): AsyncGenerator<IndexRow> {
+  for await (const row of rowsFrom(await blobs.read(index.blob))) yield row as unknown as IndexRow
+}
+
+/** The keys of everything in the target that the generation needs. */
+export async function* blobKeysOf(target: BackupTarget, generation: Generation): AsyncGenerator<string> {
+  const { tables, index, keys } = generation
+  for (const { stored } of tables) yield stored.blob
+  yield index.blob
+  if (keys) yield keys.blob
+  for await (const { blob } of indexOf(target, generation)) yield blob
+}
+
+export async function isIntact(blobs: BlobStore, { blob, size, sha256 }: StoredObject): Promise<boolean> {
+  try {
+    const found = await measured(await readUntilDamage(blobs, blob))
+    return found.size === size && found.sha256 === sha256
+  } catch (error) {
+    if (error instanceof BlobMissing) return false
+    throw error
+  }
+}
+
+/** A file whose bytes are missing or damaged. */
+export interface DamagedFile {
+  /** Its key in the store. */
+  readonly blob: string
+  /** Where its bytes are, or should be, in the target; `undefined` when they were lost in the store already. */
+  readonly path: string | undefined
+  /** `CONTEXT/ID` of its entry; `undefined` in an encrypted backup, which does not give it away. */
+  readonly entry: string | undefined
+}
+
+export const describeFile = ({ blob, path, entry }: DamagedFile): string =>
+  `the bytes of ${entry ?? 'a file'} (blob ${blob}${path === undefined ? '' : `, ${path}`})`
+
+export interface CheckedGeneration {
+  readonly files: number
+  readonly damaged: readonly DamagedFile[]
+  /** Files that were damaged in the store itself when the backup was made. */
+  readonly damagedBefore: readonly DamagedFile[]
+}
+
+/**
+ * Compares all objects of a generation in the target with their digests. This needs no secret key, because the digests are of the encrypted
+ * bytes.
+ * @throws {StartupError} when rows are damaged
+ */
+export async function verifyGeneration(
+  target: BackupTarget,
+  generation: Generation,
+  progress: Progress = silent,
+): Promise<CheckedGeneration> {
+  const { tables, index, keys } = generation
+  const objects = [...tables.map(({ name, stored }) => [`table ${name}`, stored] as const), ['index', index] as const]
+  for (const [name, object] of keys ? [...objects, ['second-factors.key', keys] as const] : objects) {
+    if (await isIntact(target.blobs, object)) continue
+    throw new StartupError(`The backup of ${generation.created} in ${target.place} is damaged: ${name}.`)
+  }
+  const damaged: IndexRow[] = []
+  let files = 0
+  const onFile = counter(progress, 'Checking files', generation.files.count)
+  for await (const row of indexOf(target, generation)) {
+    files++
+    if (!(await isIntact(target.blobs, row))) damaged.push(row)
+    onFile()
+  }
+  progress.end()
+  const entries = await entriesOf(target, generation, [...damaged.map(({ file }) => file), ...generation.damaged])
+  return {
+    files,
+    damaged: damaged.map(({ file, blob }) => ({
+      blob: file,
+      path: target.pathOf('blobs', blob),
+      entry: entries.get(file),
+    })),
+    damagedBefore: generation.damaged.map(blob => ({ blob, path: undefined, entry: entries.get(blob) })),
+  }
+}
+
+/** The entries of files with these keys, as far as the backup gives them away. */
+async function entriesOf(
+  { blobs }: BackupTarget,
+  { recipients, tables }: Generation,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>()
+  const table = tables.find(({ name }) => name === 'files')
+  if (!table || recipients.length > 0 || keys.length === 0) return found
+  const wanted = new Set(keys)
+  for await (const { blob, context, entry } of rowsFrom(await blobs.read(table.stored.blob)))
+    if (wanted.has(String(blob))) found.set(String(blob), `${String(context)}/${String(entry)}`)
+  return found
+}
+
+/** The keys that seal the secrets of authenticator apps, if they are in a backup. @throws {StartupError} when they are damaged */
+export type BackedUpKeys = () => Promise<string | undefined>
+
+/** Opens a generation as the source of a restore. @throws {StartupError} when it is damaged, or the key does not fit */
+export async function openGeneration(
+  target: BackupTarget,
+  generation: Generation,
+  { layout, decrypt = plain }: { readonly layout: Layout; readonly decrypt?: Cipher | undefined },
+): Promise<Source & { readonly keys: BackedUpKeys }> {
+  const { blobs, place } = target
+  const { created, program, tables, keys } = generation
+  if (!layout.steps.some(({ id }) => id >= generation.schema))
+    throw new StartupError(`The backup is of version ${program}, whose store this version does not support.`)
+  const read = async (blob: string): Promise<AsyncIterable<Uint8Array>> => await decrypt(await blobs.read(blob))
+  const known = new Map(tables.map(table => [table.name, table]))
+  for (const { name } of tablesAt(layout, generation.schema)) {
+    const table = known.get(name)
+    if (table && (await isReadable(target, table, decrypt))) continue
+    throw new StartupError(`The backup of ${created} in ${place} is damaged: table ${name}.`)
+  }
+  const stored = await storedFiles(target, generation)
+  const source = {
+    schema: generation.schema,
+    blobs: {
+      async read(key: string) {
+        const blob = stored.get(key)
+        if (blob === undefined) throw new BlobMissing(key)
+        return await read(blob)
+      },
+    },
+    async *rows({ name }: Pick<Table, 'name'>) {
+      const table = known.get(name)
+      if (table) yield* rowsFrom(await read(table.stored.blob))
+    },
+    count: async ({ name }: Pick<Table, 'name'>) => known.get(name)?.rows,
+    async keys() {
+      if (!keys) return undefined
+      if (await isIntact(blobs, keys)) return (await buffer(await read(keys.blob))).toString()
+      throw new StartupError(`The backup of ${created} in ${place} is damaged: second-factors.key.`)
+    },
+  }
+  const name = `The backup of ${created} in ${place}`
+  await requireFittingRows(source, layout, { name, tables: [...known.keys()] })
+  return source
+}
+
+/** @throws {StartupError} when the rows are intact, but encrypted to other keys */
+async function isReadable({ blobs }: BackupTarget, { stored, sha256 }: StoredTable, decrypt: Cipher): Promise<boolean> {
+  const hash = createHash('sha256')
+  try {
+    for await (const chunk of await decrypt(await blobs.read(stored.blob))) hash.update(chunk)
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    if (error instanceof DecryptionFailed && (await isIntact(blobs, stored)))
+      throw new StartupError(error.message, { cause: error })
+    return false
+  }
+  return hash.digest('hex') === sha256
+}
+
+/**
+ * The key of the object for each file. Unreadable lines of a damaged index are left out. A line that names a wrong object is detected
+ * later, by the digest of the file.
+ */
+async function storedFiles({ blobs }: BackupTarget, { index }: Generation): Promise<ReadonlyMap<string, string>> {
+  const stored = new Map<string, string>()
+  try {
+    for await (const row of intactRowsFrom(await readUntilDamage(blobs, index.blob)))
+      if (isBlobKey(String(row['blob']))) stored.set(String(row['file']), String(row['blob']))
+  } catch (error) {
+    if (!(error instanceof BlobMissing)) throw error
+  }
+  return stored
+}

@@ -1,0 +1,208 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { StartupError } from '../../base/errors.ts'
+import type { System } from '../../base/system.ts'
+import type { Milliseconds } from '../../base/units.ts'
+import { holdBlobs } from '../../files/garbage.ts'
+import { abortable, BlobMissing, type BlobStore, hashed, newBlobKey } from '../../stores/blob-store.ts'
+import type { Database } from '../../stores/database.ts'
+import { addKeys, isMissing, readPrivate } from '../../stores/key-file.ts'
+import { withDiskErrors, withDiskErrorsAt } from '../../stores/disk.ts'
+import { schemaVersion } from '../../stores/migrations.ts'
+import type { Cipher } from './cipher.ts'
+import { writeTables } from './backup.ts'
+import { type FileRow, inParallel } from '../../backup/copy-blobs.ts'
+import { readUntilDamage } from '../../backup/damage.ts'
+import {
+  type BackupTarget,
+  type Generation,
+  type IndexRow,
+  indexOf,
+  isIntact,
+  listGenerations,
+  type ManifestKey,
+  lossesIn,
+  type StoredObject,
+  writeManifest,
+} from './generations.ts'
+import { timeOfStore } from './loss.ts'
+import { originOf } from './manifest-key.ts'
+import { readRows, writeRows } from '../../backup/row-files.ts'
+import { type Table, tablesAt } from '../../backup/tables.ts'
+
+interface GenerationOf {
+  readonly database: Database
+  readonly blobs: BlobStore
+  readonly tables: readonly Table[]
+  readonly system: System
+  readonly program: string
+  readonly service: string
+  readonly created: Milliseconds
+  /** The file with the keys that seal the secrets of authenticator apps, if they are to be in the backup. */
+  readonly keyFile?: string | undefined
+  /** A folder for the rows of the tables until they are in the target. */
+  readonly spool: string
+  readonly recipients: readonly string[]
+  readonly encrypt: Cipher
+  readonly signing: ManifestKey
+  readonly signal: AbortSignal
+  /** Called for each file whose bytes in an earlier backup are lost or damaged, and are written again. */
+  readonly onRewritten?: () => void
+}
+
+/** Few, because the service reads and writes files meanwhile. */
+const AT_ONCE = 2
+
+/**
+ * Makes a generation of a snapshot of the store, while others work on it. Each object is read again after it was written. Files that the target
+ * has already are read and compared, but not copied.
+ * @throws the reason of `signal`, or any error: the target has no new generation then
+ */
+export async function makeGeneration(from: GenerationOf, target: BackupTarget): Promise<Generation> {
+  const { database, system, spool, recipients, signal } = from
+  const [damage] = await database.findDamage()
+  if (damage !== undefined) throw new StartupError(`The database is damaged: ${damage}. Run \`stowage fsck\`.`)
+  // Comes first, so that bytes deleted after the snapshot stay until they have been copied.
+  const hold = await holdBlobs(database, system)
+  try {
+    await rm(spool, { recursive: true, force: true })
+    await mkdir(spool, { recursive: true, mode: 0o700 })
+    const schema = await schemaVersion(database)
+    const [madeOn, written] = await database.snapshot(async at => [
+      await timeOfStore(at),
+      await withDiskErrors(writeTables(at, spool, tablesAt(from, schema))),
+    ])
+    signal.throwIfAborted()
+    const keyText = await keysOf(from)
+    const { files, damaged } = await copyFiles(from, target)
+    await hold.require()
+    const writer = new ObjectWriter(target, from)
+    const tables = []
+    for (const table of written) tables.push({ ...table, stored: await writer.add(pathIn(spool, table.name)) })
+    const generation: Generation = {
+      format: 'stowage-generation',
+      version: 1,
+      created: new Date(from.created).toISOString(),
+      program: from.program,
+      service: from.service,
+      store: madeOn,
+      schema,
+      recipients,
+      tables,
+      index: await writer.add(pathIn(spool, INDEX), { isPlain: true }),
+      keys: keyText === undefined ? undefined : await writer.add(join(spool, KEYS)),
+      files,
+      damaged,
+    }
+    await writeManifest(target, generation, from)
+    return generation
+  } finally {
+    await rm(spool, { recursive: true, force: true })
+    await hold.release()
+  }
+}
+
+const INDEX = 'index'
+const KEYS = 'second-factors.key'
+const pathIn = (spool: string, name: string): string => join(spool, `${name}.ndjson`)
+
+/** After the rows: a secret in them is sealed by a key that is there already. */
+async function keysOf({ keyFile, spool }: GenerationOf): Promise<string | undefined> {
+  if (keyFile === undefined || (await isMissing(keyFile))) return undefined
+  const text = await readPrivate(keyFile)
+  await addKeys(text, join(spool, KEYS))
+  return text
+}
+
+/** Stores objects under new keys, and reads each again. */
+class ObjectWriter {
+  readonly #target: BackupTarget
+  readonly #from: GenerationOf
+
+  constructor(target: BackupTarget, from: GenerationOf) {
+    this.#target = target
+    this.#from = from
+  }
+
+  async add(path: string, { isPlain = false } = {}): Promise<StoredObject> {
+    const bytes = createReadStream(path)
+    return await this.store(isPlain ? bytes : await this.#from.encrypt(bytes))
+  }
+
+  async store(bytes: AsyncIterable<Uint8Array>): Promise<StoredObject> {
+    const { blobs, place } = this.#target
+    const { system, signal } = this.#from
+    const blob = newBlobKey(count => system.randomBytes(count))
+    const object = { blob, ...(await withDiskErrorsAt(place, blobs.write(blob, bytes, signal))) }
+    if (await isIntact(blobs, object)) return object
+    throw new StartupError(`What was written to ${place} is not what was read from it. Check this disk or bucket.`)
+  }
+}
+
+/** Copies the files that the target lacks, and writes the index. */
+async function copyFiles(from: GenerationOf, target: BackupTarget): Promise<Pick<Generation, 'files' | 'damaged'>> {
+  const { spool, signal } = from
+  const writer = new ObjectWriter(target, from)
+  const known = await knownFiles(target, from)
+  const index: IndexRow[] = []
+  const files = { count: 0, bytes: 0 }
+  const damaged: string[] = []
+  await inParallel(readRows(spool, { name: 'files' }), AT_ONCE, async row => {
+    signal.throwIfAborted()
+    const file = row as unknown as FileRow
+    const before = known.get(file.blob)
+    const isKept = before !== undefined && (await isIntact(target.blobs, before))
+    if (before && !isKept) from.onRewritten?.()
+    const stored = isKept ? before : await copy(file, from, writer)
+    if (!stored) return void damaged.push(file.blob)
+    files.count++
+    files.bytes += file.size
+    const { blob, size, sha256 } = stored
+    index.push({ file: file.blob, blob, size, sha256 })
+  })
+  await writeRows(spool, { name: INDEX }, Readable.from(index))
+  return { files, damaged }
+}
+
+/** Returns `undefined` when the store has lost the bytes of the file, or has wrong bytes for it. */
+async function copy(
+  file: FileRow,
+  { blobs, encrypt, signal }: GenerationOf,
+  writer: ObjectWriter,
+): Promise<StoredObject | undefined> {
+  const hash = createHash('sha256')
+  try {
+    const stored = await writer.store(
+      await encrypt(hashed(abortable(await readUntilDamage(blobs, file.blob), signal), hash)),
+    )
+    return hash.digest('hex') === file.sha256 ? stored : undefined
+  } catch (error) {
+    if (error instanceof BlobMissing) return undefined
+    throw error
+  }
+}
+
+/** Objects that earlier generations of this service have stored for the same recipients, by the key of the file. */
+async function knownFiles(
+  target: BackupTarget,
+  { recipients, signing }: GenerationOf,
+): Promise<ReadonlyMap<string, IndexRow>> {
+  const known = new Map<string, IndexRow>()
+  const wanted = [...recipients].sort().join()
+  const generations = (await listGenerations(target)).generations.filter(
+    ({ generation }) =>
+      [...generation.recipients].sort().join() === wanted && originOf(generation, signing.name) === 'own',
+  )
+  const newest = generations[0]?.generation
+  if (!newest) return known
+  // The newest generation has all files that the store had. If it shows a loss, the store may be back in the state before the loss, so that
+  // the generation before the loss counts as well.
+  const { before = newest } = lossesIn(generations).get(newest) ?? {}
+  for (const generation of new Set([before, newest]))
+    if (await isIntact(target.blobs, generation.index))
+      for await (const row of indexOf(target, generation)) known.set(row.file, row)
+  return known
+}

@@ -1,0 +1,43 @@
+import type { Settings } from '../../config/settings.ts'
+import { schemaVersion } from '../../stores/migrations.ts'
+import { failedProofs, MANIFEST_KEY_STEP } from './backup-runs.ts'
+import { placeName } from './backup-target.ts'
+import { type BackupTarget, type Generation, type ListedGeneration, lossesIn } from './generations.ts'
+import { originOf, readStore } from './manifest-key.ts'
+
+/** What speaks against a restore of each backup, for people; nothing for a backup that is good as far as it is known. */
+export function remarksOn(
+  target: BackupTarget,
+  generations: readonly ListedGeneration[],
+  proofs: ReadonlyMap<string, string>,
+): ReadonlyMap<Generation, readonly string[]> {
+  const losses = lossesIn(generations)
+  return new Map(
+    generations.map(({ key, generation }) => {
+      const proof = proofs.get(generation.created)
+      const remarks = [
+        doubtInShort(generation, target.pathOf('generations', key)),
+        losses.get(generation)?.text,
+        proof === undefined ? undefined : `its last proof found something wrong: ${proof.replace(/\.$/, '')}`,
+      ]
+      return [generation, remarks.filter(remark => remark !== undefined)]
+    }),
+  )
+}
+
+/** What the manifest shows about who wrote it, for people; `undefined` with a valid signature. */
+export function doubtInShort(generation: Generation, path: string): string | undefined {
+  const origin = originOf(generation, undefined)
+  if (origin === 'wrong') return `its manifest ${path} was changed after it was signed`
+  return origin === 'none' ? `its manifest ${path} is not signed` : undefined
+}
+
+/** What the last proofs found wrong, by the time of the backup. Nothing is known where there is no store. */
+export async function findFailedProofs(settings: Settings, place: string): Promise<ReadonlyMap<string, string>> {
+  const found = await readStore(settings, async store =>
+    (await schemaVersion(store)) < MANIFEST_KEY_STEP
+      ? undefined
+      : await failedProofs(store, placeName(settings, place)),
+  )
+  return found ?? new Map()
+}

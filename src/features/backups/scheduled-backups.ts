@@ -1,0 +1,123 @@
+import { Worker } from 'node:worker_threads'
+import { AdminMails } from '../../mails/admin-mails.ts'
+import { type BackupResult, BackupRuns, type ProofResult } from './backup-runs.ts'
+import { BackupSchedule } from './backup-schedule.ts'
+import { placeName } from './backup-target.ts'
+import { encryptionTo } from './cipher.ts'
+import type { Layout, Table } from '../../backup/tables.ts'
+import type { Milliseconds } from '../../base/units.ts'
+import type { Core } from '../../core/core.ts'
+import type { Settings } from '../../config/settings.ts'
+import { type UiAssets, wordsFor } from '../../http/page.ts'
+import { threadModule } from '../../workers/thread-pool.ts'
+
+/** The data that the thread of one backup needs. */
+export interface BackupTask {
+  readonly settings: Settings
+  readonly place: string
+  readonly created: Milliseconds
+  /** The base address. */
+  readonly service: string
+  readonly program: string
+  /** The tables in a backup. */
+  readonly tables: readonly Table[]
+  /** The file with the keys that seal secrets, if it is to be in the backup. */
+  readonly keyFile: string | undefined
+}
+
+/** The data that the thread of one proof needs. */
+export interface ProofTask extends Pick<BackupTask, 'settings' | 'place' | 'created' | 'service'> {
+  readonly layout: Layout
+}
+
+type Failure = { readonly failure: string }
+
+export type BackupAnswer =
+  | Failure
+  | {
+      readonly files: number
+      readonly bytes: number
+      /** Blobs that the store has lost. */
+      readonly damaged: readonly string[]
+      /** The problem with older backups, or the reason why they were not removed. */
+      readonly old: string | undefined
+    }
+
+/** The backups that the service makes itself; `undefined` without a schedule. @throws {StartupError} for a key that is none */
+export async function createBackups(core: Core) {
+  const { settings, database, mails, ui, address, version, layout, ownKeyFile, system, log } = core
+  const expression = settings['service.backup.schedule']
+  const place = settings['service.backup.target']
+  if (expression === undefined || place === undefined) return undefined
+  await encryptionTo(settings['service.backup.encrypt-to.<n>'])
+  const runs = new BackupRuns(database, system, placeName(settings, place))
+  const adminMails = mails && new AdminMails({ database, mails, address: () => address.base.href })
+  const schedule = new BackupSchedule(expression, {
+    system,
+    log,
+    runs,
+    make: (created, signal) => {
+      const service = address.base.href
+      const task = { settings, place, created, service, program: version, tables: layout.tables, keyFile: ownKeyFile }
+      return makeInThread(task, signal)
+    },
+    prove: settings['service.backup.prove']
+      ? async ({ started }, signal) => {
+          const task: ProofTask = { settings, place, created: started, service: address.base.href, layout }
+          const answer = await inThread<ProofResult | Failure>('proof-thread', task, signal)
+          if ('failure' in answer) throw new Error(answer.failure)
+          return answer
+        }
+      : undefined,
+    onProblem: problem => {
+      log.error({ problem }, 'a scheduled backup had a problem')
+      adminMails?.add('ui/admin', language => backupMailTexts(ui, problem, language))
+    },
+  })
+  return { schedule, runs, expression, place }
+}
+
+async function makeInThread(task: BackupTask, signal: AbortSignal): Promise<BackupResult> {
+  const answer = await inThread<BackupAnswer>('backup-thread', task, signal)
+  if ('failure' in answer) throw new Error(answer.failure)
+  return { files: answer.files, bytes: answer.bytes, problem: problemOf(answer) }
+}
+
+/** Runs a thread and returns its last message. @throws the reason of `signal`, which stops the thread */
+async function inThread<Answer>(name: string, task: object, signal: AbortSignal): Promise<Answer> {
+  signal.throwIfAborted()
+  const thread = new Worker(threadModule(name, import.meta.url), { workerData: task })
+  const stop = (): void => thread.postMessage('stop')
+  signal.addEventListener('abort', stop)
+  try {
+    const answer = await new Promise<Answer>((resolve, reject) => {
+      thread.once('message', resolve)
+      thread.once('error', reject)
+      thread.once('exit', () => reject(new Error('the thread of a backup has ended')))
+    })
+    signal.throwIfAborted()
+    return answer
+  } finally {
+    signal.removeEventListener('abort', stop)
+    await thread.terminate()
+  }
+}
+
+function problemOf({ damaged, old }: Exclude<BackupAnswer, { readonly failure: string }>): string | null {
+  if (damaged.length === 0) return old ?? null
+  const files = damaged.length === 1 ? 'one file' : `${damaged.length} files`
+  return `The backup was made without ${files} whose bytes the store has lost. Run \`stowage fsck\`, which names them.`
+}
+
+/** The texts of a mail about a failed backup, in the language of its recipient. */
+function backupMailTexts(ui: UiAssets, problem: string, own: string | undefined) {
+  const { language, words } = wordsFor(ui, [own])
+  return {
+    language,
+    subject: words['mail.backup.subject'],
+    why: words['mail.backup.why'],
+    how: problem,
+    button: words['mail.backup.button'],
+    otherwise: words['mail.backup.otherwise'],
+  }
+}

@@ -1,0 +1,33 @@
+import { fileURLToPath } from 'node:url'
+import { resolve } from 'node:path'
+import { StartupError } from '../../base/errors.ts'
+import { type CheckResult, ok, problem, warning } from '../../core/check-result.ts'
+import { SortedHashes } from './sorted-hashes.ts'
+
+/** A list this small lacks most breached passwords. */
+const SMALL = 1_000_000
+/** The setting for the list that comes with the program. */
+const INCLUDED = 'included'
+
+/** @param place the path of a list, or `included` @throws {StartupError} when the list cannot be used */
+export const openFilter = (place: string): SortedHashes =>
+  SortedHashes.open(
+    place === INCLUDED ? fileURLToPath(import.meta.resolve('#lists/common-passwords.filter')) : resolve(place),
+  )
+
+/** Reads the whole list, which takes a few seconds for the full download. */
+export function checkFilter(place: string): CheckResult[] {
+  try {
+    const list = openFilter(place)
+    try {
+      list.verify()
+    } finally {
+      list.close()
+    }
+    const text = `breached passwords: ${list.count} in ${place}`
+    return [list.count < SMALL && place !== INCLUDED ? warning(text) : ok(text)]
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error
+    return [problem(`breached passwords: ${error.message}`)]
+  }
+}

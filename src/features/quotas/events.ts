@@ -1,0 +1,7 @@
+export const quotaEvents = ['quota-changed', 'quota-threshold'] as const
+
+declare module '../../accounts/audit.ts' {
+  interface AuditEvents {
+    quotas: (typeof quotaEvents)[number]
+  }
+}

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { chmod, chown, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { after } from '../support/after.ts'
+import { backUp, place, succeeded } from '../support/backups.ts'
+import { type Run, stowage } from '../support/cli.ts'
+import { startProcess } from '../support/service.ts'
+import { smallDisk } from '../support/small-disk.ts'
+import { onPostgres } from '../support/store.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { eventually } from '../support/waiting.ts'
+
+const nobody = { uid: 65534, gid: 65534 }
+const asNobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+const isRoot = process.getuid?.() === 0
+
+/** A folder that each user may enter. */
+async function openFolder(): Promise<string> {
+  const folder = await temporaryFolder()
+  await chmod(folder, 0o755)
+  return folder
+}
+
+/** A stopped store. */
+const stopped = await startProcess({ after })
+await stopped.stop()
+
+const failsWith = ({ status, stdout, stderr }: Run, message: string): void =>
+  assert.deepEqual({ status, stdout, stderr }, { status: 1, stdout: '', stderr: `stowage: ${message}\n` })
+
+const scheduled = (target: string) => ({
+  'service.backup.schedule': '0 0 29 2 *',
+  'service.backup.target': target,
+})
+const sets = (settings: Readonly<Record<string, string>>): string[] =>
+  Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
+
+test('each command says that there is no such place, or that it is no folder, and makes nothing (D20.6)', async () => {
+  const parent = await temporaryFolder()
+  const gone = join(parent, 'gone')
+  const file = join(parent, 'file')
+  await writeFile(file, '')
+  const into = await place(await temporaryFolder())
+  for (const command of [['backup', 'list'], ['backup', 'verify'], ['backup', 'accept'], ['restore']]) {
+    failsWith(
+      await stowage('/', [...command, gone, ...into]),
+      `There is no folder ${gone}. Is the disk that it is on mounted?`,
+    )
+    const noFolder = await stowage('/', [...command, file, ...into])
+    assert.equal(noFolder.status, 1)
+    assert.match(
+      noFolder.stderr,
+      new RegExp(`^stowage: The folder ${file} cannot be read: .*is a file, not a folder\\.$`, 'm'),
+    )
+  }
+  assert.deepEqual(await readdir(parent), ['file'])
+})
+
+test('each command names the user of a place that it may not read, and what to do (D20.6)', async t => {
+  if (!isRoot) return t.skip('only root can give files to another user')
+  const parent = await openFolder()
+  const target = join(parent, 'target')
+  await mkdir(join(target, 'generations'), { recursive: true })
+  const byHand = join(parent, 'by-hand')
+  succeeded(await backUp(stopped.folder, byHand))
+  const into = await openFolder()
+  await chown(into, nobody.uid, nobody.gid)
+  const settings = ['--set', `service.data.folder=${into}`]
+  const refusal = (folder: string, blocked: string, mode: string, command: string): string =>
+    `The folder ${folder} cannot be used: ${blocked} belongs to root (mode ${mode}), and this user has no permission. If this user runs the service, run as root: ${command}`
+  const commands = [['backup', 'list'], ['backup', 'verify'], ['restore']]
+  for (const command of commands) {
+    const run = (folder: string) => stowage('/', [...command, folder, ...settings], {}, nobody)
+    await chmod(target, 0o700)
+    failsWith(await run(target), refusal(target, target, '0700', `chown -R nobody: ${target}`))
+    failsWith(await run(byHand), refusal(byHand, byHand, '0700', `chown -R nobody: ${byHand}`))
+    await chmod(target, 0o755)
+    await chmod(join(target, 'generations'), 0o700)
+    const { status, stderr } = await run(target)
+    assert.equal(status, 1)
+    assert.match(stderr, /belongs to root .*this user has no permission/)
+    await chmod(parent, 0o700)
+    failsWith(await run(target), refusal(target, parent, '0700', `chmod a+x ${parent}`))
+    await chmod(parent, 0o755)
+  }
+  await chmod(byHand, 0o755)
+  await chmod(join(byHand, 'manifest.json'), 0o644)
+  const rows = (await readdir(byHand)).find(name => name.startsWith('rows-')) ?? ''
+  for (const command of [['backup', 'verify'], ['restore']])
+    failsWith(
+      await stowage('/', [...command, byHand, ...settings], {}, nobody),
+      refusal(byHand, join(byHand, rows), '0700', `chown -R nobody: ${byHand}`),
+    )
+  await chmod(join(byHand, 'manifest.json'), 0o600)
+  failsWith(
+    await stowage('/', ['backup', 'list', byHand], {}, nobody),
+    refusal(byHand, join(byHand, 'manifest.json'), '0600', `chown -R nobody: ${byHand}`),
+  )
+  return undefined
+})
+
+test('a service whose target belongs to root says so in doctor, with the command that gives it the folder (D20.6)', async t => {
+  if (onPostgres) return t.skip('the database is a file')
+  if (!isRoot) return t.skip('only root can give files to another user')
+  const parent = await openFolder()
+  const [present, absent] = [join(parent, 'present'), join(parent, 'absent')]
+  await mkdir(present, { mode: 0o755 })
+  for (const [target, blocked, command] of [
+    [present, present, `chown -R nobody: ${present}`],
+    [absent, parent, `install -d -o nobody -m 0700 ${absent}`],
+  ] as const) {
+    const folder = await openFolder()
+    await chown(folder, nobody.uid, nobody.gid)
+    const settings = scheduled(target)
+    const service = await startProcess(t, { folder, settings, tracer: asNobody })
+    await eventually('the backup fails', async () => /a scheduled backup had a problem/.test(service.output()))
+    await service.stop()
+    const { stdout } = await stowage('/', ['doctor', ...(await place(folder)), ...sets(settings)], {}, nobody)
+    const text = `The folder ${target} cannot be used: ${blocked} belongs to root (mode 0755), and this user has no permission. If this user runs the service, run as root: ${command}`
+    assert.ok(stdout.includes(`\nproblem: backups: the last one failed. ${text}\n`), stdout)
+  }
+  return undefined
+})
+
+test('a read-only place is named as such, with what allows a unit to write to it (D20.6)', async t => {
+  const disk = await smallDisk(t, 2 ** 24)
+  if (disk === undefined) return
+  const target = join(disk, 'target')
+  const service = await startProcess(t, { folder: stopped.folder, settings: scheduled(target) })
+  await eventually('a backup', async () => /a backup was made/.test(service.output()))
+  await service.stop()
+  const byHand = join(disk, 'by-hand')
+  succeeded(await backUp(stopped.folder, byHand))
+  await mkdir(join(disk, 'empty'))
+  execFileSync('mount', ['-o', 'remount,ro', disk])
+  const hint = 'is read-only here. A systemd unit may write only to the folders that it names in ReadWritePaths.'
+  for (const folder of [byHand, join(disk, 'empty')]) {
+    const { status, stderr } = await backUp(stopped.folder, folder)
+    assert.equal(status, 1)
+    assert.equal(stderr, `stowage: ${folder} ${hint}\n`)
+  }
+  const again = await startProcess(t, {
+    folder: stopped.folder,
+    settings: { ...scheduled(target), 'service.backup.schedule': '* * * * * *' },
+  })
+  await eventually('a backup fails', async () => again.output().includes(`${target} ${hint}`))
+  await again.stop()
+})
+
+test('doctor names a place of backups that has gone or was closed after a good backup, as the service would find it (D20.6)', async t => {
+  if (onPostgres) return t.skip('the database is a file')
+  if (!isRoot) return t.skip('only root can give files to another user')
+  const parent = await openFolder()
+  const target = join(parent, 'target')
+  await mkdir(target)
+  await chown(target, nobody.uid, nobody.gid)
+  const folder = await openFolder()
+  await chown(folder, nobody.uid, nobody.gid)
+  const settings = scheduled(target)
+  const service = await startProcess(t, { folder, settings, tracer: asNobody })
+  await eventually('a backup', async () => /a backup was made/.test(service.output()))
+  await service.stop()
+  const doctor = async () => await stowage('/', ['doctor', ...(await place(folder)), ...sets(settings)], {}, nobody)
+  const problems = async () => (await doctor()).stdout.split('\n').filter(line => line.startsWith('problem: backups'))
+  assert.deepEqual(await problems(), [])
+  await chmod(target, 0)
+  const closed = `problem: backups: The folder ${target} cannot be used: ${target} belongs to the user with the number 65534 (mode 0000), and this user has no permission. If this user runs the service, run as root: chmod -R u+rwX ${target}`
+  assert.deepEqual(await problems(), [closed])
+  await rename(target, `${target}-elsewhere`)
+  const gone = `problem: backups: There is no folder ${target}. Is the disk that it is on mounted?`
+  assert.deepEqual(await problems(), [gone])
+  await chown(join(folder, 'store.sqlite'), 0, 0)
+  const { status, stdout } = await doctor()
+  assert.equal(status, 1)
+  assert.match(stdout, /^problem: store: The store in .* cannot be opened: .*chown -R USER: /m)
+  return undefined
+})
+
+for (const damage of ['its first page', 'a few pages'] as const) {
+  test(`with ${damage} of the database destroyed, backups are listed and verified, and doctor says all that it finds (D20.3)`, async t => {
+    if (onPostgres) return t.skip('the database is a file')
+    const target = await temporaryFolder()
+    const service = await startProcess(t, { settings: scheduled(target) })
+    await eventually('a backup', async () => /a backup was made/.test(service.output()))
+    await service.stop()
+    const file = join(service.folder, 'store.sqlite')
+    const bytes = await readFile(file)
+    const pages = damage === 'its first page' ? [0] : [1, 2, 3, 5, 8, 13, 21]
+    for (const page of pages) bytes.fill(0x55, page * 4096, (page + 1) * 4096)
+    await writeFile(file, bytes)
+    const where = await place(service.folder)
+    for (const command of ['list', 'verify']) succeeded(await stowage('/', ['backup', command, target, ...where]))
+    const { status, stdout } = await stowage('/', ['doctor', ...where, ...sets(scheduled(target))])
+    assert.equal(status, 1)
+    assert.match(stdout, /^problem: store: The database is damaged\. /m)
+    assert.match(stdout, /^problem: backups: The database is damaged\. .*, but a backup of /m)
+    return undefined
+  })
+}

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { backUp, fill, holds, listed, metric, place, succeeded, timesIn } from '../support/backups.ts'
+import { stowage } from '../support/cli.ts'
+import { startProcess } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { eventually } from '../support/waiting.ts'
+
+/** Backups of each second into one place, of which the rule keeps one. Each service keeps the address of the lost one. */
+const everySecond = (target: string) => ({
+  'service.data.quota': 'on',
+  'service.backup.schedule': '* * * * * *',
+  'service.backup.target': target,
+  'service.backup.keep': '1d',
+})
+const quota = { 'service.data.quota': 'on' }
+
+/** A stopped store with a backup in a place of its own. */
+async function backedUp(t: Parameters<typeof startProcess>[0]) {
+  const first = await startProcess(t, { settings: quota })
+  const contents = await fill(first, await first.admin())
+  await first.stop()
+  const target = join(await temporaryFolder(), 'backups')
+  const at = new URL(first.base).port
+  const settings = { ...everySecond(target), 'service.http.port': at }
+  const service = await startProcess(t, { folder: first.folder, settings })
+  await eventually('a backup', async () => (await timesIn(target)).length > 0)
+  await service.stop()
+  return { folder: first.folder, contents, target, settings }
+}
+
+/** Waits until the place has this many more backups. */
+async function moreBackups(target: string, count: number): Promise<void> {
+  const before = (await timesIn(target)).length
+  await eventually('more backups', async () => (await timesIn(target)).length >= before + count)
+}
+
+/** The file of the newest manifest. */
+async function newestManifest(target: string): Promise<string> {
+  const folder = join(target, 'generations')
+  const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter(one => one.isFile())
+  const [newest = ''] = await timesIn(target)
+  for (const { parentPath, name } of files) {
+    const path = join(parentPath, name)
+    if ((await readFile(path, 'utf8')).includes(`"created": "${newest}"`)) return path
+  }
+  return assert.fail('there is no manifest')
+}
+
+test('a service that starts on a lost folder says so, removes no backup, and a restore asks which one is meant (D20.9)', async t => {
+  const { contents, target, settings } = await backedUp(t)
+  const [good = ''] = await timesIn(target)
+  const lost = await temporaryFolder()
+  const doctor = await stowage('/', [
+    'doctor',
+    ...(await place(lost)),
+    ...Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`]),
+  ])
+  assert.match(doctor.stdout, new RegExp(`^problem: backups: .*There is no store .*${good}`, 'm'))
+
+  const service = await startProcess(t, { folder: lost, settings })
+  assert.match(service.output(), new RegExp(`a new store was made.*${good}`))
+  await moreBackups(target, 3)
+  assert.equal(await metric(service, 'backup_failed'), 1)
+  const findings = (await (await service.admin()).get('management/findings')).text
+  assert.match(findings, new RegExp(`older backups are kept.*is of another store.*${good}.*backup accept`))
+  await service.stop()
+  assert.ok((await timesIn(target)).includes(good))
+  assert.match((await listed(target))[0] ?? '', /much smaller than the backup of|of another store than/)
+
+  const restored = await temporaryFolder()
+  const restore = async (...args: string[]) => stowage('/', ['restore', target, ...args, ...(await place(restored))])
+  const asked = await restore()
+  assert.equal(asked.status, 1)
+  assert.match(asked.stderr, new RegExp(`--at ${good}`))
+  assert.equal((await restore('--context', contents.context)).status, 1)
+  succeeded(await restore('--at', good))
+  const again = await startProcess(t, { folder: restored, settings })
+  await holds(again, contents)
+  await eventually('older ones are removed again', async () => !(await timesIn(target)).includes(good))
+  assert.equal(await metric(again, 'backup_failed'), 0)
+  await again.stop()
+  await holds(await startProcess(t, { folder: restored, settings: quota }), contents)
+})
+
+test('while a store has lost more than half of its files its older backups stay, until somebody accepts the loss (D20.9)', async t => {
+  const { folder, contents, target, settings } = await backedUp(t)
+  const [good = ''] = await timesIn(target)
+  const smaller = await startProcess(t, { folder, settings: quota })
+  const admin = await smaller.admin()
+  for (const path of [...contents.files.keys()].slice(0, 3)) assert.equal((await admin.delete(path)).status, 204)
+  await smaller.stop()
+  const service = await startProcess(t, { folder, settings })
+  await moreBackups(target, 3)
+  assert.ok((await timesIn(target)).includes(good))
+  assert.equal(await metric(service, 'backup_failed'), 1)
+  await service.stop()
+
+  const accept = async () => await stowage('/', ['backup', 'accept', target, ...(await place(folder))])
+  const manifest = await newestManifest(target)
+  const text = await readFile(manifest, 'utf8')
+  await writeFile(manifest, text.replace(/"program": "/, '"program": "x'))
+  const refused = await accept()
+  assert.equal(refused.status, 1)
+  assert.match(refused.stderr, /was changed after it was signed\. It is not accepted\.$/m)
+  await writeFile(manifest, text)
+  assert.match(succeeded(await accept()), /is accepted/)
+  const again = await startProcess(t, { folder, settings })
+  await eventually('older ones are removed again', async () => !(await timesIn(target)).includes(good))
+  await eventually('the alarm ends', async () => (await metric(again, 'backup_failed')) === 0)
+  assert.match(succeeded(await accept()), /nothing to accept/)
+})
+
+test('a backup by hand does not take the place of that of a lost store, unless it is told to (D20.9)', async t => {
+  const first = await startProcess(t, { settings: quota })
+  const contents = await fill(first, await first.admin())
+  await first.stop()
+  const backup = join(await temporaryFolder(), 'backup')
+  succeeded(await backUp(first.folder, backup))
+  const lost = await startProcess(t, { settings: quota })
+  await lost.stop()
+  const { status, stderr } = await backUp(lost.folder, backup)
+  assert.equal(status, 1)
+  assert.match(stderr, /another store.*--replace/)
+  const restored = await temporaryFolder()
+  succeeded(await stowage('/', ['restore', backup, ...(await place(restored))]))
+  await holds(await startProcess(t, { folder: restored, settings: quota }), contents)
+  assert.match(
+    succeeded(await stowage('/', ['backup', backup, '--replace', ...(await place(lost.folder))])),
+    /0 files with 0 bytes/,
+  )
+})
+
+test('doctor names the backup of another store in the target, as long as the store has made none (D20.9)', async t => {
+  const { folder, target, settings } = await backedUp(t)
+  const [good = ''] = await timesIn(target)
+  const made = await startProcess(t, { settings: quota })
+  await made.stop()
+  const other = made.folder
+  const sets = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
+  const doctor = async (of: string): Promise<string> =>
+    (await stowage('/', ['doctor', ...(await place(of)), ...sets])).stdout
+  assert.match(
+    await doctor(other),
+    new RegExp(
+      `^problem: backups: this store has made none yet\\. ${target} has one of ${good}, of another store`,
+      'm',
+    ),
+  )
+  assert.doesNotMatch(await doctor(folder), /of another store/)
+  const restored = await temporaryFolder()
+  succeeded(await stowage('/', ['restore', target, ...(await place(restored))]))
+  assert.match(await doctor(restored), /^warning: backups: this store has made none yet\..*$/m)
+})

@@ -1,0 +1,66 @@
+import { ask, Problem } from './api.ts'
+import { part } from './base.ts'
+import type { Item } from './files.ts'
+import { number } from './format.ts'
+import { t } from './language.ts'
+
+interface People {
+  readonly users: number
+  readonly isEverybody: boolean
+}
+
+/** Who gets or loses access when items move. */
+export interface AccessChange {
+  readonly losing: People
+  readonly gaining: People
+}
+
+/** The service takes no more at once. Those in one folder share what they have of it. */
+const MAX_ITEMS = 100
+
+/**
+ * What a move changes for others; `undefined` for who may not know. @param folder id of the folder that the items move into; `undefined` for none
+ * @throws {Problem}
+ */
+export async function previewMove(
+  items: readonly Item[],
+  { context, folder }: { readonly context: string; readonly folder: string | undefined },
+  signal?: AbortSignal,
+): Promise<AccessChange | undefined> {
+  const moved = items.filter(item => item.isOwner && item.context === context && item.entryId !== folder)
+  if (moved.length === 0) return undefined
+  const entries = moved.slice(0, MAX_ITEMS).map(({ entryId }) => entryId)
+  const query = new URLSearchParams({ entries: entries.join(','), ...(folder === undefined ? {} : { list: folder }) })
+  try {
+    return await ask(`${part(context)}/access?${query.toString()}`, signal ? { signal } : {})
+  } catch (error) {
+    if (error instanceof Problem && [403, 404].includes(error.status)) return undefined
+    throw error
+  }
+}
+
+/** What is going to change, in sentences; empty where nothing does. */
+export const tellMoveChange = ({ losing, gaining }: AccessChange): string =>
+  [
+    losing.isEverybody
+      ? t('moveLosesEverybody')
+      : losing.users > 0
+        ? t('moveLoses', { count: number(losing.users) })
+        : '',
+    gaining.isEverybody
+      ? t('moveGainsEverybody')
+      : gaining.users > 0
+        ? t('moveGains', { count: number(gaining.users) })
+        : '',
+  ]
+    .filter(text => text !== '')
+    .join(' ')
+
+/** What has changed, after the move. */
+export const tellMovedChange = ({ losing, gaining }: AccessChange): string =>
+  [
+    losing.users > 0 ? t('movedLost', { count: number(losing.users) }) : '',
+    gaining.users > 0 ? t('movedGained', { count: number(gaining.users) }) : '',
+  ]
+    .filter(text => text !== '')
+    .join(' ')
