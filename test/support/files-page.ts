@@ -50,6 +50,8 @@ export async function drag(page: Page, from: Locator, to: Locator): Promise<void
 }
 
 export const UNLIMITED = -1
+/** Bytes per second with which an upload of several megabytes takes longer than its test. */
+export const SLOW = 65_536
 
 /** Limits how fast the page uploads, in bytes per second; returns a function that changes the limit, or cuts the connection. */
 export async function limitUploads(

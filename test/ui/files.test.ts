@@ -9,6 +9,7 @@ import {
   openTray,
   pick,
   row,
+  SLOW,
   startFilesService,
   UNLIMITED,
 } from '../support/files-page.ts'
@@ -146,7 +147,7 @@ inBrowser('space reserved by another upload is reported as reserved, not as free
 inBrowser('a cancelled upload leaves nothing behind and can be retried', async b => {
   const { page, complaints, close } = await newPerson(b)
   const context = await atFiles(page)
-  const limit = await limitUploads(page, MEGA)
+  const limit = await limitUploads(page, SLOW)
   await page.setInputFiles('input[type=file]', await fileOf('slow.bin', 8 * MEGA))
   await openTray(page)
   await page.getByRole('progressbar', { name: 'Upload of slow.bin' }).waitFor()
@@ -166,7 +167,7 @@ inBrowser('a cancelled upload leaves nothing behind and can be retried', async b
 inBrowser('closing the tab during an upload leaves no entry without a file', async b => {
   const { page, close } = await newPerson(b)
   const context = await atFiles(page)
-  await limitUploads(page, MEGA)
+  await limitUploads(page, SLOW)
   await page.setInputFiles('input[type=file]', await fileOf('closed.bin', 8 * MEGA))
   await openTray(page)
   await page.getByRole('progressbar', { name: 'Upload of closed.bin' }).waitFor()
@@ -181,9 +182,10 @@ inBrowser('uploading 60 small files takes few more than 60 requests; each batch 
   const { page, complaints, close } = await newPerson(b)
   const context = await atFiles(page)
   let requests = 0
+  const ofFile = new RegExp(`/${context}/(?:entry|metadata|resource)/`)
   page.on('request', request => {
-    // On a slow machine the list is loaded again several times meanwhile.
-    if (!/sort=graphType|_contexts\/entry\//.test(request.url())) requests++
+    // How often the list is loaded again meanwhile depends on the machine.
+    if (request.method() !== 'GET' || ofFile.test(request.url())) requests++
   })
   const drop = (first: number, last: number): Promise<void> =>
     page.evaluate(
@@ -201,7 +203,7 @@ inBrowser('uploading 60 small files takes few more than 60 requests; each batch 
   await drop(1, 60)
   await page.waitForSelector('text=60 files uploaded.')
   await page.waitForSelector('text=60 items')
-  assert.ok(requests < 100, `${requests} requests`)
+  assert.ok(requests < 70, `${requests} requests`)
   assert.equal((await entriesOf(context)).length, 60)
   await drop(61, 62)
   await page.waitForSelector('text=2 files uploaded.')
@@ -498,10 +500,11 @@ inBrowser('on a phone the upload tray starts collapsed, and covers no row, colla
       const bottom = document.querySelector('tbody tr:last-child')?.getBoundingClientRect().bottom ?? 0
       return bottom - (document.querySelector('.tray')?.getBoundingClientRect().top ?? 0)
     })
-  assert.ok((await covered()) <= 0, 'folded')
+  const isClear = (pixels: number): boolean => pixels <= 0
+  await until(covered, isClear)
   await page.locator('.tray [aria-expanded=false]').click()
   await page.locator('.upload .good').waitFor()
-  assert.ok((await covered()) <= 0, 'open')
+  await until(covered, isClear)
   await page.getByRole('button', { name: 'Select', exact: true }).click()
   await page.getByLabel('Select last.txt').check()
   assert.deepEqual(complaints, [])
@@ -516,7 +519,7 @@ inBrowser('in a short window the upload tray starts collapsed, and what has the 
   await page.reload()
   await page.waitForSelector('text=10 items')
   // One that is going on keeps the tray.
-  await limitUploads(page, MEGA)
+  await limitUploads(page, SLOW)
   await page.setInputFiles('input[type=file]', await fileOf('last.txt', 50 * MEGA))
   await page.locator('.tray [aria-expanded=false]').waitFor()
   for (const isOpen of [false, true]) {
@@ -562,7 +565,7 @@ inBrowser('a folder is uploaded with everything in it; files are sorted by type'
 inBrowser('paused uploads start when they are resumed, and a failed one is retried', async b => {
   const { page, complaints, close } = await newPerson(b, { refusals: [503] })
   const context = await atFiles(page)
-  const limit = await limitUploads(page, MEGA)
+  const limit = await limitUploads(page, SLOW)
   const names = ['1.bin', '2.bin', '3.bin', '4.bin']
   await page.setInputFiles(
     'input[type=file]',

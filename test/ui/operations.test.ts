@@ -42,7 +42,10 @@ inBrowser('more than a thousand items move with at most 20 requests, and the dia
   const dialog = page.getByRole('dialog')
   await dialog.getByText('Move 1,001 items').waitFor()
   let requests = 0
-  page.on('request', () => requests++)
+  page.on('request', request => {
+    // How often the page asks how far the work is depends on how fast the machine is.
+    if (!(request.method() === 'GET' && request.url().includes('/operations/'))) requests++
+  })
   await dialog.getByRole('button', { name: 'Open the folder Beach' }).click()
   await dialog.locator('[aria-current]').filter({ hasText: 'Beach' }).waitFor()
   await dialog.getByRole('button', { name: 'Move here' }).click()

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { crc32, deflateSync } from 'node:zlib'
 import { startFilesService } from '../support/files-page.ts'
 import { newPerson, openBrowser, requireAccessible } from '../support/ui.ts'
+import { eventually } from '../support/waiting.ts'
 
 const inBrowser = await openBrowser()
 const { service, atFiles, store } = await startFilesService()
@@ -29,6 +30,7 @@ inBrowser('a picture is enlarged by buttons and keys; a large one is fetched onl
   await page.reload()
   await page.getByRole('link', { name: 'dot.png' }).click()
   const dialog = page.getByRole('dialog', { name: 'dot.png' })
+  await dialog.locator('img.preview').evaluate(image => (image as HTMLImageElement).decode())
   const widthOf = async (): Promise<number> => (await dialog.locator('img.preview').boundingBox())?.width ?? 0
   await dialog.getByText('Fits').waitFor()
   const fitting = await widthOf()
@@ -54,7 +56,7 @@ inBrowser('a picture is enlarged by buttons and keys; a large one is fetched onl
   assert.deepEqual(fetched, [])
   await show.click()
   await page.locator('dialog img.preview').waitFor()
-  assert.ok(fetched.length > 0)
+  await eventually('it is fetched', () => fetched.length > 0)
   assert.deepEqual(complaints, [])
   await close()
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import type * as tusClient from 'tus-js-client'
 import { GOOD_PASSWORD } from '../support/accounts.ts'
-import { limitUploads, MEGA, openTray, startFilesService, UNLIMITED } from '../support/files-page.ts'
+import { limitUploads, MEGA, openTray, SLOW, startFilesService, UNLIMITED } from '../support/files-page.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { ADMIN_PASSWORD, newEntry, repository } from '../support/service.ts'
 import { enter, newPerson, openBrowser } from '../support/ui.ts'
@@ -34,7 +34,7 @@ const receivedOf = async (file: string): Promise<number> => {
   return items.find(({ fileName }) => fileName === file)?.received ?? 0
 }
 
-/** Begins an upload and waits until the service has the first piece. */
+/** Begins an upload and waits until the service has the first piece. The others take long. */
 async function beginSlowly(page: Page, file: string, path: string) {
   const limit = await limitUploads(page, 4 * MEGA)
   await page.setInputFiles('input[type=file]', path)
@@ -43,6 +43,7 @@ async function beginSlowly(page: Page, file: string, path: string) {
     () => receivedOf(file),
     received => received >= PIECE,
   )
+  await limit(SLOW)
   return limit
 }
 
@@ -117,7 +118,7 @@ inBrowser('after a reload the upload is listed, and goes on with the same file o
   await page.waitForSelector('text=Uploaded, 20 MiB')
   assert.ok((offsets[0] ?? 0) >= PIECE, `goes on after the first piece: ${offsets.join(' ')}`)
   await assertStored(context, bytes)
-  assert.equal(await page.getByText('Unfinished: ').count(), 0)
+  await page.getByText('Unfinished: ').waitFor({ state: 'detached' })
   assert.deepEqual(complaints, [])
   await close()
 })

@@ -174,6 +174,7 @@ inBrowser('small pictures are made of the rows in the window only', async b => {
     if (request.url().includes(`/${context}/resource/`)) opened.add(request.url())
   })
   await page.goto(`${service.base}ui/contexts/${context}/files`)
+  await row(page, '10.jpg').waitFor()
   const inWindow = await page.locator('.files tbody tr').evaluateAll(rows => {
     const boxes = rows.map(row => row.getBoundingClientRect())
     return boxes.filter(({ top, height }) => height < 60 && top < innerHeight).length

@@ -37,7 +37,7 @@ inBrowser(
     await nils.page.goto(`${service.base}auth/login`)
     await sendPassword(nils.page, 'nils@example.org', password)
     await nils.page.getByRole('heading', { name: 'Choose a new password' }).waitFor()
-    assert.equal(await nils.page.evaluate(() => document.activeElement?.getAttribute('name')), 'password')
+    await nils.page.waitForSelector('[name=password]:focus')
     await requireAccessible(nils.page)
     await picture(nils.page, 'temporary-password')
     await nils.page.getByLabel('New password', { exact: true }).fill('short')
