@@ -1,20 +1,10 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { test } from 'node:test'
 import { graphOf, readEntry, STORE, textTerm, uriTerm, valuesOf } from '../support/content.ts'
 import { Visitor } from '../support/http-client.ts'
+import { freePort } from '../support/peers/peer-process.ts'
 import { ADMIN_PASSWORD, newContext, newEntry, startInProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 const settingsFor = (port: number, base: string) => ({
   'service.http.port': String(port),

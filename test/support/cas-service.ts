@@ -1,6 +1,6 @@
-import { createServer, type AddressInfo } from 'node:net'
 import { CasBrowser } from './cas-browser.ts'
 import { type FakeCas, type FakeCasOptions, startFakeCas } from './fake-cas.ts'
+import { freePort } from './peers/peer-process.ts'
 import { type InProcess, startInProcess } from './service.ts'
 
 interface Test {
@@ -36,12 +36,4 @@ export async function startWithCas(
   })
   clock.now = () => service.system.now()
   return { service, cas, browser: () => new CasBrowser(port === 0 ? service.base : `http://127.0.0.1:${port}/store/`) }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise(resolve => server.close(resolve))
-  return port
 }

@@ -1,17 +1,6 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { Visitor } from './http-client.ts'
+import { freePort } from './peers/peer-process.ts'
 import { type InProcess, startInProcess } from './service.ts'
-
-/** A port that nobody used a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /**
  * The service with a base address that is not where it listens, as behind a reverse proxy. `base` and the visitors of the

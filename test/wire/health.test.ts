@@ -4,12 +4,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { stowage } from '../support/cli.ts'
+import { freePort } from '../support/peers/peer-process.ts'
 import { startProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 test('health succeeds while the service of its settings responds, and afterwards fails with the reason', async t => {
-  const service = await startProcess(t)
-  const { host, port } = new URL(service.base)
+  const port = await freePort()
+  const service = await startProcess(t, { settings: { 'service.http.port': String(port) } })
+  const { host } = new URL(service.base)
   const folder = await temporaryFolder()
   const ask = (...sets: string[]) => stowage(folder, ['health', ...sets.flatMap(one => ['--set', one])])
   for (const sets of [[], ['service.http.host=0.0.0.0'], ['service.baseurl.folder=https://content.example/store/']]) {
