@@ -19,12 +19,6 @@ interface Line {
   readonly address?: string
 }
 
-const linesOf = (output: string): Line[] =>
-  output
-    .split('\n')
-    .filter(text => text.startsWith('{'))
-    .map(text => JSON.parse(text) as Line)
-
 test('no password, token or cookie appears in the log or in responses, whatever fails (canary)', async t => {
   const canary = `Canary-${randomBytes(9).toString('hex')}`
   const other = `Other-Canary-${randomBytes(9).toString('hex')}`
@@ -91,7 +85,7 @@ test('each request has one line in the log with the id that its answer carries',
   assert.equal(new Set(ids).size, asked.length)
   // On a loaded machine a request may be slow, which is another line.
   const found = (): Line[] =>
-    linesOf(service.output()).filter(({ requestId, msg }) => ids.includes(requestId ?? '') && msg !== 'slow request')
+    service.log<Line>().filter(({ requestId, msg }) => ids.includes(requestId ?? '') && msg !== 'slow request')
   await eventually('its line comes', () => found().length >= asked.length)
   // Several threads write to the log, so the order of their lines is open.
   assert.equal(found().length, ids.length)
@@ -106,11 +100,11 @@ test('each request has one line in the log with the id that its answer carries',
 
 test('a line break in an address makes no second line in the log', async t => {
   const service = await startProcess(t)
-  const before = linesOf(service.output()).length
+  const before = service.log<Line>().length
   const forged = '%0A{"level":"info","msg":"forged"}'
   await ask(`${service.base}auth/${forged}`, { headers: { 'user-agent': 'x"}\\n{"msg":"forged"}' } })
-  await eventually('its line comes', () => linesOf(service.output()).length > before)
-  assert.ok(linesOf(service.output()).every(({ msg }) => msg !== 'forged'))
+  await eventually('its line comes', () => service.log<Line>().length > before)
+  assert.ok(service.log<Line>().every(({ msg }) => msg !== 'forged'))
 })
 
 test('a restart ends every login and keeps users, passwords and contents (I2.1, I3.1)', async t => {
@@ -143,8 +137,8 @@ test('a download that the client ends early is in the log, once', async t => {
   const download = await sendRaw(service.base, [`GET /${path} HTTP/1.1`, `Cookie: auth_token=${admin.cookie}`])
   await download.until(/^HTTP\/1\.1 200 /)
   download.socket.destroy()
-  const downloads = (): Line[] =>
-    linesOf(service.output()).filter(({ method, path: asked }) => method === 'GET' && asked === `/${path}`)
+  const downloads = () =>
+    service.log<Line>().filter(({ method, path: asked }) => method === 'GET' && asked === `/${path}`)
   await eventually('the download is logged', () => downloads().length > 0)
   assert.equal((await admin.ask(path, { method: 'GET', headers: { range: 'bytes=0-9' } })).status, 206)
   await eventually('the second one is logged', () => downloads().some(({ status }) => status === 206))

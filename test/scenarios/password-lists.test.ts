@@ -138,7 +138,7 @@ test('adminpw wins over the stored password as long as it is set, also after tha
 test('adminpw is warned about at start and is never written: not to the store, not to the log (D5.6)', async t => {
   const override = 'adminpw-canary-4711'
   const service = await startProcess(t, { settings: { 'service.auth.adminpw': override } })
-  assert.match(service.output(), /service\.auth\.adminpw/)
+  await service.prints(/service\.auth\.adminpw/)
   assert.equal((await service.visitor().signIn('admin', override)).status, 200)
   const stored = await storedPassword(await openStore(t, service), '_admin')
   await service.stop()

@@ -13,7 +13,6 @@ import { startReloadable } from '../support/settings-file.ts'
 import { linkOf, startSmtpServer } from '../support/smtp-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { putFile } from '../support/uploads.ts'
-import { eventually } from '../support/waiting.ts'
 
 test('SIGHUP puts the log level, lists of users and secrets in force, and names what it has applied', async t => {
   const service = await startReloadable(t, { 'service.log.level': 'info' })
@@ -70,7 +69,7 @@ test('settings that need a restart are named, and the others are applied', async
     'service.auth.oidc.idp.one.client-id': 'stowage',
   }
   await service.reload({ ...oidc, 'service.auth.password': 'off' })
-  assert.match(service.output(), /no user can sign in: passwords, SAML, OpenID Connect and CAS are off/)
+  await service.prints(/no user can sign in: passwords, SAML, OpenID Connect and CAS are off/)
   // They are named again as long as they differ.
   assert.deepEqual((await service.reload({ 'service.trash.days': '7' }))[0]?.settings, ['service.trash.days'])
 })
@@ -195,7 +194,7 @@ test('mails go on with the new password of the mail server', async t => {
     assert.equal((await service.visitor().post('auth/pwreset', { email: 'bob@example.org' })).status, 202)
   }
   await request()
-  await eventually('the mail is refused', () => service.output().includes('a mail could not be sent'))
+  await service.prints(/a mail could not be sent/)
   await service.reload({ ...settings, 'service.smtp.password': user.password })
   await request()
   assert.ok(linkOf(await smtp.take('bob@example.org')).token)

@@ -28,12 +28,7 @@ interface Line {
   readonly signal?: string
 }
 
-const linesOf = (service: Process): Line[] =>
-  service
-    .output()
-    .split('\n')
-    .filter(text => text.startsWith('{'))
-    .map(text => JSON.parse(text) as Line)
+const linesOf = (service: Process): readonly Line[] => service.log()
 
 /** The line in the log of the request for this path. */
 const lineOf = async (service: Process, path: string): Promise<Line> =>
@@ -331,6 +326,7 @@ test('a collector that is down or does not answer disturbs no request, is logged
     assert.equal((await visitor.get('auth/user')).status, 200)
     return attempts('/v1/traces') > 3 && attempts('/v1/metrics') > 3
   })
+  await eventually('both failures are in the log', () => failures(service).length >= 2)
   assert.deepEqual(failures(service), ['metrics', 'traces'])
   collector.misbehave = undefined
   await visitor.get('auth/user')
@@ -371,6 +367,7 @@ test('a variable that cannot be followed is named in the log, and the service st
   })
   await service.visitor().get('auth/user')
   await serverSpan(collector, '/auth/user')
+  assert.equal(await service.stop(), 0)
   const warnings = linesOf(service)
     .filter(({ level }) => level === 'warn')
     .map(({ msg }) => msg)

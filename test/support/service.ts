@@ -11,6 +11,7 @@ import { OwnHasher } from './hashes.ts'
 import { Visitor } from './http-client.ts'
 import { copyTables, storeSettings } from './store.ts'
 import { temporaryFolder } from './temporary-folder.ts'
+import { eventually } from './waiting.ts'
 import type { RuntimeEnvironment } from '../../src/core/machine.ts'
 import { createServer } from '../../src/assembly/server.ts'
 import { letTokensAge, tokenSettings } from './token-store.ts'
@@ -36,8 +37,12 @@ export interface Service {
 
 export interface Process extends Service {
   readonly pid: number
-  /** Everything printed so far, standard output and log. */
+  /** The lines printed so far, standard output and log. */
   readonly output: () => string
+  /** The lines of the log so far. */
+  log<Line>(): readonly Line[]
+  /** Resolves when this has been printed: the log may arrive later than the response of the request that it is about. */
+  prints(text: RegExp): Promise<void>
   /** Sends a signal and resolves to the exit status. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
@@ -79,7 +84,7 @@ export async function startProcess(
   t.after(async () => void (await stop('SIGKILL')))
 
   let output = ''
-  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  createInterface(child.stderr).on('line', line => (output += `${line}\n`))
   const base = await new Promise<string>((resolve, reject) => {
     createInterface(child.stdout).on('line', line => {
       output += `${line}\n`
@@ -89,7 +94,18 @@ export async function startProcess(
     child.once('close', () => reject(new Error(`the service did not start:\n${output}`)))
   })
   assert.ok(child.pid !== undefined)
-  return { ...serviceAt(base, data), pid: child.pid, output: () => output, stop }
+  return {
+    ...serviceAt(base, data),
+    pid: child.pid,
+    output: () => output,
+    log: <Line>() =>
+      output
+        .split('\n')
+        .filter(line => line.startsWith('{'))
+        .map(line => JSON.parse(line) as Line),
+    prints: text => eventually(`${text} is printed`, () => text.test(output)),
+    stop,
+  }
 }
 
 export interface InProcess extends Service {

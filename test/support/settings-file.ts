@@ -39,12 +39,7 @@ export async function startReloadable(
     )
   await write(settings)
   const service = await startProcess(t, { ...start, env: { ...start.env, SERVICE_CONFIG: file } })
-  const lines = (): ReloadLine[] =>
-    service
-      .output()
-      .split('\n')
-      .filter(text => text.startsWith('{'))
-      .map(text => JSON.parse(text) as ReloadLine)
+  const lines = () => service.log<ReloadLine>()
   const reload = async (next: Settings): Promise<readonly ReloadLine[]> => {
     const before = lines().length
     const since = (): ReloadLine[] => lines().slice(before)

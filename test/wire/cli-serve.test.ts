@@ -92,14 +92,14 @@ test('without a password admin cannot sign in, and the start prints how to set o
   const service = await startProcess(t, { env: { SERVICE_ADMIN_PASSWORD: '' } })
   for (const password of ['admin', ADMIN_PASSWORD])
     assert.equal((await service.visitor().signIn('admin', password)).status, 401)
-  await eventually('it is said', () => service.output().includes('admin has no password yet'))
+  await service.prints(/admin has no password yet/)
 })
 
 test('adminpw wins while it is set, obeys no rules, and is forgotten afterwards (D5.6)', async t => {
   const first = await startProcess(t, { settings: { 'service.auth.adminpw': 'adminadmin' } })
   assert.equal((await first.visitor().signIn('admin', 'adminadmin')).status, 200)
   assert.equal((await first.visitor().signIn('admin', ADMIN_PASSWORD)).status, 401)
-  await eventually('it is warned about', () => first.output().includes('service.auth.adminpw'))
+  await first.prints(/service\.auth\.adminpw/)
   assert.ok(!first.output().includes('adminadmin'))
   assert.equal(await first.stop(), 0)
   const second = await startProcess(t, { folder: first.folder })

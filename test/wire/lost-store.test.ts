@@ -61,7 +61,7 @@ test('a service that starts on a lost folder says so, removes no backup, and a r
   assert.match(doctor.stdout, new RegExp(`^problem: backups: .*There is no store .*${good}`, 'm'))
 
   const service = await startProcess(t, { folder: lost, settings })
-  assert.match(service.output(), new RegExp(`a new store was made.*${good}`))
+  await service.prints(new RegExp(`a new store was made.*${good}`))
   await moreBackups(target, 3)
   assert.equal(await metric(service, 'backup_failed'), 1)
   const findings = (await (await service.admin()).get('management/findings')).text

@@ -107,7 +107,7 @@ test('a proof that finds something wrong is told, and no older backup goes (D20.
       `"problem","text":"backups: the last proof found something wrong\\. The manifest ${target}/generations/ab/${key} is damaged`,
     ),
   )
-  assert.ok(service.output().includes(`"problem":"The manifest ${target}/generations/ab/${key} is damaged."`))
+  await service.prints(new RegExp(`"problem":"The manifest ${target}/generations/ab/${key} is damaged\\."`))
   const lines = await listed(target, ...(await place(folder)))
   const remark = `; its last proof found something wrong: The manifest ${target}/generations/ab/${key} is damaged`
   assert.ok(
@@ -125,10 +125,7 @@ test('an encrypted backup gives nothing away, is verified without the secret key
   await eventually('a backup', async () => (await timesIn(target)).length > 0)
   await eventually('a proof', async () => (await metric(service, 'backup_proven_timestamp_seconds')) > 0)
   assert.equal(await metric(service, 'backup_restore_duration_seconds'), 0)
-  assert.match(
-    service.output(),
-    /"note":"The backup was read .* not restored: it is encrypted, and the service has no key/,
-  )
+  await service.prints(/"note":"The backup was read .* not restored: it is encrypted, and the service has no key/)
   await service.stop()
   assert.match((await listed(target))[0] ?? '', /, encrypted,/)
   const files = (await readdir(target, { recursive: true, withFileTypes: true })).filter(file => file.isFile())
@@ -189,7 +186,7 @@ test('a bucket that cannot be reached, or refuses what is written, is a clear pr
     const own = { 'service.backup.s3.endpoint': endpoint }
     const keys = { 'service.backup.s3.access-key': 'key', 'service.backup.s3.secret-key': 'secret' }
     const service = await startProcess(t, { folder, settings: { ...everySecond('s3://bucket/kept'), ...own, ...keys } })
-    await eventually('the attempt has failed', () => /a scheduled backup had a problem/.test(service.output()))
+    await service.prints(/a scheduled backup had a problem/)
     await service.stop()
     return service.output()
   }
@@ -229,7 +226,7 @@ test('a target that fails is told by mail, metric, page and log, leaves no half 
   assert.equal(await metric(service, 'backup_age_seconds'), Number.NaN, '+Inf')
   const findings = (await (await service.admin()).get('management/findings')).text
   assert.match(findings, /"problem","text":"backups: the last one failed\. /)
-  assert.match(service.output(), /a backup failed/)
+  await service.prints(/a backup failed/)
   assert.deepEqual(await listed(target).catch(() => []), [])
   await freeDisk(disk)
   await eventually('a backup once there is space', async () => (await metric(service, 'backup_failed')) === 0)
@@ -263,7 +260,7 @@ test('files of the store that are lost make a problem, but the rest is backed up
   const target = join(await temporaryFolder(), 'backups')
   const service = await startProcess(t, { folder, settings: once(target) })
   await eventually('it ends', async () => (await metric(service, 'backup_failed')) === 1)
-  assert.match(service.output(), /made without one file whose bytes the store has lost/)
+  await service.prints(/made without one file whose bytes the store has lost/)
   assert.match((await listed(target))[0] ?? '', /4 files/)
 })
 
@@ -281,9 +278,7 @@ test('bytes of an earlier backup that are damaged are written again, and that is
     if (!bytes.subarray(0, 1).equals(Buffer.from('{'))) await writeFile(path, Buffer.alloc(bytes.length))
   }
   const again = await startProcess(t, { folder, settings: everySecond(target) })
-  await eventually('the problem is told', async () =>
-    /but \d+ files of earlier backups were damaged in .* Check this disk or bucket\./.test(again.output()),
-  )
+  await again.prints(/but \d+ files of earlier backups were damaged in .* Check this disk or bucket\./)
 })
 
 test('a schedule without a place, a place in the data folder and a key that is none are refused', async () => {

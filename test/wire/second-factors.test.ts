@@ -8,7 +8,6 @@ import { stowage } from '../support/cli.ts'
 import { enrol, signInWith } from '../support/second-factors.ts'
 import { newUser, startProcess } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { eventually } from '../support/waiting.ts'
 
 test('the key that the service has made in its data folder is in a backup, unless left out, and in a migrated store', async t => {
   const service = await startProcess(t, {})
@@ -80,9 +79,7 @@ test('a backup has the second factors and not a key that the settings name; the 
   assert.match((await doctor()).stdout, /problem: second factors: the key file .*factors\.key is missing/)
   await service.stop()
   const without = await startProcess(t, { folder: service.folder, settings })
-  await eventually('the log names the lost key', async () =>
-    /"level":"error".*the key file .*factors\.key is missing/.test(without.output()),
-  )
+  await without.prints(/"level":"error".*the key file .*factors\.key is missing/)
   await without.stop()
   assert.ok(!(await doctor()).stdout.includes(key.trim()))
   await rename(`${keyFile}.gone`, keyFile)

@@ -113,6 +113,8 @@ test('a signal takes a task out of the queue, and what has begun goes on within 
 
 test('while one caller has work that never ends, another is answered (D15.4)', async () => {
   const pool = poolOf({ threads: 2, timeout: 3000, limits: { concurrencyOfOne: 1 } })
+  // Starts both threads, which may take longer than a task.
+  await Promise.all(['a', 'b'].map(of => pool.run('answer', { of })))
   const endless = [1, 2].map(() => assert.rejects(pool.run('loop', { of: 'a' }), TaskLimitExceeded))
   assert.equal(await pool.run('answer', { of: 'b' }), 'done')
   assert.deepEqual(pool.load, { running: 1, waiting: 1 })
