@@ -2,15 +2,24 @@ import type { Caller } from '../accounts/caller.ts'
 import { findGroup, membersOf } from '../accounts/groups.ts'
 import { findUser, GUEST, USERS } from '../accounts/users.ts'
 import { InvalidInput } from '../base/errors.ts'
-import { type EntryKey, principalIn } from '../model/addresses.ts'
-import { type Acl, addsToContext, adds, type EntryHead, followsFolder, isOwnAcl, isPrincipal } from '../model/entry.ts'
+import { type EntryKey, principalIn, resourceUri } from '../model/addresses.ts'
+import {
+  type Acl,
+  adds,
+  addsToContext,
+  decidesAlone,
+  type EntryHead,
+  followsFolder,
+  isOwnAcl,
+  isPrincipal,
+} from '../model/entry.ts'
 import { type AccessTarget, may, requireRight } from '../model/rights.ts'
 import type { Database } from '../stores/database.ts'
 import { foldersInside } from './access-scopes.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { displayName } from './file-description.ts'
 import { personalDataOf } from './provisioning.ts'
-import { requireList } from './creation-place.ts'
+import { inheritedAcl, placeFor, requireList } from './creation-place.ts'
 
 /** A user or group as people call it. */
 export interface NamedPrincipal {
@@ -51,6 +60,23 @@ export interface AccessChange {
   readonly gaining: People
 }
 
+/** A move that has not been made. */
+interface PreviewedMove {
+  /** Ids, in one context. */
+  readonly entries: readonly string[]
+  /** Id of a list; `undefined` for a move out of all lists. */
+  readonly list: string | undefined
+  /** Id or name of the context that the entries move to; `undefined` for their own. */
+  readonly to: string | undefined
+}
+
+interface Destination {
+  /** The folders above the entries there, the nearest first. */
+  readonly above: EntryHead['folders']
+  /** An entry with the access list that it has there. */
+  readonly arrived: (target: AccessTarget) => AccessTarget
+}
+
 /** Entries of one preview. */
 export const MAX_PREVIEWED = 100
 
@@ -89,32 +115,46 @@ export class AccessReads {
   }
 
   /**
-   * How many people could no longer read some entries of a context, or could read them, if they moved into a list of it, or out of any.
-   * @throws {Unauthenticated | Forbidden} for callers who do not administer all of them
+   * How many people could no longer read some entries of a context, or could read them, after a move.
+   * @throws {Unauthenticated | Forbidden} for callers who do not administer all of them, or may not move them there
    */
-  async afterMove(
-    caller: Caller,
-    contextKey: string,
-    { entries, list }: { readonly entries: readonly string[]; readonly list: string | undefined },
-  ): Promise<AccessChange> {
+  async afterMove(caller: Caller, contextKey: string, { entries, ...where }: PreviewedMove): Promise<AccessChange> {
     if (entries.length > MAX_PREVIEWED)
       throw new InvalidInput('invalid-query', `Name at most ${MAX_PREVIEWED} entries, not ${entries.length}.`)
-    const above = list === undefined ? [] : await this.#inside(caller, { context: contextKey, entry: list })
+    const { arrived, above } = await this.#destination(caller, contextKey, where)
     const [losing, gaining] = [new Set<string>(), new Set<string>()]
     for (const id of new Set(entries)) {
       const target = await this.#loader.get({ context: contextKey, entry: id })
       requireRight(caller, 'administer', target, `read who has access to the entry "${id}"`)
-      const [before, after] = [readersOf(target, target.entry.folders), readersOf(target, above)]
+      const [before, after] = [readersOf(target, target.entry.folders), readersOf(arrived(target), above)]
       if (!isForAll(after)) for (const one of before) if (!after.has(one)) losing.add(one)
       if (!isForAll(before)) for (const one of after) if (!before.has(one)) gaining.add(one)
     }
     return { losing: await this.#people(losing), gaining: await this.#people(gaining) }
   }
 
-  async #inside(caller: Caller, key: EntryKey): Promise<EntryHead['folders']> {
-    const target = await this.#loader.get(key)
+  /** What decides about the access to an entry after it has moved ({@link ListMoves}). */
+  async #destination(
+    caller: Caller,
+    from: string,
+    { list, to = from }: Omit<PreviewedMove, 'entries'>,
+  ): Promise<Destination> {
+    const { context } = await this.#loader.getContext(to)
+    if (context.id !== (await this.#loader.getContext(from)).context.id) {
+      const listUri = list === undefined ? undefined : resourceUri({ context: context.id, id: list })
+      const place = await placeFor(this.#database, caller, context.id, listUri)
+      return {
+        above: list === undefined ? [] : foldersInside(requireList(place.list)),
+        arrived: ({ entry }) => ({
+          entry: decidesAlone(entry.acl) ? entry : { ...entry, acl: inheritedAcl(caller, entry.acl, place) },
+          contextEntry: place.contextEntry,
+        }),
+      }
+    }
+    if (list === undefined) return { above: [], arrived: target => target }
+    const target = await this.#loader.get({ context: from, entry: list })
     requireRight(caller, 'writeresource', target, 'add to this list')
-    return foldersInside(requireList(target.entry))
+    return { above: foldersInside(requireList(target.entry)), arrived: target => target }
   }
 
   async #people(ids: ReadonlySet<string>): Promise<People> {

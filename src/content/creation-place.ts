@@ -7,7 +7,7 @@ import type { Queries } from '../stores/database.ts'
 import {
   type Acl,
   aclSlots,
-  adds,
+  decidesAlone,
   decidingAlone,
   type Entry,
   type EntryHead,
@@ -76,11 +76,10 @@ const passesOnAccess = (list: EntryHead): boolean => givesAccess(list) || list.f
  * creator who does not administer the list, the right to administer the new entry. The guest does not get that right: it
  * would apply to everyone.
  */
-export function inheriting(caller: Caller, entry: Entry, { contextEntry, list, mayWriteContext }: Place): Entry {
+export function inheriting(caller: Caller, entry: Entry, place: Place): Entry {
+  const { list, mayWriteContext } = place
   if (!list) return entry
-  const own = may(caller, 'administer', { entry: list, contextEntry }) || isGuest(caller)
-  const creator: Acl = own ? {} : { admin: [principalUri(caller.user.id)] }
-  const acl = passesOnAccess(list) ? inFolder(entry, creator) : copied(entry.acl, list.acl, creator)
+  const acl = inheritedAcl(caller, entry.acl, place)
   if (mayWriteContext) return { ...entry, acl }
   const origin = uri(resourceUri(list))
   return {
@@ -90,8 +89,16 @@ export function inheriting(caller: Caller, entry: Entry, { contextEntry, list, m
   }
 }
 
+/** The access list that an entry with this one has here. */
+export function inheritedAcl(caller: Caller, acl: Acl, { contextEntry, list }: Place): Acl {
+  if (!list) return acl
+  const own = may(caller, 'administer', { entry: list, contextEntry }) || isGuest(caller)
+  const creator: Acl = own ? {} : { admin: [principalUri(caller.user.id)] }
+  return passesOnAccess(list) ? inFolder(acl, creator) : copied(acl, list.acl, creator)
+}
+
 /** In a folder that gives access: a list of the entry's own decides alone unless it says otherwise, and never lets in more people than it names. */
-function inFolder({ acl }: Entry, creator: Acl): Acl {
+function inFolder(acl: Acl, creator: Acl): Acl {
   if (isOwnAcl(acl)) return unionOf(acl, creator)
   return isOwnAcl(creator) ? unionOf(creator, ofFolderOnly) : acl
 }
@@ -102,7 +109,7 @@ function inFolder({ acl }: Entry, creator: Acl): Acl {
  */
 function copied(own: Acl, ofList: Acl, creator: Acl): Acl {
   const all = unionOf(own, ofList, creator)
-  return [own, ofList].some(acl => isOwnAcl(acl) && !adds(acl)) ? decidingAlone(all) : all
+  return [own, ofList].some(decidesAlone) ? decidingAlone(all) : all
 }
 
 const unionOf = (...acls: readonly Acl[]): Acl =>

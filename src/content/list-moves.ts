@@ -8,7 +8,7 @@ import type { Amount } from '../files/quota-usage.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import { type GraphText, graphText, mapIris, parseGraph } from '../graph/graph.ts'
 import type { Queries } from '../stores/database.ts'
-import { adds, type Entry, followsFolder, holdsGraph, isList, isOwnAcl, withModification } from '../model/entry.ts'
+import { decidesAlone, type Entry, followsFolder, holdsGraph, isList, withModification } from '../model/entry.ts'
 import {
   cachedMetadataUri,
   CONTEXTS,
@@ -122,9 +122,8 @@ export class ListMoves {
     const usage = await this.#deps.ledger.transfer(tx, entry.context, place.context, await amountOf(tx, all))
     const moved = await this.#transfer(writer, all, place.context, one => {
       const renewed = withModification(one, mover.user.id, writer.now)
-      const isDecided = isOwnAcl(one.acl) && !adds(one.acl)
       const comesWithFolder = followsFolder(one.acl) && all.some(({ id }) => id === one.folders[0]?.id)
-      return isDecided || comesWithFolder ? renewed : inheriting(mover, renewed, place)
+      return decidesAlone(one.acl) || comesWithFolder ? renewed : inheriting(mover, renewed, place)
     })
     if (list) {
       await joinList(writer, list, moved, true)

@@ -188,6 +188,9 @@ export const addsToFolder = (acl: Acl): boolean => aclSlots.every(slot => acl[sl
 /** Whether the ACL of an entry adds to the access from above: from the folder, or from the context alone. */
 export const adds = (acl: Acl): boolean => addsToContext(acl) || addsToFolder(acl)
 
+/** Whether only those whom the ACL names have access: nothing comes from above. */
+export const decidesAlone = (acl: Acl): boolean => isOwnAcl(acl) && !adds(acl)
+
 /** Whether an entry with this ACL has the access that its folder gives. */
 export const followsFolder = (acl: Acl): boolean => !isOwnAcl(acl) || (addsToFolder(acl) && !addsToContext(acl))
 

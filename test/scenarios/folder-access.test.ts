@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { after } from '../support/after.ts'
 import { exportOf, importInto } from '../support/archives.ts'
 import { assertRefused, principal, readEntry, STORE } from '../support/content.ts'
-import { infoNaming, moveInto, moving, share } from '../support/folder-access.ts'
+import { infoNaming, moveInto, moving, share, shareContext } from '../support/folder-access.ts'
 import type { Visitor } from '../support/http-client.ts'
 import { idsOf as membersOf } from '../support/lists.ts'
 import { newFile, newLink, openLink } from '../support/public-links.ts'
@@ -101,14 +101,8 @@ test('folders in shared folders add people of their own, or shut out those above
   assert.deepEqual(await reads(carla.visitor, context, all), [plans, one, deep])
 })
 
-/** Dieter may read the whole context. */
-async function letRead(context: string, id: string): Promise<void> {
-  const answer = await admin.put(`_contexts/entry/${context}`, {
-    [`${service.base}_contexts/entry/${context}`]: { [`${STORE}write`]: [principal(admin, anna.id)] },
-    [service.base + context]: { [`${STORE}read`]: [principal(admin, id)] },
-  })
-  assert.equal(answer.status, 204, answer.text)
-}
+const letRead = (context: string, reader: string): Promise<void> =>
+  shareContext(admin, context, { owners: [anna.id], readers: [reader] })
 
 test('a closed folder closes what is in it to the readers of the context, and nothing that a client does by accident opens it (D11.7, D11.8)', async () => {
   const { context, plans, inner, one, deep, outside, all } = await newPlace()
@@ -284,6 +278,31 @@ test('a preview of a move counts the people who lose or get access, those in gro
   assert.deepEqual(await preview(outside, plans), { losing: nobody, gaining: { users: 0, isEverybody: true } })
   assertRefused(await carla.visitor.get(`${context}/access?entries=${one}`), 403, 'not-allowed')
   assertRefused(await anna.visitor.get(`${context}/access?entries=${one}&list=${outside}`), 400, 'unknown-list')
+})
+
+test('a preview of a move to another context counts who has access to both (D11.7)', async () => {
+  const { context, plans, one, outside } = await newPlace()
+  await share(anna.visitor, context, plans, { readers: [carla.id] })
+  const other = await newContext(admin, [anna.id])
+  const target = await newFolder(anna.visitor, other)
+  await letRead(other, dieter.id)
+  const preview = async (entries: string, list = ''): Promise<unknown> => {
+    const answer = await anna.visitor.get(`${context}/access?entries=${entries}&to=${other}${list}`)
+    assert.equal(answer.status, 200, answer.text)
+    return answer.json()
+  }
+  const [nobody, single] = [0, 1].map(users => ({ users, isEverybody: false }))
+  assert.deepEqual(await preview(one), { losing: single, gaining: single })
+  assert.deepEqual(await preview(outside), { losing: nobody, gaining: single })
+  assert.deepEqual(await preview(plans), { losing: nobody, gaining: single }, 'a folder keeps whom it names')
+  await share(anna.visitor, other, target, { readers: [carla.id], only: true })
+  assert.deepEqual(await preview(one, `&list=${target}`), { losing: nobody, gaining: nobody })
+  await share(anna.visitor, context, one, { owners: [anna.id], only: true })
+  assert.deepEqual(await preview(one, `&list=${target}`), { losing: nobody, gaining: nobody }, 'it decides alone')
+
+  const foreign = await newContext(admin)
+  assertRefused(await anna.visitor.get(`${context}/access?entries=${one}&to=${foreign}`), 403, 'not-allowed')
+  assertRefused(await anna.visitor.get(`${context}/access?entries=${one}&to=${other}&list=${one}`), 400, 'unknown-list')
 })
 
 test('a public link ends when its creator no longer owns the folder that the file is in (D25.10, D11.7)', async () => {

@@ -44,6 +44,20 @@ export async function share(visitor: Visitor, context: string, id: string, named
   assert.equal(answer.status, 204, answer.text)
 }
 
+/** Gives a context this access list. */
+export async function shareContext(
+  admin: Visitor,
+  context: string,
+  { owners = [], readers = [] }: Pick<Named, 'owners' | 'readers'>,
+): Promise<void> {
+  const terms = (ids: readonly string[]) => ids.map(id => principal(admin, id))
+  const answer = await admin.put(`_contexts/entry/${context}`, {
+    [`${admin.base}_contexts/entry/${context}`]: { [`${STORE}write`]: terms(owners) },
+    [admin.base + context]: { [`${STORE}read`]: terms(readers) },
+  })
+  assert.equal(answer.status, 204, answer.text)
+}
+
 /** The path that moves an entry into a list. */
 export const moving = ({ base }: Visitor, context: string, id: string, list: string, from = context): string =>
   `${context}/resource/${list}?removeAll&moveEntry=${base}${from}/entry/${id}`

@@ -231,7 +231,12 @@ inBrowser(
     assert.equal(await page.getByRole('button', { name: 'New', exact: true }).count(), 0)
     await page.getByRole('button', { name: 'Actions for thing.txt' }).click()
     await page.getByRole('menu').waitFor()
-    assert.deepEqual(await page.getByRole('menuitem').allInnerTexts(), ['Details', 'Download', 'Add to favourites'])
+    assert.deepEqual(await page.getByRole('menuitem').allInnerTexts(), [
+      'Details',
+      'Download',
+      'Add to favourites',
+      'Copy',
+    ])
     await page.goto(filesUrl(await newContext(admin)))
     await page.waitForSelector('text=You do not have access to the files of this space.')
     assert.equal(await page.getByText('No files yet').count(), 0)

@@ -1,13 +1,12 @@
 import { accessIn } from './access.ts'
 import { part } from './base.ts'
-import { ask } from './api.ts'
-import { type Context, contextTitle, type ListedContext, loadContext } from './contexts.ts'
+import { type Context, contextTitle, loadContext } from './contexts.ts'
 import { escape, type Item, type ItemKind, search } from './files.ts'
 import { labelsOf } from './labels.ts'
+import { loadMyContexts } from './my-contexts.ts'
 import { namesOf } from './principals.ts'
 import type { Me } from './session.ts'
 import { creatorOf, loadSharedEntries } from './shared.ts'
-import { FIRST_CONTEXTS } from '../preloads.ts'
 
 const MAX_RECENT = 6
 const MAX_SHARED = 6
@@ -47,9 +46,8 @@ export interface SharedThing {
 
 /** What others have shared with the user, and who: contexts that the user can only read, folders and files. @throws {Problem} */
 export async function loadShared(me: Me, signal: AbortSignal): Promise<readonly SharedThing[]> {
-  const path = FIRST_CONTEXTS.replace('access=write', 'access=shared')
   const [{ contexts }, { items: entries }] = await Promise.all([
-    ask<{ readonly contexts: readonly ListedContext[] }>(path, { signal }),
+    loadMyContexts('shared', 0, signal),
     loadSharedEntries(me, 0, signal),
   ])
   // Those that the user can write to are among their own spaces.

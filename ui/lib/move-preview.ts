@@ -19,25 +19,34 @@ export interface AccessChange {
 const MAX_ITEMS = 100
 
 /**
- * What a move changes for others; `undefined` for who may not know. @param folder id of the folder that the items move into; `undefined` for none
- * @throws {Problem}
+ * What a move of items of one space changes for others; `undefined` for who may not know.
+ * @param to its `folder` is `undefined` for a move out of all folders @throws {Problem}
  */
 export async function previewMove(
   items: readonly Item[],
-  { context, folder }: { readonly context: string; readonly folder: string | undefined },
+  to: { readonly context: string; readonly folder: string | undefined },
   signal?: AbortSignal,
 ): Promise<AccessChange | undefined> {
-  const moved = items.filter(item => item.isOwner && item.context === context && item.entryId !== folder)
-  if (moved.length === 0) return undefined
+  const moved = items.filter(item => item.isOwner && !isFolder(item, to))
+  const [first] = moved
+  if (!first) return undefined
   const entries = moved.slice(0, MAX_ITEMS).map(({ entryId }) => entryId)
-  const query = new URLSearchParams({ entries: entries.join(','), ...(folder === undefined ? {} : { list: folder }) })
+  const query = new URLSearchParams({
+    entries: entries.join(','),
+    ...(to.folder === undefined ? {} : { list: to.folder }),
+    ...(to.context === first.context ? {} : { to: to.context }),
+  })
   try {
-    return await ask(`${part(context)}/access?${query.toString()}`, signal ? { signal } : {})
+    return await ask(`${part(first.context)}/access?${query.toString()}`, signal ? { signal } : {})
   } catch (error) {
     if (error instanceof Problem && [403, 404].includes(error.status)) return undefined
     throw error
   }
 }
+
+/** Whether it is the folder itself. */
+const isFolder = (item: Item, to: { readonly context: string; readonly folder: string | undefined }): boolean =>
+  item.context === to.context && item.entryId === to.folder
 
 /** What is going to change, in sentences; empty where nothing does. */
 export const tellMoveChange = ({ losing, gaining }: AccessChange): string =>

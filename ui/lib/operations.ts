@@ -1,5 +1,6 @@
 import { ask, Problem } from './api.ts'
 import { part } from './base.ts'
+import type { Role } from './access.ts'
 import type { Item } from './files.ts'
 
 /** From this number of items on, the service works through them by itself. */
@@ -33,6 +34,8 @@ export interface NewOperation {
   readonly action: Action
   readonly chosen: Chosen
   readonly to?: { readonly context: string; readonly list?: string | undefined }
+  readonly share?: { readonly principal: string; readonly role: Role | 'none' }
+  readonly tags?: { readonly add: readonly string[]; readonly remove: readonly string[] }
   /** Names of items by their ids, as far as they are known. */
   readonly names?: ReadonlyMap<string, string>
   /** Called when it is over. */
@@ -52,6 +55,7 @@ const LAST_LOOK = 4000
 
 const changed = new EventTarget()
 const CHANGE = 'change'
+const OVER = 'over'
 let all: readonly Shown[] = []
 
 /** Those that are running, and those with failures that nobody has closed. */
@@ -62,32 +66,35 @@ export function onOperations(listener: () => void): () => void {
   return () => changed.removeEventListener(CHANGE, listener)
 }
 
+/** Calls the listener whenever an operation is over: lists of items may have changed. */
+export function onOperationOver(listener: () => void): () => void {
+  changed.addEventListener(OVER, listener)
+  return () => changed.removeEventListener(OVER, listener)
+}
+
 function set(next: readonly Shown[]): void {
   all = next
-  const running = all.filter(({ operation }) => operation.state === 'running')
-  sessionStorage.setItem(RUNNING, JSON.stringify(running.map(({ context, operation }) => [context, operation.id])))
+  sessionStorage.setItem(SHOWN, JSON.stringify(all.map(({ context, operation }) => [context, operation.id])))
   changed.dispatchEvent(new Event(CHANGE))
 }
 
-/** Where a tab remembers what is running, for when the page is loaded again. */
-const RUNNING = 'operations'
+/** Where a tab remembers what is shown, for when the page is loaded again. */
+const SHOWN = 'operations'
 
 const pathOf = (context: string, id: string): string => `${part(context)}/operations/${part(id)}`
 
 /** Resolves when the service has begun. @throws {Problem} */
-export async function beginOperation({ context, action, chosen, to, names, onOver }: NewOperation): Promise<void> {
-  const operation = await ask<Operation>(`${part(context)}/operations`, {
-    method: 'POST',
-    json: { action, ...chosen, ...(to ? { to } : {}) },
-  })
+export async function beginOperation({ context, chosen, names, onOver, ...work }: NewOperation): Promise<void> {
+  const json = { ...work, ...chosen }
+  const operation = await ask<Operation>(`${part(context)}/operations`, { method: 'POST', json })
   show({ context, operation, names: names ?? new Map() }, onOver)
 }
 
-/** What this tab has begun before it was loaded again. */
+/** What this tab has shown before it was loaded again. */
 export function findOperations(): void {
   let known: ReadonlyArray<readonly [string, string]> = []
   try {
-    known = JSON.parse(sessionStorage.getItem(RUNNING) ?? '[]') as typeof known
+    known = JSON.parse(sessionStorage.getItem(SHOWN) ?? '[]') as typeof known
   } catch {
     // Nothing is remembered.
   }
@@ -122,7 +129,9 @@ async function follow({ context, operation: { id } }: Shown, onOver: NewOperatio
     set(all.map(shown => (shown.operation.id === id ? { ...shown, operation } : shown)))
     if (operation.state === 'running') continue
     if (operation.failed === 0 && operation.state !== 'ended') closeOperation(id)
-    return onOver?.(operation)
+    onOver?.(operation)
+    changed.dispatchEvent(new Event(OVER))
+    return
   }
 }
 

@@ -5,32 +5,19 @@ import { Icon } from '../components/icon.tsx'
 import { Name } from '../components/name.tsx'
 import { Await, Card } from '../components/page.tsx'
 import { QuotaBar } from '../components/quota-bar.tsx'
-import { ask } from '../lib/api.ts'
 import { part } from '../lib/base.ts'
 import { contextTitle, type ListedContext } from '../lib/contexts.ts'
 import { number } from '../lib/format.ts'
 import { t } from '../lib/language.ts'
 import { useLoaded } from '../lib/load.ts'
+import { loadMyContexts, type MyAccess } from '../lib/my-contexts.ts'
 import { Link } from '../lib/router.tsx'
 import { useSession } from '../lib/session.ts'
-import { FIRST_CONTEXTS } from '../preloads.ts'
 import { Files } from './files/lazy.ts'
-
-interface Portion {
-  readonly contexts: readonly ListedContext[]
-  readonly results: number
-}
-
-type Access = 'write' | 'shared'
-
-function loadContexts(access: Access, offset: number, signal?: AbortSignal): Promise<Portion> {
-  const path = FIRST_CONTEXTS.replace('access=write', `access=${access}`).replace('offset=0', `offset=${offset}`)
-  return ask<Portion>(path, signal ? { signal } : {})
-}
 
 interface ContextsProps {
   readonly title: string
-  readonly access: Access
+  readonly access: MyAccess
   readonly none: ComponentChildren
   /** Shown below the card from the moment that the contexts are there, so that they move nothing. */
   readonly after?: ComponentChildren
@@ -41,7 +28,7 @@ interface ContextsProps {
 /** Contexts that the user has access to, and how full they are. */
 export function Contexts({ title, access, none, after, about }: ContextsProps) {
   const { me } = useSession()
-  const [loaded, again] = useLoaded(signal => loadContexts(access, 0, signal), [access])
+  const [loaded, again] = useLoaded(signal => loadMyContexts(access, 0, signal), [access])
   const [more, setMore] = useState<readonly ListedContext[]>([])
   return (
     <>
@@ -61,7 +48,7 @@ export function Contexts({ title, access, none, after, about }: ContextsProps) {
           {({ contexts, results }) => {
             const shown = [...contexts, ...more]
             const showMore = async (): Promise<void> => {
-              const portion = await loadContexts(access, shown.length)
+              const portion = await loadMyContexts(access, shown.length)
               setMore([...more, ...portion.contexts])
             }
             return (

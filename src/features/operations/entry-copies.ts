@@ -10,7 +10,7 @@ import { findFile } from '../../files/file-records.ts'
 import type { FileRecord } from '../../files/file-records.ts'
 import type { Files } from '../../files/files.ts'
 import { type EntryAddress, principalUri, resourceUri } from '../../model/addresses.ts'
-import { type Acl, adds, type Entry, givingAccess, holdsFile, isList, isOwnAcl, payingUser } from '../../model/entry.ts'
+import { type Acl, decidesAlone, type Entry, givingAccess, holdsFile, isList, payingUser } from '../../model/entry.ts'
 import { type AccessCheck, requireRight } from '../../model/rights.ts'
 import type { Database } from '../../stores/database.ts'
 import type { Destination } from './operation.ts'
@@ -81,8 +81,7 @@ export class EntryCopies {
     const made = { created: now, modified: now, creator: by, contributors: [by], acl: {}, folders: [] }
     const copied = { ...renamed, ...address, ...made }
     // Nobody has asked to open a closed entry to the readers of another place.
-    const isClosed = isOwnAcl(entry.acl) && !adds(entry.acl)
-    const copy = isClosed ? { ...copied, acl: onlyFor(by, copied) } : inheriting(caller, copied, place)
+    const copy = decidesAlone(entry.acl) ? { ...copied, acl: onlyFor(by, copied) } : inheriting(caller, copied, place)
     await writer.insert(copy)
     if (list) {
       await joinList(writer, list, copy, true)

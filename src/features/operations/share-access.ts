@@ -7,6 +7,7 @@ import {
   addsToContext,
   addsToFolder,
   aclSlots,
+  decidesAlone,
   type EntryHead,
   givesAccess,
   givingAccess,
@@ -33,8 +34,7 @@ export function sharedAcl(entry: EntryHead, { principal, role }: Share): Acl {
   const { acl } = entry
   const iri = principalUri(principal)
   if (role === 'none') return without(entry, iri)
-  const decidesAlone = isOwnAcl(acl) && !adds(acl)
-  const base = decidesAlone || addsToContext(acl) || addsToFolder(acl) ? acl : ofFolderOnly
+  const base = decidesAlone(acl) || addsToContext(acl) || addsToFolder(acl) ? acl : ofFolderOnly
   const given = withPrincipal(base, slotsOf[role], iri)
   return isList(entry) && !givesAccess({ ...entry, acl: given }) ? givingAccess(given) : given
 }

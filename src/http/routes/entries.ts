@@ -149,18 +149,26 @@ export const entryRoutes = [
     method: 'GET',
     url: '/:context/access',
     chapter,
-    summary: 'Read how many people would lose or get access if entries moved into a list, or out of their lists.',
-    access: 'users who administer all of the entries, and can write to the list',
+    summary:
+      'Read how many people would lose or get access if entries moved into a list, out of their lists, or to another context.',
+    access: 'users who administer all of the entries, and can write to the list or the other context',
     query: {
       entries: requiredText(`IDs of entries, separated by commas, at most ${MAX_PREVIEWED}.`, { example: 'one' }),
-      list: textParameter('ID of a list of the context. Leave it out for a move out of all lists.'),
+      list: textParameter(
+        'ID of a list of the context that the entries move to. Leave it out for a move out of all lists.',
+      ),
+      to: textParameter('ID of the context that the entries move to. Leave it out for their own.'),
     },
     answers: {
       200: json('The number of users, including members of groups.', object({ losing: People, gaining: People })),
     },
     refusals: { 400: ['invalid-query', 'unknown-list'], 401: [], 403: [], 404: [] },
     handle: async ({ accessReads }: Services, { caller, params, query }) =>
-      await accessReads.afterMove(caller, params.context, { entries: query.entries.split(','), list: query.list }),
+      await accessReads.afterMove(caller, params.context, {
+        entries: query.entries.split(','),
+        list: query.list,
+        to: query.to,
+      }),
   }),
   route({
     id: 'listActivity',

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ProblemNotice } from '../../components/page.tsx'
 import { keyOf } from '../../lib/everything.ts'
 import { useFavourites } from '../../lib/favourites.ts'
@@ -7,6 +7,7 @@ import type { Item, Listing, SortColumn } from '../../lib/files.ts'
 import { type Items, useChange, useItems } from '../../lib/items.ts'
 import { t } from '../../lib/language.ts'
 import { lazy } from '../../lib/lazy.tsx'
+import { onOperationOver } from '../../lib/operations.ts'
 import { keptScroll } from '../../lib/router.tsx'
 import { checkSession, useSession } from '../../lib/session.ts'
 import type { Target } from '../../lib/uploads.ts'
@@ -84,6 +85,12 @@ export function FileList(props: FileListProps) {
   useLayoutEffect(() => items.need(first, last), [first, last, results])
   useChange(round, items.reload)
   useScrollBack(results)
+  useEffect(() =>
+    onOperationOver(() => {
+      items.reload()
+      onChanged()
+    }),
+  )
   const changed = (): void => {
     selection.clear()
     setSelecting(false)
@@ -93,7 +100,7 @@ export function FileList(props: FileListProps) {
   const act = (kind: Action['kind'], items: readonly Item[], chosen?: Action['chosen']): void => {
     const [item] = items
     if (item && kind === 'details') onOpen(item)
-    else if (item && kind === 'share') onOpen(item, 'access')
+    else if (item && kind === 'share' && items.length === 1) onOpen(item, 'access')
     else if (item) setAction({ kind, items, chosen })
   }
   const favourites = useFavourites(me)

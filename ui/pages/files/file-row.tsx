@@ -195,6 +195,7 @@ function menuOf(item: Item, { isFound, favourites, onAction }: MenuOptions): Men
     ...(isOwner ? [{ text: t('share'), onPick: pick('share') }] : []),
     ...(canRename ? [{ text: t('rename'), onPick: pick('rename') }] : []),
     ...(canWrite ? [{ text: t('move'), onPick: pick('move') }] : []),
+    { text: t('copy'), onPick: pick('copy') },
     ...(canWrite && kind === 'file' ? [{ text: t('replaceFile'), onPick: pick('replace') }] : []),
     ...(isOwner ? [{ text: t('delete'), onPick: pick('delete'), isDangerous: true }] : []),
   ]

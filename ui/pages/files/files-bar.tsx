@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { Icon } from '../../components/icon.tsx'
+import { Menu, type MenuItem } from '../../components/menu.tsx'
 import { tellFailure } from '../../components/toast.tsx'
 import type { Item } from '../../lib/files.ts'
 import { number } from '../../lib/format.ts'
@@ -103,7 +104,7 @@ interface SelectionLineProps {
 /** What one can do with all selected items. */
 function SelectionLine({ selection, results, onAction, onClose }: SelectionLineProps) {
   const { count, known } = selection
-  const pick = (kind: Action['kind']) => async (): Promise<void> => {
+  const act = async (kind: Action['kind']): Promise<void> => {
     const { chosen } = selection
     try {
       // Of more items than can be loaded, those that are known stand for all.
@@ -113,9 +114,22 @@ function SelectionLine({ selection, results, onAction, onClose }: SelectionLineP
       tellFailure(error)
     }
   }
+  const pick = (kind: Action['kind']) => () => void act(kind)
   const every = (may: (item: Item) => boolean): boolean => count > 0 && known.every(may)
   const [first] = known
   const areTogether = known.every(({ context }) => context === first?.context)
+  const zip =
+    first && areTogether && count === known.length && count <= MAX_ZIP
+      ? zipAddress(
+          first.context,
+          known.map(({ entryId }) => entryId),
+        )
+      : undefined
+  // On a phone these are in a menu.
+  const further: readonly MenuItem[] = [
+    ...(first && areTogether ? [{ text: t('copy'), onPick: pick('copy') }] : []),
+    ...(zip === undefined ? [] : [{ text: t('downloadZip'), download: zip }]),
+  ]
   return (
     <div class="strip selection" role="region" aria-label={t('selection')}>
       <strong role="status">{t('selected', { count: number(count) })}</strong>
@@ -124,22 +138,26 @@ function SelectionLine({ selection, results, onAction, onClose }: SelectionLineP
           {t('move')}
         </Button>
       )}
-      {first && areTogether && count === known.length && count <= MAX_ZIP && (
-        <a
-          class="button quiet small"
-          href={zipAddress(
-            first.context,
-            known.map(({ entryId }) => entryId),
-          )}
-          download
-        >
-          {t('downloadZip')}
-        </a>
+      {further.map(({ text, onPick, download }) =>
+        download === undefined ? (
+          <button key={text} type="button" class="button quiet small further" onClick={onPick}>
+            {text}
+          </button>
+        ) : (
+          <a key={text} class="button quiet small further" href={download} download>
+            {text}
+          </a>
+        ),
       )}
       {every(({ isOwner }) => isOwner) && (
         <Button kind="quiet danger" size="small" onPress={pick('delete')}>
           {t('delete')}
         </Button>
+      )}
+      {further.length > 0 && (
+        <div class="further-menu">
+          <Menu label={t('moreActions')} items={further} />
+        </div>
       )}
       {count < results && (
         <Button kind="quiet" size="small" onPress={selection.all}>

@@ -1,8 +1,16 @@
 import { tellFailure, tellProgress } from '../../components/toast.tsx'
+import type { Item } from '../../lib/files.ts'
 import { number } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { forMany } from '../../lib/many.ts'
-import { beginOperation, type Chosen, MANY, type NewOperation, type Operation } from '../../lib/operations.ts'
+import {
+  beginOperation,
+  byContext,
+  type Chosen,
+  MANY,
+  type NewOperation,
+  type Operation,
+} from '../../lib/operations.ts'
 import { visible } from '../../lib/text.ts'
 import type { MessageKey } from '../../messages/en.ts'
 
@@ -38,6 +46,15 @@ export async function workThrough<T>(
 /** Items that a query finds, with their number. */
 export type ChosenItems = Chosen & { readonly count: number }
 
+/** What an action is for. */
+export interface Picked {
+  readonly items: readonly Item[]
+  /** There are more items than those: the service finds them. */
+  readonly chosen?: ChosenItems | undefined
+}
+
+export const countOf = ({ items, chosen }: Picked): number => chosen?.count ?? items.length
+
 /** Whether there are {@link MANY} items or more, which the service works through by itself. */
 export const areMany = (items: readonly unknown[]): boolean => items.length >= MANY
 
@@ -50,6 +67,19 @@ export async function begin(operation: NewOperation): Promise<boolean> {
     tellFailure(error)
     return false
   }
+}
+
+/** Lets the service work through items, with one operation for each space. Resolves to whether it has begun; a refusal is told. */
+export async function beginFor(
+  { items, chosen }: Picked,
+  work: Omit<NewOperation, 'context' | 'chosen' | 'names'>,
+): Promise<boolean> {
+  let hasBegun = false
+  for (const [context, some] of byContext(items)) {
+    const { count: _count, ...found } = chosen ?? { count: 0, entries: some.map(({ entryId }) => entryId) }
+    if (await begin({ ...work, context, chosen: found, names: namesOf(some) })) hasBegun = true
+  }
+  return hasBegun
 }
 
 /** Names of items by their ids. */

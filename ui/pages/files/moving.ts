@@ -1,10 +1,12 @@
 import { tell, tellFailure, undoBy } from '../../components/toast.tsx'
-import { folderOf, type Item, moveInto, takeOut } from '../../lib/files.ts'
+import { folderOf, folderPath, type Item, moveInto, takeOut } from '../../lib/files.ts'
 import { number } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { type AccessChange, previewMove, tellMovedChange } from '../../lib/move-preview.ts'
+import { navigate } from '../../lib/router.tsx'
+import { visible } from '../../lib/text.ts'
 import type { Target } from '../../lib/uploads.ts'
-import { areMany, begin, changedBy, type ChosenItems, namesOf, tellItems, workThrough } from './many-items.ts'
+import { areMany, begin, beginFor, changedBy, namesOf, type Picked, tellItems, workThrough } from './many-items.ts'
 
 /**
  * The items that are being dragged within the page. Kept here, because the browser's data transfer carries
@@ -93,20 +95,41 @@ async function moveMany(
 }
 
 /** The service moves what a query finds. Resolves when it has begun. */
-export const moveChosen = (
-  { count: _count, ...chosen }: ChosenItems,
-  { context, folder }: Target,
-  onMoved: () => void,
-): Promise<boolean> => {
-  const isInto = 'query' in chosen && folder !== undefined
-  return begin({
-    context,
+export const moveChosen = (picked: Picked, to: Target, onMoved: () => void): Promise<boolean> =>
+  beginFor(withoutTarget(picked, to), {
     action: 'move',
-    chosen: isInto ? { ...chosen, except: [...chosen.except, folder] } : chosen,
-    to: { context, list: folder },
+    to: { context: to.context, list: to.folder },
     onOver: ({ done }) => {
       if (done > 0) tell(t('moved', { count: number(done) }))
       onMoved()
+    },
+  })
+
+/** The folder that the items go to is left out of what a query finds. */
+function withoutTarget({ items, chosen }: Picked, { context, folder }: Target): Picked {
+  const isFound = chosen !== undefined && 'query' in chosen && folder !== undefined && items[0]?.context === context
+  return { items, chosen: isFound ? { ...chosen, except: [...chosen.except, folder] } : chosen }
+}
+
+/** Where items go, and how people call it. */
+export interface Destination extends Target {
+  readonly name: string
+}
+
+/** The service copies items, or moves them into another space. The message at the end leads there. Resolves to whether it has begun. */
+export async function sendTo(action: 'copy' | 'move', picked: Picked, to: Destination): Promise<boolean> {
+  // Whom it concerns is known only before. A move need not wait for it if it fails.
+  const change = action === 'move' ? await previewMove(picked.items, to).catch(() => undefined) : undefined
+  return await beginFor(withoutTarget(picked, to), {
+    action,
+    to: { context: to.context, list: to.folder },
+    onOver: ({ done }) => {
+      if (done === 0) return
+      const text = t(action === 'copy' ? 'copiedTo' : 'movedTo', { count: number(done), name: visible(to.name) })
+      tell([text, change ? tellMovedChange(change) : ''].join(' ').trim(), {
+        text: t('open'),
+        work: () => navigate(folderPath(to)),
+      })
     },
   })
 }

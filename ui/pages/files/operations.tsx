@@ -1,30 +1,15 @@
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Bar } from '../../components/bar.tsx'
 import { Button } from '../../components/button.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Name } from '../../components/name.tsx'
 import { tellFailure } from '../../components/toast.tsx'
 import { number } from '../../lib/format.ts'
+import { labelsOf } from '../../lib/labels.ts'
 import { findMessage, t } from '../../lib/language.ts'
-import {
-  type Action,
-  cancelOperation,
-  closeOperation,
-  findOperations,
-  onOperations,
-  operations,
-  type Shown,
-} from '../../lib/operations.ts'
+import { useLoaded } from '../../lib/load.ts'
+import { type Action, cancelOperation, closeOperation, type Shown } from '../../lib/operations.ts'
 import { visible } from '../../lib/text.ts'
 import type { MessageKey } from '../../messages/en.ts'
-
-/** All operations, now and after every change. */
-export function useOperations(): readonly Shown[] {
-  const [, draw] = useState(0)
-  useLayoutEffect(() => onOperations(() => draw(number => number + 1)), [])
-  useEffect(findOperations, [])
-  return operations()
-}
 
 const titles: Readonly<Record<Action, MessageKey>> = {
   move: 'operationMove',
@@ -96,15 +81,20 @@ function OperationItem({ shown }: { readonly shown: Shown }) {
 const tellReason = (code: string | undefined, reason = ''): string =>
   (code === undefined ? undefined : findMessage(`problem.${code}`)) ?? (reason === '' ? t('problem.unknown') : reason)
 
-function Failures({ shown: { operation, names } }: { readonly shown: Shown }) {
+function Failures({ shown: { context, operation, names } }: { readonly shown: Shown }) {
   const { failed, failures } = operation
+  // Names are not known of what was begun before the page was loaded again.
+  const unnamed = failures.filter(({ entry }) => !names.has(entry)).map(({ entry }) => `${context}/${entry}`)
+  const [labels] = useLoaded(signal => labelsOf(unnamed, signal), [unnamed.length])
+  const nameOf = (entry: string): string =>
+    names.get(entry) ?? (labels.state === 'ready' ? labels.value.get(`${context}/${entry}`) : undefined) ?? entry
   return (
     <details>
       <summary class="error">{t('operationFailed', { count: number(failed) })}</summary>
       <ul class="small">
         {failures.map(({ entry, code, reason }) => (
           <li key={entry}>
-            <Name>{visible(names.get(entry) ?? entry)}</Name>: {tellReason(code, reason)}
+            <Name>{visible(nameOf(entry))}</Name>: {tellReason(code, reason)}
           </li>
         ))}
         {failed > failures.length && <li>{t('operationMore', { count: number(failed - failures.length) })}</li>}

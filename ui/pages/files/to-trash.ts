@@ -4,7 +4,7 @@ import { number } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { byContext } from '../../lib/operations.ts'
 import { moveToTrash, restore } from '../../lib/trash.ts'
-import { areMany, begin, changedBy, type ChosenItems, namesOf, tellItems, workThrough } from './many-items.ts'
+import { areMany, begin, beginFor, changedBy, namesOf, type Picked, tellItems, workThrough } from './many-items.ts'
 
 /** Moves files and folders to the trash without a confirmation: the message offers to undo it. */
 export async function trashItems(items: readonly Item[], onChanged: () => void): Promise<void> {
@@ -57,18 +57,11 @@ async function trashMany(items: readonly Item[], onChanged: () => void): Promise
 }
 
 /** Moves what a query finds to the trash. */
-export async function trashChosen(
-  context: string,
-  { count: _count, ...chosen }: ChosenItems,
-  onChanged: () => void,
-): Promise<void> {
-  await begin({
-    context,
+export const trashChosen = (picked: Picked, onChanged: () => void): Promise<boolean> =>
+  beginFor(picked, {
     action: 'trash',
-    chosen,
     onOver: ({ done }) => {
       if (done > 0) tell(t('trashedMany', { count: number(done) }))
       onChanged()
     },
   })
-}

@@ -8,6 +8,8 @@ import { tell, tellBad } from '../../components/toast.tsx'
 import { Problem } from '../../lib/api.ts'
 import { bytes, number, tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
+import { lazy } from '../../lib/lazy.tsx'
+import { findOperations, onOperations, operations, type Shown } from '../../lib/operations.ts'
 import { othersTitle, ownerTitle } from '../../lib/quotas.ts'
 import { useSession } from '../../lib/session.ts'
 import { visible } from '../../lib/text.ts'
@@ -27,14 +29,24 @@ import {
   uploads,
   uploadsArePaused,
 } from '../../lib/uploads.ts'
-import { OperationList, useOperations } from './operations.tsx'
 import { UnfinishedUpload } from './unfinished-upload.tsx'
+
+/** Its code is only needed while there are operations. */
+const OperationList = lazy(async () => (await import('./operations.tsx')).OperationList, { isPart: true })
 
 /** All uploads, now and after every change. */
 export function useUploads(): readonly Upload[] {
   const [, draw] = useState(0)
   useLayoutEffect(() => onUploads(() => draw(number => number + 1)), [])
   return uploads()
+}
+
+/** All operations, now and after every change. */
+export function useOperations(): readonly Shown[] {
+  const [, draw] = useState(0)
+  useLayoutEffect(() => onOperations(() => draw(number => number + 1)), [])
+  useEffect(findOperations, [])
+  return operations()
 }
 
 /** Maximum number of uploads that are listed; the others are counted. */
