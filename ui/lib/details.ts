@@ -106,8 +106,8 @@ function withField(graph: Graph, subject: string, field: string, text: string): 
   })
 }
 
-/** The tags in a text. A stored tag that has a comma itself stays whole. */
-function tagsIn(text: string, stored: readonly string[]): readonly string[] {
+/** The tags in a text, which commas separate. A stored tag that has a comma itself stays whole. */
+export function tagsIn(text: string, stored: readonly string[] = []): readonly string[] {
   const whole = stored.filter(tag => tag.includes(',') && text.includes(tag))
   const rest = whole.reduce((rest, tag) => rest.replace(tag, ''), text)
   const words = rest.split(',').map(tag => tag.trim())

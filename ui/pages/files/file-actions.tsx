@@ -7,6 +7,8 @@ import { trashChosen, trashItems } from './to-trash.ts'
 /** Their code is not needed for the list. */
 const NameDialog = lazy(async () => (await import('./name-dialog.tsx')).NameDialog, { isPart: true })
 const ChoosePlace = lazy(async () => (await import('./choose-place.tsx')).ChoosePlace, { isPart: true })
+const ShareMany = lazy(async () => (await import('./about-items.ts')).ShareMany, { isPart: true })
+const TagMany = lazy(async () => (await import('./about-items.ts')).TagMany, { isPart: true })
 const ReplaceFile = lazy(async () => (await import('./replace-file.tsx')).ReplaceFile, { isPart: true })
 
 /** Loads what somebody who is at a row may need next. */
@@ -16,7 +18,7 @@ export function prefetchActions(): void {
 
 /** The chosen action and its items. */
 export interface Action extends Picked {
-  readonly kind: 'details' | 'share' | 'rename' | 'replace' | 'move' | 'copy' | 'delete'
+  readonly kind: 'details' | 'share' | 'rename' | 'replace' | 'move' | 'copy' | 'tag' | 'delete'
 }
 
 interface FileActionsProps {
@@ -41,9 +43,12 @@ export function FileActions({ action, target, onClose, onChanged }: FileActionsP
       return <ChoosePlace kind={kind} picked={action} target={target} onClose={onClose} onChanged={onChanged} />
     case 'delete':
       return <ToTrash picked={action} onClose={onClose} onChanged={onChanged} />
-    // These open the details of the item.
-    case 'details':
+    // For a single item, its details are opened.
     case 'share':
+      return <ShareMany picked={action} onClose={onClose} onChanged={onChanged} />
+    case 'tag':
+      return <TagMany picked={action} onClose={onClose} onChanged={onChanged} />
+    case 'details':
       return null
   }
 }

@@ -21,7 +21,7 @@ import { useRowKeys } from './row-keys.ts'
 import { type Selection, useSelection } from './selecting.ts'
 
 /** Its code is not needed for the list. */
-export const ItemPanel = lazy(async () => (await import('./item-panel.tsx')).ItemPanel, { isPart: true })
+export const ItemPanel = lazy(async () => (await import('./about-items.ts')).ItemPanel, { isPart: true })
 
 function prefetch(): void {
   ItemPanel.prefetch()
@@ -100,7 +100,7 @@ export function FileList(props: FileListProps) {
   const act = (kind: Action['kind'], items: readonly Item[], chosen?: Action['chosen']): void => {
     const [item] = items
     if (item && kind === 'details') onOpen(item)
-    else if (item && kind === 'share' && items.length === 1) onOpen(item, 'access')
+    else if (item && kind === 'share' && items.length === 1 && !chosen) onOpen(item, 'access')
     else if (item) setAction({ kind, items, chosen })
   }
   const favourites = useFavourites(me)

@@ -128,6 +128,8 @@ function SelectionLine({ selection, results, onAction, onClose }: SelectionLineP
   // On a phone these are in a menu.
   const further: readonly MenuItem[] = [
     ...(first && areTogether ? [{ text: t('copy'), onPick: pick('copy') }] : []),
+    ...(every(({ isOwner }) => isOwner) ? [{ text: t('share'), onPick: pick('share') }] : []),
+    ...(every(({ canWriteMetadata }) => canWriteMetadata) ? [{ text: t('tag'), onPick: pick('tag') }] : []),
     ...(zip === undefined ? [] : [{ text: t('downloadZip'), download: zip }]),
   ]
   return (
@@ -144,8 +146,8 @@ function SelectionLine({ selection, results, onAction, onClose }: SelectionLineP
             {text}
           </button>
         ) : (
-          <a key={text} class="button quiet small further" href={download} download>
-            {text}
+          <a key={text} class="button quiet small further" href={download} aria-label={text} download>
+            {t('download')}
           </a>
         ),
       )}

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
 import { AddForm } from '../../components/add-form.tsx'
-import { Confirm } from '../../components/dialog.tsx'
 import { Area, Check } from '../../components/field.tsx'
 import { PrincipalField } from '../../components/principal-field.tsx'
 import { tellFailure } from '../../components/toast.tsx'
@@ -9,7 +8,8 @@ import { t } from '../../lib/language.ts'
 import { findPrincipal } from '../../lib/principals.ts'
 import { hasMails, MAX_MESSAGE, sendMessage } from '../../lib/share-messages.ts'
 import { visible } from '../../lib/text.ts'
-import { everybody, GUEST, RoleChoice } from './access-rows.tsx'
+import { everybody, RoleChoice } from './access-rows.tsx'
+import { usePublicQuestion } from './public-question.tsx'
 
 interface AddAccessProps {
   readonly place: Place
@@ -21,13 +21,7 @@ export function AddAccess({ place, onAdd }: AddAccessProps) {
   const [role, setRole] = useState<Role>('reader')
   const [isTold, setTold] = useState(false)
   const [text, setText] = useState('')
-  // Set while the person is asked.
-  const [answer, setAnswer] = useState<(isSure: boolean) => void>()
-  const isConfirmed = async (): Promise<boolean> => {
-    const isSure = await new Promise<boolean>(resolve => setAnswer(() => resolve))
-    setAnswer(undefined)
-    return isSure
-  }
+  const { isConfirmed, question } = usePublicQuestion()
   const inform = async (principal: string, name: string): Promise<string> => {
     const isSent = await sendMessage(place, { principal, text })
     setText('')
@@ -35,7 +29,7 @@ export function AddAccess({ place, onAdd }: AddAccessProps) {
   }
   const add = async (name: string): Promise<string | undefined> => {
     const principal = await findPrincipal(name)
-    if (principal === GUEST && !(await isConfirmed())) return undefined
+    if (!(await isConfirmed(principal))) return undefined
     await onAdd({ role, principal })
     if (!isTold || everybody.includes(principal)) return t('saved')
     // They have access from here on, whether or not the message can be sent.
@@ -61,15 +55,7 @@ export function AddAccess({ place, onAdd }: AddAccessProps) {
       >
         <RoleChoice value={role} onValue={setRole} />
       </AddForm>
-      {answer && (
-        <Confirm
-          title={t('everyoneConfirm')}
-          text={t('everyoneConfirmText')}
-          action={t('allow')}
-          onConfirm={async () => answer(true)}
-          onClose={() => answer(false)}
-        />
-      )}
+      {question}
     </>
   )
 }
