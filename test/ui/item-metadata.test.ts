@@ -131,6 +131,25 @@ inBrowser('each field of the form changes one value: other languages, values, ty
   await close()
 })
 
+inBrowser('the form offers common licences and languages; a licence is stored as its address', async b => {
+  const { entry, subject, read } = await newFile('licensed.txt')
+  const { page, complaints, close } = await newPerson(b)
+  await open(page, entry)
+  const field = page.getByLabel('Licence', { exact: true })
+  const offered = (label: string): Promise<string[]> =>
+    page
+      .getByLabel(label, { exact: true })
+      .evaluate(input => [...((input as HTMLInputElement).list?.options ?? [])].map(({ value }) => value))
+  const [licence = ''] = (await offered('Licence')).filter(value => value.includes('/by/'))
+  assert.ok((await offered('Language')).includes('sv'))
+  await field.fill(licence)
+  await page.getByRole('tabpanel').getByRole('button', { name: 'Save' }).click()
+  await page.waitForSelector('.toast:has-text("Saved.")')
+  assert.deepEqual((await read())[subject]?.[`${DCT}license`], [address(licence)])
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
 inBrowser('a value in my language is a further one beside those of other languages (D14.21)', async b => {
   const { entry, subject, read } = await newFile('maker.txt', { [`${DCT}creator`]: [text('The harbour', 'en')] })
   const { page, complaints, close } = await newPerson(b, { locale: 'sv-SE' })

@@ -20,7 +20,7 @@ interface FieldProps {
   /** Whether a dialog selects what is before the extension of a file name. */
   readonly isPreselected?: boolean
   /** Values offered while typing, with what they mean. */
-  readonly suggestions?: ReadonlyArray<readonly [value: string, label: string]>
+  readonly suggestions?: ReadonlyArray<readonly [value: string, label: string]> | undefined
 }
 
 /** A labelled input with its hint and its error, which are connected to it for screen readers. */

@@ -11,7 +11,7 @@ import { address } from '../../lib/base.ts'
 import { aboutItem, type Item, loadMetadata, metadataPath, saveTexts } from '../../lib/files.ts'
 import { requireDate, requireValueOf } from '../../lib/literals.ts'
 import { type Graph, ownStatement, shortened, valuesOf } from '../../lib/graph.ts'
-import { nameOfLanguage, t } from '../../lib/language.ts'
+import { languageChoices, nameOfLanguage, t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { hintOf, visible } from '../../lib/text.ts'
 import { type Triple, triplesIn } from '../../lib/triples.ts'
@@ -35,11 +35,31 @@ const common = {
   landingPage: { iri: `${DCAT}landingPage`, label: 'metadataLandingPage' },
 } as const satisfies Readonly<Record<string, { readonly iri: string; readonly label: MessageKey }>>
 
+type Suggestions = ReadonlyArray<readonly [value: string, label: string]>
+
+const CREATIVE_COMMONS = 'https://creativecommons.org/'
+const licenses: Suggestions = [
+  [`${CREATIVE_COMMONS}publicdomain/zero/1.0/`, 'CC0 1.0'],
+  [`${CREATIVE_COMMONS}licenses/by/4.0/`, 'CC BY 4.0'],
+  [`${CREATIVE_COMMONS}licenses/by-sa/4.0/`, 'CC BY-SA 4.0'],
+  [`${CREATIVE_COMMONS}licenses/by-nc/4.0/`, 'CC BY-NC 4.0'],
+  [`${CREATIVE_COMMONS}licenses/by-nd/4.0/`, 'CC BY-ND 4.0'],
+  ['https://opendatacommons.org/licenses/odbl/1-0/', 'ODbL 1.0'],
+  ['https://www.apache.org/licenses/LICENSE-2.0', 'Apache 2.0'],
+  ['https://opensource.org/license/mit', 'MIT'],
+]
+
 type CommonFields = Record<keyof typeof common, string>
 const names = Object.keys(common) as ReadonlyArray<keyof typeof common>
 
 const fieldsIn = (graph: Graph): CommonFields =>
   Object.fromEntries(names.map(name => [name, ownStatement(graph, [common[name].iri])?.value ?? ''])) as CommonFields
+
+/** Common values, as catalogs expect them. Any other value can be typed. */
+const suggestionsFor: Readonly<Partial<Record<keyof typeof common, () => Suggestions>>> = {
+  language: languageChoices,
+  license: () => licenses,
+}
 
 /** The language of the value that a field shows, and how many more there are. */
 function hintIn(graph: Graph, predicate: string): string | undefined {
@@ -131,6 +151,7 @@ const CommonForm = ({ item, onSaved }: { readonly item: Item; readonly onSaved: 
               value={fields[name]}
               hint={hintIn(aboutItem(item, state), common[name].iri)}
               onValue={text => set({ [name]: text })}
+              suggestions={suggestionsFor[name]?.()}
               autocomplete="off"
             />
           ))}
