@@ -13,6 +13,7 @@ import { startInProcess } from '../support/service.ts'
 import { httpModelSettings, proveHttp } from './http-model.ts'
 import { proveLedger } from './ledger-model.ts'
 import { proveLockout } from './lockout-model.ts'
+import { proveOperations } from './operations-model.ts'
 import { provePower, recordLife } from './power.ts'
 import { proveSessions } from './session-model.ts'
 import { quotas } from '../support/quota.ts'
@@ -24,11 +25,14 @@ const usage = `Usage: npm run prove:crash -- [--rounds N] [--seed S]
        npm run prove:cluster -- [--rounds N] [--seed S]
        npm run prove:model -- [--operations N] [--seed S]
        npm run prove:access -- [--operations N] [--seed S]
+       npm run prove:operations -- [--operations N] [--seed S]
        npm run prove:http -- [--operations N] [--seed S]
        npm run prove:fuzz -- [--cases N] [--seed S]
 `
 /** Sequences of operations between two looks at how many operations there have been. */
 const BATCH = 200
+/** Operations of two services. */
+const OPERATIONS_BATCH = 50
 /** Changes of one store. */
 const ACCESS_BATCH = 5000
 
@@ -49,6 +53,7 @@ const proofs = new Map<string, () => Promise<object>>([
   ['model', () => model(whole(values.operations), whole(values.seed))],
   ['fuzz', () => fuzz(whole(values.cases), whole(values.seed))],
   ['access', () => access(whole(values.operations), whole(values.seed))],
+  ['operations', () => operations(whole(values.operations), whole(values.seed))],
   ['http', () => http(whole(values.operations), whole(values.seed))],
 ])
 const proof = proofs.get(positionals[0] ?? '')
@@ -137,6 +142,28 @@ async function access(operations: number, seed: number) {
       process.stderr.write(`${done.changes} changes, ${done.decisions} decisions\n`)
     } finally {
       await rm(folder, { recursive: true, force: true })
+    }
+  }
+  return done
+}
+
+/** Two services for each batch, with sessions in memory and in the database in turn. */
+async function operations(wanted: number, seed: number) {
+  const done = { seed, operations: 0, entries: 0, failed: 0, interrupted: 0 }
+  for (let batch = 0; done.operations < wanted; batch++) {
+    const endings: Array<() => Promise<void>> = []
+    try {
+      const sessions = batch % 2 === 0 ? 'database' : 'memory'
+      const run = {
+        operations: Math.min(OPERATIONS_BATCH, wanted - done.operations),
+        seed: seed + batch,
+        sessions,
+      } as const
+      const report = await proveOperations({ after: end => endings.unshift(end) }, run)
+      for (const name of ['operations', 'entries', 'failed', 'interrupted'] as const) done[name] += report[name]
+      process.stderr.write(`${done.operations} operations\n`)
+    } finally {
+      for (const end of endings) await end()
     }
   }
   return done
