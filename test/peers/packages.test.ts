@@ -7,7 +7,7 @@ import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { Visitor } from '../support/http-client.ts'
 import { startOtlpReceiver } from '../support/otlp-receiver.ts'
-import { debian, inDebian, obstacle, tryPackage } from '../support/peers/debian.ts'
+import { debian, inDebian, obstacle, tryPackages } from '../support/peers/debian.ts'
 import { buildPackages, fileIn, output, startPackage } from '../support/peers/packages.ts'
 import { freePort } from '../support/peers/peer-process.ts'
 import { requirePeer } from '../support/peers/peer.ts'
@@ -186,11 +186,8 @@ test('a variable with dots in its name reaches the program of the archive in /op
 
 test('under a real systemd the Debian package installs, starts, signs in, upgrades and is purged', async t => {
   if (!(await mayIsolate(t))) return
-  const own = await fileIn(release, '.deb')
-  // The rehearsal of a release upgrades from the package of an older commit.
-  const older = process.env['OLDER_PACKAGE']
-  const facts = older === undefined ? await tryPackage(own, await laterVersion(own)) : await tryPackage(older, own)
-  const version = older === undefined ? LATER : (await output('dpkg-deb', ['--field', own, 'Version'])).trim()
+  const first = await fileIn(release, '.deb')
+  const facts = await tryPackages('in-debian.sh', { first, second: await laterVersion(first) })
   assert.deepEqual(
     { ...facts, exposure: undefined, output: undefined },
     {
@@ -215,7 +212,7 @@ test('under a real systemd the Debian package installs, starts, signs in, upgrad
       'restored-into-mount': '0 same',
       'without-backups': '0 same',
       'with-backups': '0 rw',
-      upgraded: `${version} active restarted`,
+      upgraded: `${LATER} active restarted`,
       'sign-in-again': '200',
       'file-upgraded': 'same',
       settings: '1',
@@ -229,6 +226,30 @@ test('under a real systemd the Debian package installs, starts, signs in, upgrad
   )
   assert.ok(Number(facts['exposure']) <= 2, `the exposure must be at most 2.0, but is ${facts['exposure']}`)
 })
+
+// Given by the rehearsal of a release.
+const older = process.env['OLDER_PACKAGE']
+if (older !== undefined)
+  test('a store that an older package has filled is complete after the upgrade, and after a restore', async t => {
+    if (!(await mayIsolate(t))) return
+    const facts = await tryPackages('upgrade-in-debian.sh', { first: older, second: await fileIn(release, '.deb') })
+    assert.deepEqual(
+      { ...facts, output: undefined },
+      {
+        older: '200',
+        filled: 'Ducks',
+        upgraded: '0 active 200 Ducks',
+        fsck: '0',
+        verified: '6 promises kept, 0 broken, 0 not checked.',
+        'backed-up': '0',
+        restored: '0',
+        'restored-store': '200 Ducks',
+        purged: '0',
+        output: undefined,
+      },
+      facts['output'],
+    )
+  })
 
 /** Of a package that comes after all others. */
 const LATER = '999.0'

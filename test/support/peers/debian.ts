@@ -38,13 +38,16 @@ export async function inDebian(options: readonly string[], command: readonly str
   return (await run('systemd-nspawn', [...nspawn, ...options, ...command])).stdout
 }
 
-/** Boots Debian with two versions of the package, and resolves to what in-debian.sh saw. The root file system stays as it was. */
-export async function tryPackage(first: string, second: string): Promise<Readonly<Record<string, string>>> {
+/** Boots Debian with two versions of the package, and resolves to what a script of this folder saw. The root file system stays as it was. */
+export async function tryPackages(
+  script: string,
+  { first, second }: { first: string; second: string },
+): Promise<Readonly<Record<string, string>>> {
   const shared = await temporaryFolder()
   await copyFile(first, join(shared, 'first.deb'))
   await copyFile(second, join(shared, 'second.deb'))
-  await copyFile(fileURLToPath(new URL('in-debian.sh', import.meta.url)), join(shared, 'in-debian.sh'))
-  const unit = `[Unit]\nAfter=multi-user.target\n[Service]\nType=oneshot\nExecStart=/shared/in-debian.sh\n`
+  await copyFile(fileURLToPath(new URL(script, import.meta.url)), join(shared, 'script'))
+  const unit = `[Unit]\nAfter=multi-user.target\n[Service]\nType=oneshot\nExecStart=/shared/script\n`
   await writeFile(join(shared, 'unit'), unit)
   const binds = [`--bind=${shared}:/shared`, `--bind-ro=${shared}/unit:/etc/systemd/system/stowage-test.service`]
   const boot = ['--boot', 'systemd.wants=stowage-test.service']
