@@ -32,7 +32,7 @@ interface Place {
 /** Runs commands of the page as they are, but with other folders, and as this user. */
 async function run(root: string, commands: string): Promise<Run> {
   const text = `${blocksOf(page)[0]}\n${commands}`
-    .replaceAll('sudo -u stowage env', 'env')
+    .replaceAll('runuser -u stowage -- env', 'env')
     .replaceAll('/etc/stowage', root)
     .replaceAll('/opt/stowage/stowage', `${process.execPath} ${program}`)
     .replaceAll('/var/lib/stowage', `${root}/lib/stowage`)
