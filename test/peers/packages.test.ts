@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -11,7 +11,7 @@ import { debian, inDebian, obstacle, tryPackages } from '../support/peers/debian
 import { buildPackages, fileIn, output, startPackage } from '../support/peers/packages.ts'
 import { freePort } from '../support/peers/peer-process.ts'
 import { requirePeer } from '../support/peers/peer.ts'
-import { buildImage, startContainer } from '../support/peers/podman.ts'
+import { buildImage, podman, startContainer } from '../support/peers/podman.ts'
 import { ADMIN_PASSWORD, newContext, newEntry } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { eventually } from '../support/waiting.ts'
@@ -314,6 +314,46 @@ test('the health check of the image follows mounted settings, and a stop waits f
   body.end('the second half')
   assert.equal((await upload).status, 201)
   assert.equal(await stopped, 0)
+})
+
+test('in a container the store is filled, keeps its promises, and comes back from a backup in another volume', async t => {
+  if (!(await mayIsolate(t))) return
+  const image = await buildImage(t, join(first, 'one'))
+  const [data, backups, restored] = ['data', 'backup', 'restored'].map(name => `${name}-${randomUUID()}`)
+  t.after(async () => void (await podman('volume', 'rm', '--force', `${data}`, `${backups}`, `${restored}`)))
+  const start = async (volume: string | undefined) => {
+    const container = await startContainer(t, image, [
+      '--network=none',
+      `--volume=${volume}:/data`,
+      `--volume=${backups}:/backup`,
+      `--env=SERVICE_ADMIN_PASSWORD=${ADMIN_PASSWORD}`,
+      '--env=SERVICE_DATA_QUOTA=on',
+    ])
+    await eventually('it serves', async () => (await container.log()).includes('Stowage'))
+    return container
+  }
+  const curl = (more: string) => `curl -s -w '%{http_code}' -b /tmp/jar -c /tmp/jar -o /tmp/got ${more}`
+  const signIn = curl(`$S/auth/cookie -d auth_username=admin --data-urlencode auth_password=${ADMIN_PASSWORD}`)
+  const shell = (...lines: string[]) => ['sh', '-c', ['S=http://127.0.0.1:8080', ...lines].join('\n')]
+  const older = await start(data)
+  const filled = await older.run(
+    ...shell(
+      signIn,
+      curl(`"$S/_contexts?graphtype=context&id=photos" --json '{"resource": {"name": "Photos"}}'`),
+      curl('-X POST "$S/photos?id=one"'),
+      curl('-T /etc/debian_version $S/photos/resource/one'),
+    ),
+  )
+  assert.equal(filled, '200201201201')
+  const promises = 'responds,ready,files-exact,resumable,quota-exact'
+  const verify = `echo ${ADMIN_PASSWORD} | /opt/stowage/stowage verify $S/ --user admin --only ${promises} | tail -1`
+  assert.equal(await older.run(...shell(verify)), '5 promises kept, 0 broken, 0 not checked.')
+  await older.run('/opt/stowage/stowage', 'backup', '/backup')
+  await older.stop()
+  await podman('run', '--rm', '--network=none', `--volume=${restored}:/data`, `--volume=${backups}:/backup`, image, 'restore', '/backup')
+  const newer = await start(restored)
+  const same = 'cmp /tmp/got /etc/debian_version && echo " same"'
+  assert.equal(await newer.run(...shell(signIn, curl('$S/photos/resource/one'), same)), '200200 same')
 })
 
 /** Whether this machine has what it takes to boot Debian and to run containers. A sandbox may forbid it. */
