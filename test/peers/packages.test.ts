@@ -7,12 +7,12 @@ import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { Visitor } from '../support/http-client.ts'
 import { startOtlpReceiver } from '../support/otlp-receiver.ts'
-import { debian, inDebian, obstacle, tryPackages } from '../support/peers/debian.ts'
+import { debian, inDebian, obstacle, runAsMachine } from '../support/peers/debian.ts'
 import { buildPackages, fileIn, output, startPackage } from '../support/peers/packages.ts'
 import { freePort } from '../support/peers/peer-process.ts'
 import { requirePeer } from '../support/peers/peer.ts'
 import { buildImage, podman, startContainer } from '../support/peers/podman.ts'
-import { ADMIN_PASSWORD, newContext, newEntry } from '../support/service.ts'
+import { ADMIN_PASSWORD, newContext, newEntry, repository } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { eventually } from '../support/waiting.ts'
 
@@ -187,7 +187,7 @@ test('a variable with dots in its name reaches the program of the archive in /op
 test('under a real systemd the Debian package installs, starts, signs in, upgrades and is purged', async t => {
   if (!(await mayIsolate(t))) return
   const first = await fileIn(release, '.deb')
-  const facts = await tryPackages('in-debian.sh', { first, second: await laterVersion(first) })
+  const facts = await runAsMachine('in-debian.sh', { 'first.deb': first, 'second.deb': await laterVersion(first) })
   assert.deepEqual(
     { ...facts, exposure: undefined, output: undefined },
     {
@@ -227,12 +227,34 @@ test('under a real systemd the Debian package installs, starts, signs in, upgrad
   assert.ok(Number(facts['exposure']) <= 2, `the exposure must be at most 2.0, but is ${facts['exposure']}`)
 })
 
+test('under a real systemd the commands of the page install the archive as a service', async t => {
+  if (!(await mayIsolate(t))) return
+  const page = join(repository, 'docs/how-to/install.md')
+  const archive = await fileIn(release, '.tar.gz')
+  const facts = await runAsMachine('archive-in-debian.sh', { 'archive.tar.gz': archive, 'install.md': page })
+  assert.deepEqual(
+    { ...facts, output: undefined },
+    {
+      commands: '9',
+      installed: '0 enabled root:stowage 640',
+      checked: '0',
+      started: '0 stowage',
+      'sign-in': '200',
+      output: undefined,
+    },
+    facts['output'],
+  )
+})
+
 // Given by the rehearsal of a release.
 const older = process.env['OLDER_PACKAGE']
 if (older !== undefined)
   test('a store that an older package has filled is complete after the upgrade, and after a restore', async t => {
     if (!(await mayIsolate(t))) return
-    const facts = await tryPackages('upgrade-in-debian.sh', { first: older, second: await fileIn(release, '.deb') })
+    const facts = await runAsMachine('upgrade-in-debian.sh', {
+      'first.deb': older,
+      'second.deb': await fileIn(release, '.deb'),
+    })
     assert.deepEqual(
       { ...facts, output: undefined },
       {

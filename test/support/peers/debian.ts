@@ -38,14 +38,15 @@ export async function inDebian(options: readonly string[], command: readonly str
   return (await run('systemd-nspawn', [...nspawn, ...options, ...command])).stdout
 }
 
-/** Boots Debian with two versions of the package, and resolves to what a script of this folder saw. The root file system stays as it was. */
-export async function tryPackages(
+/**
+ * Boots Debian with copies of files under these names, and resolves to what a script of this folder saw. The root file system stays as it was.
+ */
+export async function runAsMachine(
   script: string,
-  { first, second }: { first: string; second: string },
+  files: Readonly<Record<string, string>>,
 ): Promise<Readonly<Record<string, string>>> {
   const shared = await temporaryFolder()
-  await copyFile(first, join(shared, 'first.deb'))
-  await copyFile(second, join(shared, 'second.deb'))
+  for (const [name, path] of Object.entries(files)) await copyFile(path, join(shared, name))
   await copyFile(fileURLToPath(new URL(script, import.meta.url)), join(shared, 'script'))
   const unit = `[Unit]\nAfter=multi-user.target\n[Service]\nType=oneshot\nExecStart=/shared/script\n`
   await writeFile(join(shared, 'unit'), unit)
