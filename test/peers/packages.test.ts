@@ -372,7 +372,16 @@ test('in a container the store is filled, keeps its promises, and comes back fro
   assert.equal(await older.run(...shell(verify)), '5 promises kept, 0 broken, 0 not checked.')
   await older.run('/opt/stowage/stowage', 'backup', '/backup')
   await older.stop()
-  await podman('run', '--rm', '--network=none', `--volume=${restored}:/data`, `--volume=${backups}:/backup`, image, 'restore', '/backup')
+  await podman(
+    'run',
+    '--rm',
+    '--network=none',
+    `--volume=${restored}:/data`,
+    `--volume=${backups}:/backup`,
+    image,
+    'restore',
+    '/backup',
+  )
   const newer = await start(restored)
   const same = 'cmp /tmp/got /etc/debian_version && echo " same"'
   assert.equal(await newer.run(...shell(signIn, curl('$S/photos/resource/one'), same)), '200200 same')
