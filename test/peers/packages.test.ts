@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -8,7 +7,7 @@ import { test } from 'node:test'
 import { Visitor } from '../support/http-client.ts'
 import { startOtlpReceiver } from '../support/otlp-receiver.ts'
 import { debian, inDebian, obstacle, runAsMachine } from '../support/peers/debian.ts'
-import { buildPackages, fileIn, output, startPackage } from '../support/peers/packages.ts'
+import { architecture, builtClone, fileIn, output, startPackage } from '../support/peers/packages.ts'
 import { freePort } from '../support/peers/peer-process.ts'
 import { requirePeer } from '../support/peers/peer.ts'
 import { buildImage, podman, startContainer } from '../support/peers/podman.ts'
@@ -16,12 +15,11 @@ import { ADMIN_PASSWORD, newContext, newEntry, repository } from '../support/ser
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { eventually } from '../support/waiting.ts'
 
-const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64'
 /** No Node.js and no package of the repository is found from here. */
 const PLAIN_PATH = '/usr/bin:/bin'
 
-const first = await temporaryFolder()
-const release = await buildPackages(join(first, 'one'), [`--arch=${architecture}`])
+const clone = await builtClone([])
+const release = join(clone, 'build/release')
 
 async function unpacked(archive: string): Promise<string> {
   const folder = await temporaryFolder()
@@ -71,29 +69,6 @@ async function useIt(admin: Visitor): Promise<void> {
   assert.equal(children.length, Object.keys(bodies).length)
 }
 
-test('two builds of a commit in different folders are equal byte for byte, and each has its checksum', async () => {
-  const second = await temporaryFolder()
-  const again = await buildPackages(join(second, 'another-name'), ['npm', 'deb'], join(first, 'one'))
-  const digest = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex')
-  for (const end of ['.tgz', '.tgz.cdx.json', `${architecture}.deb`, `${architecture}.deb.cdx.json`])
-    assert.equal(digest(await fileIn(again, end)), digest(await fileIn(release, end)), end)
-  execFileSync('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], { cwd: release })
-  const named = readFileSync(join(release, 'SHA256SUMS'), 'utf8').match(/\S+$/gm)
-  assert.deepEqual(
-    named,
-    readdirSync(release)
-      .filter(name => name !== 'SHA256SUMS')
-      .sort(),
-  )
-
-  // The machine of a program in the format ELF.
-  const tree = await temporaryFolder()
-  await output('dpkg-deb', ['-x', await fileIn(again, 'arm64.deb'), tree])
-  const native = join(tree, 'opt/stowage/node_modules/@node-rs/argon2-linux-arm64-gnu/argon2.linux-arm64-gnu.node')
-  for (const file of [native, join(tree, 'opt/stowage/bin/node')])
-    assert.equal(readFileSync(file).readUInt16LE(18), 183, file)
-})
-
 test('the npm package contains the bundle and exact versions, no source maps and no dead links', async () => {
   const folder = join(await unpacked(await fileIn(release, '.tgz')), 'package')
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
@@ -115,7 +90,7 @@ test('the npm package contains the bundle and exact versions, no source maps and
   const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
   const manifest = read(join(folder, 'package.json'))
   const { packages } = read(join(folder, 'npm-shrinkwrap.json')) as { packages: Record<string, { version: string }> }
-  const { packages: tested } = read(join(first, 'one/package-lock.json')) as { packages: typeof packages }
+  const { packages: tested } = read(join(clone, 'package-lock.json')) as { packages: typeof packages }
   assert.ok(!('private' in manifest) && !('scripts' in manifest))
   for (const [path, { version }] of Object.entries(packages).filter(([path]) => path !== ''))
     assert.equal(version, tested[path]?.version, path)
@@ -153,7 +128,7 @@ test('npx runs the npm package in an empty folder without a warning', async t =>
 })
 
 test('the archive runs without any other Node.js, through a link, and knows its version and commit', async t => {
-  const folder = await unpacked(await fileIn(release, '.tar.gz'))
+  const folder = await unpacked(await fileIn(release, `${architecture}.tar.gz`))
   const link = join(folder, 'stowage-link')
   symlinkSync('stowage/stowage', link)
   const collector = await startOtlpReceiver(t)
@@ -179,14 +154,14 @@ test('the archive runs without any other Node.js, through a link, and knows its 
 
 test('a variable with dots in its name reaches the program of the archive in /opt, which no shell starts (D10.1)', async t => {
   if (!(await mayIsolate(t))) return
-  const folder = join(await unpacked(await fileIn(release, '.tar.gz')), 'stowage')
+  const folder = join(await unpacked(await fileIn(release, `${architecture}.tar.gz`)), 'stowage')
   const command = ['/usr/bin/env', ...dotted, '/opt/stowage/stowage', 'config', 'show']
   assert.match(await inDebian([`--bind-ro=${folder}:/opt/stowage`], command), shown)
 })
 
 test('under a real systemd the Debian package installs, starts, signs in, upgrades and is purged', async t => {
   if (!(await mayIsolate(t))) return
-  const first = await fileIn(release, '.deb')
+  const first = await fileIn(release, `${architecture}.deb`)
   const facts = await runAsMachine('in-debian.sh', { 'first.deb': first, 'second.deb': await laterVersion(first) })
   assert.deepEqual(
     { ...facts, exposure: undefined, output: undefined },
@@ -230,7 +205,7 @@ test('under a real systemd the Debian package installs, starts, signs in, upgrad
 test('under a real systemd the commands of the page install the archive as a service', async t => {
   if (!(await mayIsolate(t))) return
   const page = join(repository, 'docs/how-to/install.md')
-  const archive = await fileIn(release, '.tar.gz')
+  const archive = await fileIn(release, `${architecture}.tar.gz`)
   const facts = await runAsMachine('archive-in-debian.sh', { 'archive.tar.gz': archive, 'install.md': page })
   assert.deepEqual(
     { ...facts, output: undefined },
@@ -253,7 +228,7 @@ if (older !== undefined)
     if (!(await mayIsolate(t))) return
     const facts = await runAsMachine('upgrade-in-debian.sh', {
       'first.deb': older,
-      'second.deb': await fileIn(release, '.deb'),
+      'second.deb': await fileIn(release, `${architecture}.deb`),
     })
     assert.deepEqual(
       { ...facts, output: undefined },
@@ -289,7 +264,7 @@ async function laterVersion(deb: string): Promise<string> {
 
 test('the image runs by itself as an unprivileged user on a read-only root, and is healthy', async t => {
   if (!(await mayIsolate(t))) return
-  const container = await startContainer(t, await buildImage(t, join(first, 'one')), [
+  const container = await startContainer(t, await buildImage(t, clone), [
     '--network=none',
     `--env=SERVICE_ADMIN_PASSWORD=${ADMIN_PASSWORD}`,
     ...dotted.map(variable => `--env=${variable}`),
@@ -315,7 +290,7 @@ test('the health check of the image follows mounted settings, and a stop waits f
   const port = await freePort()
   const settings = join(await temporaryFolder(), 'service.properties')
   writeFileSync(settings, `service.http.port = ${port}\n`)
-  const container = await startContainer(t, await buildImage(t, join(first, 'one')), [
+  const container = await startContainer(t, await buildImage(t, clone), [
     '--network=host',
     `--volume=${settings}:/etc/stowage/service.properties:ro`,
     '--env=SERVICE_HTTP_HOST=127.0.0.1',
@@ -340,7 +315,7 @@ test('the health check of the image follows mounted settings, and a stop waits f
 
 test('in a container the store is filled, keeps its promises, and comes back from a backup in another volume', async t => {
   if (!(await mayIsolate(t))) return
-  const image = await buildImage(t, join(first, 'one'))
+  const image = await buildImage(t, clone)
   const [data, backups, restored] = ['data', 'backup', 'restored'].map(name => `${name}-${randomUUID()}`)
   t.after(async () => void (await podman('volume', 'rm', '--force', `${data}`, `${backups}`, `${restored}`)))
   const start = async (volume: string | undefined) => {

@@ -13,6 +13,9 @@ import type { Test } from './peer-process.ts'
 const run = promisify(execFile)
 const MOST_OUTPUT = 64 * 2 ** 20
 
+/** Of this machine, as Debian names it. */
+export const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64'
+
 /** Runs a program to its end, and resolves to its standard output. */
 export async function output(command: string, args: readonly string[], cwd = repository): Promise<string> {
   const { stdout } = await run(command, [...args], { cwd, maxBuffer: MOST_OUTPUT })
@@ -39,6 +42,15 @@ export async function buildPackages(copy: string, args: readonly string[], origi
   await symlink(join(unpackedPeers, 'node'), join(copy, 'build/node'))
   await output(process.execPath, ['scripts/package.mjs', ...args], copy)
   return join(copy, 'build/release')
+}
+
+/** A clone in which packages for this machine are built. The rehearsal of a release names one in which all are built already. */
+export async function builtClone(kinds: readonly string[]): Promise<string> {
+  const built = process.env['BUILT_CLONE']
+  if (built !== undefined) return built
+  const clone = join(await temporaryFolder(), 'one')
+  await buildPackages(clone, [...kinds, `--arch=${architecture}`])
+  return clone
 }
 
 /** The one file of a folder whose name ends like this. */
