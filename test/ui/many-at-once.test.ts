@@ -126,3 +126,18 @@ inBrowser('several items get tags at once and lose others, on a phone too', asyn
   assert.deepEqual(complaints, [])
   await close()
 })
+
+inBrowser(
+  'all actions on a selection fit the narrowest window that shows them without a menu, in German too',
+  async b => {
+    const { context } = await newPlace()
+    const { page, complaints, close } = await newPerson(b, { viewport: { width: 1217, height: 800 }, locale: 'de-DE' })
+    await open(page, context)
+    await page.locator('tbody .check input').first().check()
+    await page.getByRole('button', { name: 'Schlagwörter' }).waitFor()
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+    assert.ok(overflow <= 0, `${overflow} pixels too wide`)
+    assert.deepEqual(complaints, [])
+    await close()
+  },
+)

@@ -166,9 +166,9 @@ function SelectionLine({ selection, results, onAction, onClose }: SelectionLineP
           {t('selectAllOf', { count: number(results) })}
         </Button>
       )}
-      <Button kind="quiet" size="small" onPress={onClose}>
-        {t('clearSelection')}
-      </Button>
+      <button type="button" class="button quiet small only-icon" aria-label={t('clearSelection')} onClick={onClose}>
+        <Icon name="close" />
+      </button>
     </div>
   )
 }
