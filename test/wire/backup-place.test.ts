@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmod, chown, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { after } from '../support/after.ts'
-import { backUp, place, succeeded } from '../support/backups.ts'
+import { backUp, metric, place, succeeded } from '../support/backups.ts'
 import { type Run, stowage } from '../support/cli.ts'
 import { startProcess } from '../support/service.ts'
 import { smallDisk } from '../support/small-disk.ts'
@@ -165,6 +165,11 @@ test('doctor names a place of backups that has gone or was closed after a good b
   const doctor = async () => await stowage('/', ['doctor', ...(await place(folder)), ...sets(settings)], {}, nobody)
   const problems = async () => (await doctor()).stdout.split('\n').filter(line => line.startsWith('problem: backups'))
   assert.deepEqual(await problems(), [])
+  await chmod(join(target, 'generations'), 0)
+  const [inside = '', ...more] = await problems()
+  assert.match(inside, /^problem: backups: The folder \S+ cannot be used: \S+\/generations belongs to .* \(mode 0000\)/)
+  assert.deepEqual(more, [])
+  await chmod(join(target, 'generations'), 0o700)
   await chmod(target, 0)
   const closed = `problem: backups: The folder ${target} cannot be used: ${target} belongs to the user with the number 65534 (mode 0000), and this user has no permission. If this user runs the service, run as root: chmod -R u+rwX ${target}`
   assert.deepEqual(await problems(), [closed])
@@ -176,6 +181,65 @@ test('doctor names a place of backups that has gone or was closed after a good b
   assert.equal(status, 1)
   assert.match(stdout, /^problem: store: The store in .* cannot be opened: .*chown -R USER: /m)
   return undefined
+})
+
+test('doctor says what is wrong in the place of the last backup: nothing in it, or a manifest that was damaged, changed or closed (D20.25)', async t => {
+  const target = await temporaryFolder()
+  const service = await startProcess(t, { settings: scheduled(target) })
+  await eventually('a backup', async () => /a backup was made/.test(service.output()))
+  await service.stop()
+  const { folder } = service
+  const problems = async (): Promise<string[]> => {
+    const { stdout } = await stowage('/', ['doctor', ...(await place(folder)), ...sets(scheduled(target))])
+    return stdout.split('\n').filter(line => line.startsWith('problem: backups'))
+  }
+  assert.deepEqual(await problems(), [])
+  const generations = join(target, 'generations')
+  const [file] = (await readdir(generations, { recursive: true, withFileTypes: true })).filter(one => one.isFile())
+  const manifest = join(file?.parentPath ?? '', file?.name ?? '')
+  const text = await readFile(manifest, 'utf8')
+  for (const garbage of [
+    '',
+    'x',
+    'null',
+    '{"format":"stowage-generation","version":1}',
+    text.replace(/"created": "/, '$&x'),
+  ]) {
+    await writeFile(manifest, garbage)
+    assert.deepEqual(
+      await problems(),
+      [`problem: backups: The manifest ${manifest} is damaged, or of another version.`],
+      garbage,
+    )
+  }
+  await writeFile(manifest, text.replace('"program": "', '$&x'))
+  const [changed = '', ...more] = await problems()
+  assert.match(
+    changed,
+    /^problem: backups: The manifest of the backup of \S+ \(\S+\) was changed after it was signed\.$/,
+  )
+  assert.deepEqual(more, [])
+  await writeFile(manifest, text)
+
+  const { created } = JSON.parse(text) as { readonly created: string }
+  const gone = `problem: backups: the last one, of ${created}, is not in ${target}. Is its disk mounted?`
+  await rename(generations, join(target, 'moved'))
+  assert.deepEqual(await problems(), [gone])
+  assert.deepEqual((await readdir(target)).sort(), ['blobs', 'moved'], 'doctor makes nothing')
+  await rm(join(target, 'blobs'), { recursive: true })
+  await rm(join(target, 'moved'), { recursive: true })
+  assert.deepEqual(await problems(), [gone])
+  assert.deepEqual(await readdir(target), [])
+
+  // The backup that follows begins anew, and says so.
+  const again = await startProcess(t, {
+    folder,
+    settings: { ...scheduled(target), 'service.backup.schedule': '* * * * * *' },
+  })
+  const told = `"problem":"The backup was made. The one before it, of ${created}, is no longer in ${target}. Is its disk mounted?"`
+  await eventually('the problem is told', async () => again.output().includes(told))
+  await eventually('the next one is good', async () => (await metric(again, 'backup_failed')) === 0)
+  assert.deepEqual(await problems(), [])
 })
 
 for (const damage of ['its first page', 'a few pages'] as const) {

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { backUp, fill, holds, listed, metric, place, succeeded, timesIn } from '../support/backups.ts'
-import { stowage } from '../support/cli.ts'
-import { startProcess } from '../support/service.ts'
+import { type Run, stowage } from '../support/cli.ts'
+import { newEntry, startProcess } from '../support/service.ts'
+import { onPostgres } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { putFile } from '../support/uploads.ts'
 import { eventually } from '../support/waiting.ts'
 
 /** Backups of each second into one place, of which the rule keeps one. Each service keeps the address of the lost one. */
@@ -36,6 +38,20 @@ async function moreBackups(target: string, count: number): Promise<void> {
   const before = (await timesIn(target)).length
   await eventually('more backups', async () => (await timesIn(target)).length >= before + count)
 }
+
+/** Waits until a backup that is made now was replaced by a newer one. */
+async function replaces(target: string): Promise<void> {
+  const before = await timesIn(target)
+  let made: string | undefined
+  await eventually('a backup', async () => {
+    made = (await timesIn(target)).find(time => !before.includes(time))
+    return made !== undefined
+  })
+  await eventually('it is replaced', async () => !(await timesIn(target)).includes(made ?? ''))
+}
+
+const accept = async (target: string, folder: string): Promise<Run> =>
+  await stowage('/', ['backup', 'accept', target, ...(await place(folder))])
 
 /** The file of the newest manifest. */
 async function newestManifest(target: string): Promise<string> {
@@ -79,10 +95,89 @@ test('a service that starts on a lost folder says so, removes no backup, and a r
   succeeded(await restore('--at', good))
   const again = await startProcess(t, { folder: restored, settings })
   await holds(again, contents)
-  await eventually('older ones are removed again', async () => !(await timesIn(target)).includes(good))
+  await replaces(target)
   assert.equal(await metric(again, 'backup_failed'), 0)
+  assert.ok((await timesIn(target)).includes(good))
   await again.stop()
+  assert.match(succeeded(await accept(target, restored)), /^The newest backup is accepted, and so are \d+ backups /m)
+  const accepted = await startProcess(t, { folder: restored, settings })
+  await eventually('older ones are removed again', async () => !(await timesIn(target)).includes(good))
+  await accepted.stop()
   await holds(await startProcess(t, { folder: restored, settings: quota }), contents)
+})
+
+test('a restored store removes no backup that it has not made, also not of the same day, until somebody accepts its own (D20.9)', async t => {
+  const { contents, target, settings } = await backedUp(t)
+  const before = await timesIn(target)
+  const restored = await temporaryFolder()
+  succeeded(await stowage('/', ['restore', target, ...(await place(restored))]))
+  const early = await accept(target, restored)
+  assert.equal(early.status, 1)
+  assert.match(early.stderr, /This store has made no backup in \S+ yet\./)
+  const service = await startProcess(t, { folder: restored, settings })
+  await replaces(target)
+  const now = await timesIn(target)
+  assert.deepEqual(
+    before.filter(time => !now.includes(time)),
+    [],
+  )
+  await service.stop()
+  const lines = await listed(target, ...(await place(restored)))
+  const remark = `; this store has not signed it, so it stays until \`stowage backup accept ${target}\``
+  assert.deepEqual(
+    lines.filter(line => line.endsWith(remark)).map(line => line.split(' ')[0]),
+    before,
+  )
+  const sets = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
+  const doctor = async () => (await stowage('/', ['doctor', ...(await place(restored)), ...sets])).stdout
+  const kept = /^warning: backups: \d+ backups? that this store has not signed.*`stowage backup accept \S+`$/m
+  assert.match(await doctor(), kept)
+  succeeded(await accept(target, restored))
+  assert.doesNotMatch(await doctor(), kept)
+  assert.match(succeeded(await accept(target, restored)), /nothing to accept/)
+  const again = await startProcess(t, { folder: restored, settings })
+  await eventually(
+    'older ones are removed again',
+    async () => !(await timesIn(target)).some(time => before.includes(time)),
+  )
+  await holds(again, contents)
+})
+
+test('after a backup that lacks files no older one is removed, until somebody accepts it (D20.9)', async t => {
+  if (onPostgres) return t.skip('the files are not in a folder')
+  const { folder, contents, target, settings } = await backedUp(t)
+  const [good = ''] = await timesIn(target)
+  const stored = async () =>
+    (await readdir(join(folder, 'files'), { recursive: true, withFileTypes: true })).filter(one => one.isFile())
+  const before = (await stored()).map(({ name }) => name)
+  const filling = await startProcess(t, { folder, settings: quota })
+  const admin = await filling.admin()
+  const file = `${contents.context}/resource/${await newEntry(admin, contents.context)}`
+  assert.equal((await putFile(admin, file, 'new')).status, 201)
+  await filling.stop()
+  const [lost] = (await stored()).filter(({ name }) => !before.includes(name))
+  await rm(join(lost?.parentPath ?? '', lost?.name ?? ''))
+
+  const service = await startProcess(t, { folder, settings })
+  await moreBackups(target, 3)
+  assert.ok((await timesIn(target)).includes(good))
+  assert.equal(await metric(service, 'backup_failed'), 1)
+  await eventually('the problem is told', () =>
+    /without one file whose bytes the store has lost\. .*All older backups are kept, because the newest lacks a file/.test(
+      service.output(),
+    ),
+  )
+  await service.stop()
+  assert.match((await listed(target))[0] ?? '', new RegExp(`; lacks a file whose bytes the store has lost since`))
+  const restore = await stowage('/', ['restore', target, ...(await place(await temporaryFolder()))])
+  assert.equal(restore.status, 1)
+  assert.match(restore.stderr, /The newest backup, of \S+, lacks a file .*Name the one to restore: --at/)
+
+  assert.match(succeeded(await accept(target, folder)), /lacks a file .* is accepted/)
+  const again = await startProcess(t, { folder, settings })
+  await eventually('older ones are removed again', async () => !(await timesIn(target)).includes(good))
+  assert.equal(await metric(again, 'backup_failed'), 1, 'the store still lacks the file')
+  return undefined
 })
 
 test('while a store has lost more than half of its files its older backups stay, until somebody accepts the loss (D20.9)', async t => {
@@ -98,19 +193,18 @@ test('while a store has lost more than half of its files its older backups stay,
   assert.equal(await metric(service, 'backup_failed'), 1)
   await service.stop()
 
-  const accept = async () => await stowage('/', ['backup', 'accept', target, ...(await place(folder))])
   const manifest = await newestManifest(target)
   const text = await readFile(manifest, 'utf8')
   await writeFile(manifest, text.replace(/"program": "/, '"program": "x'))
-  const refused = await accept()
+  const refused = await accept(target, folder)
   assert.equal(refused.status, 1)
   assert.match(refused.stderr, /was changed after it was signed\. It is not accepted\.$/m)
   await writeFile(manifest, text)
-  assert.match(succeeded(await accept()), /is accepted/)
+  assert.match(succeeded(await accept(target, folder)), /is accepted/)
   const again = await startProcess(t, { folder, settings })
   await eventually('older ones are removed again', async () => !(await timesIn(target)).includes(good))
   await eventually('the alarm ends', async () => (await metric(again, 'backup_failed')) === 0)
-  assert.match(succeeded(await accept()), /nothing to accept/)
+  assert.match(succeeded(await accept(target, folder)), /nothing to accept/)
 })
 
 test('a backup by hand does not take the place of that of a lost store, unless it is told to (D20.9)', async t => {

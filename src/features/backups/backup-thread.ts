@@ -1,17 +1,19 @@
 import { resolve } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { encryptionTo } from './cipher.ts'
+import { type BackupTarget, listGenerations, timeOf } from './generations.ts'
 import { makeGeneration } from './make-generation.ts'
 import { manifestKey } from './manifest-key.ts'
 import { withPlaceErrors } from './place-errors.ts'
 import { prune, whyKeepAll } from './prune.ts'
 import { realSystem } from '../../base/system.ts'
+import { isoTime } from '../../base/times.ts'
 import type { BackupAnswer, BackupTask } from './scheduled-backups.ts'
 import { openBackupTarget, reasonOf } from './backup-target.ts'
 import { openBlobs, openDatabase } from '../../core/open-store.ts'
 
 // A thread that makes one backup, with its own connections, so that requests do not wait for it.
-const { settings, place, created, service, program, tables, keyFile } = workerData as BackupTask
+const { settings, place, created, last, service, program, tables, keyFile } = workerData as BackupTask
 
 const stopping = new AbortController()
 parentPort?.on('message', () => stopping.abort(new Error('the service stops')))
@@ -21,6 +23,7 @@ async function makeBackup(): Promise<BackupAnswer> {
   const encrypt = await encryptionTo(recipients)
   const target = await openBackupTarget(settings, place)
   try {
+    const gone = await tellGone(target)
     const database = await openDatabase(settings, realSystem)
     try {
       const blobs = await openBlobs(settings)
@@ -45,18 +48,21 @@ async function makeBackup(): Promise<BackupAnswer> {
           target,
         )
         const decay =
-          rewritten > 0 &&
-          `The backup was made, but ${rewritten} files of earlier backups were damaged in ${place} and were written again. Check this disk or bucket.`
+          rewritten === 0
+            ? []
+            : [
+                `${rewritten} files of earlier backups were damaged in ${place} and were written again. Check this disk or bucket.`,
+              ]
         const keep = settings['service.backup.keep']
         // With proofs, older backups are removed only after the new backup has been proven.
         const removed = settings['service.backup.prove']
           ? whyKeepAll(target)
-          : prune(target, { service, keep, now: created })
+          : prune(target, { service, own: signing.name, keep, now: created })
         const old = await removed.then(
-          kept => kept && `The backup was made, and all older backups are kept, because ${kept}.`,
-          (error: Error) => `The backup was made, but old ones could not be removed: ${error.message}`,
+          kept => (kept === undefined ? [] : [`All older backups are kept, because ${kept}.`]),
+          (error: Error) => [`Old ones could not be removed: ${error.message}`],
         )
-        return { files: files.count, bytes: files.bytes, damaged: [...damaged], old: decay || old }
+        return { files: files.count, bytes: files.bytes, damaged: [...damaged], old: [...gone, ...decay, ...old] }
       } finally {
         await blobs.close()
       }
@@ -66,6 +72,15 @@ async function makeBackup(): Promise<BackupAnswer> {
   } finally {
     await target.close()
   }
+}
+
+/** Says that the last backup is not in the target any more, so that the next one begins anew. */
+async function tellGone(target: BackupTarget): Promise<string[]> {
+  const { generations, unreadable } = await listGenerations(target)
+  // One that cannot be read may be the last.
+  if (last === undefined || unreadable.length > 0) return []
+  if (generations.some(listed => timeOf(listed) >= last)) return []
+  return [`The one before it, of ${isoTime(last)}, is no longer in ${place}. Is its disk mounted?`]
 }
 
 try {

@@ -1,4 +1,5 @@
-import { type BackupReport, backupSteps, reportBackups } from './backup-runs.ts'
+import { othersToAccept } from './acceptance.ts'
+import { type BackupReport, type BackupRun, backupSteps, reportBackups } from './backup-runs.ts'
 import { nextTime } from '../../base/cron.ts'
 import { NoStore, ServiceError, StartupError, StoreDamaged } from '../../base/errors.ts'
 import { realSystem } from '../../base/system.ts'
@@ -6,11 +7,14 @@ import { isoTime } from '../../base/times.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { Settings } from '../../config/settings.ts'
 import { schemaVersion } from '../../stores/migrations.ts'
-import { findNewestBackup, requireUsablePlace } from './backup-place.ts'
-import { isBucket, placeName } from './backup-target.ts'
+import { findNewestBackup, isScheduled, requireUsablePlace, withTarget } from './backup-place.ts'
+import { isBucket, placeName, reasonOf } from './backup-target.ts'
+import { type BackupTarget, listGenerations, timeOf } from './generations.ts'
 import { timeOfStore } from './loss.ts'
-import { findManifestKey } from './manifest-key.ts'
+import { doubtAbout, findManifestKey, originOf } from './manifest-key.ts'
+import { tellUnreadable } from './remarks.ts'
 import { type CheckResult, ok, problem, warning } from '../../core/check-result.ts'
+import { count } from '../../core/copied.ts'
 import { openDatabase } from '../../core/open-store.ts'
 
 /** How long a backup may take before the last one counts as too old. */
@@ -34,23 +38,54 @@ export async function checkBackups(settings: Settings): Promise<CheckResult[]> {
   const own = await findManifestKey(settings)
   const key = own === undefined ? [] : [ok(`backups: signed with the key ${own}`)]
   if (!made) return [...failure, await describeNone(settings, report), ...key]
-  const blocked = failure.length > 0 ? [] : await checkPlace(place)
+  const found = await checkPlace(settings, place, { made, own, hasFailed: failure.length > 0 })
   const due = nextTime(expression, made.started)
   const text = `backups: the last one is of ${new Date(made.started).toISOString()}, with ${made.files} files`
   const isOld = due !== undefined && due + TIMEOUT < realSystem.now()
   const proof = settings['service.backup.prove'] ? [describeProof(report)] : []
-  return [...failure, ...blocked, isOld ? problem(`${text}; a newer one is overdue`) : ok(text), ...proof, ...key]
+  return [...failure, ...found, isOld ? problem(`${text}; a newer one is overdue`) : ok(text), ...proof, ...key]
 }
 
-/** Whether this user can use the folder that has the backups; a bucket is used by the next backup only. */
-async function checkPlace(place: string): Promise<CheckResult[]> {
+interface LastBackup {
+  readonly made: BackupRun
+  /** The public key of the store. */
+  readonly own: string | undefined
+  /** Whether the last attempt has failed: its reason is told already. */
+  readonly hasFailed: boolean
+}
+
+/** Whether this user can use the place of the backups, and what is wrong with those in it. */
+async function checkPlace(settings: Settings, place: string, last: LastBackup): Promise<CheckResult[]> {
   try {
     if (!isBucket(place)) await requireUsablePlace(place)
-    return []
+    // Opening an empty folder would make it a place of backups.
+    if (!(await isScheduled(place))) return [isGone(place, last.made)]
+    return await withTarget(settings, place, target => checkTarget(target, last))
   } catch (error) {
-    if (!(error instanceof StartupError)) throw error
-    return [problem(`backups: ${error.message}`)]
+    if (!(error instanceof StartupError || error instanceof ServiceError)) throw error
+    return last.hasFailed ? [] : [problem(`backups: ${reasonOf(error, place)}`)]
   }
+}
+
+const isGone = (place: string, { started }: BackupRun): CheckResult =>
+  problem(`backups: the last one, of ${isoTime(started)}, is not in ${place}. Is its disk mounted?`)
+
+async function checkTarget(target: BackupTarget, { made, own }: LastBackup): Promise<CheckResult[]> {
+  const { generations, unreadable } = await listGenerations(target)
+  const damaged = unreadable.map(key => problem(`backups: ${tellUnreadable(target, key)}`))
+  const changed = generations
+    .filter(({ generation }) => originOf(generation, own) === 'wrong')
+    .map(listed => problem(`backups: ${doubtAbout(target, listed, own)}`))
+  // An unreadable one may be the last.
+  const isThere = unreadable.length > 0 || generations.some(listed => timeOf(listed) >= made.started)
+  const others = othersToAccept(generations, own).length
+  const kept = `backups: ${count(others, 'backup')} that this store has not signed, as before a restore, are kept. If this store is as it should be, run \`stowage backup accept ${target.place}\``
+  return [
+    ...damaged,
+    ...changed,
+    ...(isThere ? [] : [isGone(target.place, made)]),
+    ...(others === 0 ? [] : [warning(kept)]),
+  ]
 }
 
 /** Whether the newest backup has been restored, and what that has shown. */

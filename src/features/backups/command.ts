@@ -4,7 +4,6 @@ import { StartupError } from '../../base/errors.ts'
 import { realSystem } from '../../base/system.ts'
 import { factorKeyFile, ownFactorKeyFile } from '../../core/factor-key-file.ts'
 import {
-  type BackupTarget,
   type CheckedGeneration,
   describeFile,
   findGeneration,
@@ -14,8 +13,8 @@ import {
 } from './generations.ts'
 import { doubtAbout, findManifestKey, manifestKey, originOf } from './manifest-key.ts'
 import { withPlaceErrors } from './place-errors.ts'
-import { acceptLoss } from './prune.ts'
-import { findFailedProofs, remarksOn } from './remarks.ts'
+import { accept as acceptNewest } from './acceptance.ts'
+import { findFailedProofs, remarksOn, tellUnreadable } from './remarks.ts'
 import type { Settings } from '../../config/settings.ts'
 import { openBlobs, openDatabase } from '../../core/open-store.ts'
 import { lockFolder } from '../../stores/sqlite/folder-lock.ts'
@@ -88,7 +87,10 @@ async function list(program: Program, args: readonly string[]): Promise<number> 
   if (!(await isScheduled(place))) return await listOne(place)
   return await withTarget(settings, place, async target => {
     const { generations, unreadable } = await listGenerations(target)
-    const remarks = remarksOn(target, generations, await findFailedProofs(settings, place))
+    const remarks = remarksOn(target, generations, {
+      own: await findManifestKey(settings),
+      proofs: await findFailedProofs(settings, place),
+    })
     for (const { generation } of generations) {
       const { created, files, recipients, program, service } = generation
       const kind = recipients.length > 0 ? 'encrypted' : 'not encrypted'
@@ -106,12 +108,14 @@ async function accept(program: Program, args: readonly string[]): Promise<number
   if (!(await isScheduled(place))) throw new StartupError(`There are no backups of a schedule in ${place}.`)
   const signing = await keyOfStore(settings)
   return await withTarget(settings, place, async target => {
-    const loss = await acceptLoss(target, { system: realSystem, signing })
-    print(
-      loss === undefined
-        ? `There is nothing to accept in ${place}.`
-        : `The newest backup, which ${loss}, is accepted. The next one removes older backups again.`,
-    )
+    const accepted = await acceptNewest(target, { system: realSystem, signing })
+    if (accepted === undefined) print(`There is nothing to accept in ${place}.`)
+    else {
+      const { loss, others } = accepted
+      const newest = loss === undefined ? 'The newest backup' : `The newest backup, which ${loss},`
+      const more = others === 0 ? '' : `, and so are ${count(others, 'backup')} that this store has not signed`
+      print(`${newest} is accepted${more}. The next one removes older backups again.`)
+    }
     return 0
   })
 }
@@ -131,9 +135,6 @@ async function listOne(place: string): Promise<number> {
   print(`${created}  ${count(files.count, 'file')}, ${count(files.bytes, 'byte')}, not encrypted, by ${program}`)
   return 0
 }
-
-const tellUnreadable = ({ pathOf }: BackupTarget, key: string): string =>
-  `The manifest ${pathOf('generations', key)} is damaged, or of another version.`
 
 const noBackup = (place: string): StartupError => new StartupError(`There is no complete backup in ${place}.`)
 

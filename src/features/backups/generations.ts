@@ -112,21 +112,34 @@ export async function listGenerations(target: BackupTarget): Promise<{
   const unreadable: string[] = []
   for await (const { key } of target.manifests.list()) {
     const generation = await readManifest(target, key)
-    if (generation) generations.push({ key, generation })
-    else unreadable.push(key)
+    if (generation === 'unreadable') unreadable.push(key)
+    else if (generation) generations.push({ key, generation })
   }
   return { generations: generations.sort((a, b) => timeOf(b) - timeOf(a)), unreadable }
 }
 
-async function readManifest({ manifests }: BackupTarget, key: string): Promise<Generation | undefined> {
+/** Returns `undefined` for a manifest that is being written, was never completed, or was removed meanwhile. */
+async function readManifest({ manifests }: BackupTarget, key: string): Promise<Generation | 'unreadable' | undefined> {
   try {
-    const generation = JSON.parse((await buffer(await manifests.read(key))).toString()) as Generation
-    return generation.format === 'stowage-generation' && generation.version === 1 ? generation : undefined
+    const value: unknown = JSON.parse((await buffer(await manifests.read(key))).toString())
+    return isGeneration(value) ? value : 'unreadable'
   } catch (error) {
-    // The process died while it wrote this manifest.
-    if (error instanceof BlobMissing || error instanceof SyntaxError) return undefined
+    if (error instanceof BlobMissing) return undefined
+    if (error instanceof SyntaxError) return 'unreadable'
     throw error
   }
+}
+
+function isGeneration(value: unknown): value is Generation {
+  const { format, version, created, tables, index, files, recipients, damaged } = (value ?? {}) as Partial<Generation>
+  return (
+    format === 'stowage-generation' &&
+    version === 1 &&
+    Number.isFinite(Date.parse(String(created))) &&
+    [tables, recipients, damaged].every(Array.isArray) &&
+    index !== undefined &&
+    files !== undefined
+  )
 }
 
 /** Adds a generation to the target, signed. */

@@ -12,6 +12,7 @@ import type { Database } from '../../stores/database.ts'
 import { addKeys, isMissing, readPrivate } from '../../stores/key-file.ts'
 import { withDiskErrors, withDiskErrorsAt } from '../../stores/disk.ts'
 import { schemaVersion } from '../../stores/migrations.ts'
+import { acceptedUntil } from './acceptance.ts'
 import type { Cipher } from './cipher.ts'
 import { writeTables } from './backup.ts'
 import { type FileRow, inParallel } from '../../backup/copy-blobs.ts'
@@ -82,6 +83,10 @@ export async function makeGeneration(from: GenerationOf, target: BackupTarget): 
     const writer = new ObjectWriter(target, from)
     const tables = []
     for (const table of written) tables.push({ ...table, stored: await writer.add(pathIn(spool, table.name)) })
+    const keys = keyText === undefined ? undefined : await writer.add(join(spool, KEYS))
+    const index = await writer.add(pathIn(spool, INDEX), { isPlain: true })
+    // Last, because an operator may accept a backup meanwhile.
+    const { generations } = await listGenerations(target)
     const generation: Generation = {
       format: 'stowage-generation',
       version: 1,
@@ -92,10 +97,11 @@ export async function makeGeneration(from: GenerationOf, target: BackupTarget): 
       schema,
       recipients,
       tables,
-      index: await writer.add(pathIn(spool, INDEX), { isPlain: true }),
-      keys: keyText === undefined ? undefined : await writer.add(join(spool, KEYS)),
+      index,
+      keys,
       files,
       damaged,
+      accepted: acceptedUntil(generations, from.signing.name),
     }
     await writeManifest(target, generation, from)
     return generation

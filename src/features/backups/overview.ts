@@ -4,11 +4,12 @@ import type { System } from '../../base/system.ts'
 import { isoTime } from '../../base/times.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { Settings } from '../../config/settings.ts'
+import { othersToAccept } from './acceptance.ts'
 import type { BackupRun, BackupRuns } from './backup-runs.ts'
 import { withTarget } from './backup-place.ts'
 import { reasonOf } from './backup-target.ts'
-import { originOf } from './manifest-key.ts'
-import { doubtInShort } from './remarks.ts'
+import { findManifestKey, originOf } from './manifest-key.ts'
+import { doubtInShort, keptUntilAccepted } from './remarks.ts'
 import { type Generation, lossesIn, type ListedGeneration, listGenerations } from './generations.ts'
 
 /** How many of the last attempts are described. */
@@ -55,11 +56,14 @@ export class BackupOverview {
       return await withTarget(settings, place, async target => {
         const { generations, unreadable } = await listGenerations(target)
         const losses = lossesIn(generations)
-        const describe = ({ key, generation }: ListedGeneration) => ({
-          ...describeGeneration(generation),
-          isSigned: ['own', 'other'].includes(originOf(generation, undefined)),
-          doubt: doubtInShort(generation, target.pathOf('generations', key)),
-          loss: losses.get(generation)?.text,
+        const others = new Set(othersToAccept(generations, await findManifestKey(settings)))
+        const describe = (listed: ListedGeneration) => ({
+          ...describeGeneration(listed.generation),
+          isSigned: ['own', 'other'].includes(originOf(listed.generation, undefined)),
+          doubt:
+            doubtInShort(listed.generation, target.pathOf('generations', listed.key)) ??
+            (others.has(listed) ? keptUntilAccepted(target) : undefined),
+          loss: losses.get(listed.generation)?.text,
         })
         return { generations: generations.map(describe), unreadable: unreadable.length }
       })

@@ -4,6 +4,7 @@ import { realSystem } from '../../base/system.ts'
 import { openDatabase } from '../../core/open-store.ts'
 import { openBackupTarget, reasonOf } from './backup-target.ts'
 import type { ProofResult } from './backup-runs.ts'
+import { findPublicKey } from './manifest-key.ts'
 import { Pace } from './pace.ts'
 import { withPlaceErrors } from './place-errors.ts'
 import { proveBackup } from './prove.ts'
@@ -28,6 +29,7 @@ async function prove(): Promise<ProofResult> {
       // The reason for keeping older backups was reported when the backup was made.
       const failure = await prune(target, {
         service,
+        own: await findPublicKey(store),
         keep: settings['service.backup.keep'],
         now: realSystem.now(),
       }).then(

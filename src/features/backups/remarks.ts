@@ -1,29 +1,48 @@
 import type { Settings } from '../../config/settings.ts'
 import { schemaVersion } from '../../stores/migrations.ts'
 import { failedProofs, MANIFEST_KEY_STEP } from './backup-runs.ts'
+import { othersToAccept } from './acceptance.ts'
 import { placeName } from './backup-target.ts'
 import { type BackupTarget, type Generation, type ListedGeneration, lossesIn } from './generations.ts'
 import { originOf, readStore } from './manifest-key.ts'
 
-/** What speaks against a restore of each backup, for people; nothing for a backup that is good as far as it is known. */
+/** What is to be said about each backup, for people; nothing for a backup that is good as far as it is known. */
 export function remarksOn(
   target: BackupTarget,
   generations: readonly ListedGeneration[],
-  proofs: ReadonlyMap<string, string>,
+  {
+    own,
+    proofs,
+  }: {
+    /** The public key of the store. */
+    readonly own: string | undefined
+    /** What the last proofs found wrong, by the time of the backup. */
+    readonly proofs: ReadonlyMap<string, string>
+  },
 ): ReadonlyMap<Generation, readonly string[]> {
   const losses = lossesIn(generations)
+  const others = new Set(othersToAccept(generations, own))
   return new Map(
-    generations.map(({ key, generation }) => {
+    generations.map(listed => {
+      const { key, generation } = listed
       const proof = proofs.get(generation.created)
       const remarks = [
         doubtInShort(generation, target.pathOf('generations', key)),
         losses.get(generation)?.text,
+        others.has(listed) ? keptUntilAccepted(target) : undefined,
         proof === undefined ? undefined : `its last proof found something wrong: ${proof.replace(/\.$/, '')}`,
       ]
       return [generation, remarks.filter(remark => remark !== undefined)]
     }),
   )
 }
+
+export const tellUnreadable = ({ pathOf }: BackupTarget, key: string): string =>
+  `The manifest ${pathOf('generations', key)} is damaged, or of another version.`
+
+/** Why a backup that this store has not made stays, and until when, for people. */
+export const keptUntilAccepted = ({ place }: BackupTarget): string =>
+  `this store has not signed it, so it stays until \`stowage backup accept ${place}\``
 
 /** What the manifest shows about who wrote it, for people; `undefined` with a valid signature. */
 export function doubtInShort(generation: Generation, path: string): string | undefined {

@@ -16,6 +16,8 @@ export interface BackupTask {
   readonly settings: Settings
   readonly place: string
   readonly created: Milliseconds
+  /** The last backup that was made in this place before; `undefined` if there is none. */
+  readonly last: Milliseconds | undefined
   /** The base address. */
   readonly service: string
   readonly program: string
@@ -39,8 +41,8 @@ export type BackupAnswer =
       readonly bytes: number
       /** Blobs that the store has lost. */
       readonly damaged: readonly string[]
-      /** The problem with older backups, or the reason why they were not removed. */
-      readonly old: string | undefined
+      /** The problems with older backups, or the reason why they were not removed, each a sentence. */
+      readonly old: readonly string[]
     }
 
 /** The backups that the service makes itself; `undefined` without a schedule. @throws {StartupError} for a key that is none */
@@ -56,10 +58,19 @@ export async function createBackups(core: Core) {
     system,
     log,
     runs,
-    make: (created, signal) => {
-      const service = address.base.href
-      const task = { settings, place, created, service, program: version, tables: layout.tables, keyFile: ownKeyFile }
-      return makeInThread(task, signal)
+    make: async (created, signal) => {
+      const { made } = await runs.report()
+      const task: BackupTask = {
+        settings,
+        place,
+        created,
+        last: made?.started,
+        service: address.base.href,
+        program: version,
+        tables: layout.tables,
+        keyFile: ownKeyFile,
+      }
+      return await makeInThread(task, signal)
     },
     prove: settings['service.backup.prove']
       ? async ({ started }, signal) => {
@@ -104,9 +115,13 @@ async function inThread<Answer>(name: string, task: object, signal: AbortSignal)
 }
 
 function problemOf({ damaged, old }: Exclude<BackupAnswer, { readonly failure: string }>): string | null {
-  if (damaged.length === 0) return old ?? null
+  if (damaged.length === 0 && old.length === 0) return null
   const files = damaged.length === 1 ? 'one file' : `${damaged.length} files`
-  return `The backup was made without ${files} whose bytes the store has lost. Run \`stowage fsck\`, which names them.`
+  const made =
+    damaged.length === 0
+      ? 'The backup was made.'
+      : `The backup was made without ${files} whose bytes the store has lost. Run \`stowage fsck\`, which names them.`
+  return [made, ...old].join(' ')
 }
 
 /** The texts of a mail about a failed backup, in the language of its recipient. */

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { layout } from '../../src/assembly/stores.ts'
+import { realSystem } from '../../src/base/system.ts'
+import { accept } from '../../src/features/backups/acceptance.ts'
+import { openBackupTarget } from '../../src/features/backups/backup-target.ts'
+import { plain } from '../../src/features/backups/cipher.ts'
+import { type BackupTarget, listGenerations, type ManifestKey } from '../../src/features/backups/generations.ts'
+import { makeGeneration } from '../../src/features/backups/make-generation.ts'
+import { manifestKey } from '../../src/features/backups/manifest-key.ts'
+import { prune } from '../../src/features/backups/prune.ts'
+import { loadSettings } from '../../src/config/load.ts'
+import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
+import { newDatabase } from '../support/store.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const DAY = 86_400_000
+const { settings } = loadSettings({ file: undefined, overrides: [] })
+const database = await newDatabase({ after })
+const blobs = await FolderBlobStore.open(await temporaryFolder())
+const { signal } = new AbortController()
+
+const newKey = async (): Promise<ManifestKey> => await manifestKey(await newDatabase({ after }), realSystem)
+
+async function newTarget(): Promise<BackupTarget> {
+  const target = await openBackupTarget(settings, join(await temporaryFolder(), 'backups'))
+  after(() => target.close())
+  return target
+}
+
+/** Makes a backup at this time, with this key, and then removes those that the rule does not keep. */
+async function backUp(
+  target: BackupTarget,
+  at: string,
+  signing: ManifestKey,
+  { keep = '2d 12m', service = 'http://127.0.0.1/' } = {},
+): Promise<string | undefined> {
+  const created = Date.parse(`${at}:00Z`)
+  const spool = join(await temporaryFolder(), 'spool')
+  const store = { database, blobs, tables: layout.tables, system: realSystem, program: '0.0.0' }
+  const to = { service, created, spool, recipients: [], encrypt: plain, signing, signal }
+  await makeGeneration({ ...store, ...to }, target)
+  return await prune(target, { service, own: signing.name, keep, now: created + DAY })
+}
+
+/** The days and hours of the backups, the newest first. */
+async function times(target: BackupTarget): Promise<string[]> {
+  const { generations } = await listGenerations(target)
+  return generations.map(({ generation }) => generation.created.slice(5, 13))
+}
+
+test('what a store removes it has made itself: after a restore the backups of before stay, whatever the day and the clock (D20.9)', async () => {
+  const [first, restored] = [await newKey(), await newKey()]
+  const target = await newTarget()
+  for (const at of ['2026-10-30T03:00', '2026-11-01T03:00', '2026-11-02T03:00', '2026-11-03T03:00'])
+    await backUp(target, at, first)
+  const before = ['11-03T03', '11-02T03', '10-30T03']
+  assert.deepEqual(await times(target), before)
+  assert.equal(await backUp(target, '2026-11-03T12:00', restored), undefined)
+  assert.deepEqual(await times(target), ['11-03T12', ...before])
+  await backUp(target, '2026-11-03T18:00', restored)
+  assert.deepEqual(await times(target), ['11-03T18', ...before])
+  for (let day = 4; day < 30; day++) await backUp(target, `2026-11-${String(day).padStart(2, '0')}T03:00`, restored)
+  assert.deepEqual(await times(target), ['11-29T03', '11-28T03', ...before])
+  // The clock is wrong, or the old store is back.
+  await backUp(target, '2026-10-01T03:00', await newKey())
+  assert.deepEqual(await times(target), ['11-29T03', '11-28T03', ...before, '10-01T03'])
+  await backUp(target, '2026-11-29T06:00', first)
+  assert.deepEqual(await times(target), ['11-29T06', '11-29T03', '11-28T03', '11-03T03', '10-30T03', '10-01T03'])
+})
+
+test('an accepted backup lets the rule remove those before it, also when it is gone itself (D20.9)', async () => {
+  const [first, restored] = [await newKey(), await newKey()]
+  const target = await newTarget()
+  for (const at of ['2026-10-30T03:00', '2026-11-01T03:00', '2026-11-02T03:00']) await backUp(target, at, first)
+  await backUp(target, '2026-11-02T12:00', restored)
+  await assert.rejects(accept(target, { system: realSystem, signing: first }), /It is not accepted\.$/)
+  assert.deepEqual(await accept(target, { system: realSystem, signing: restored }), { loss: undefined, others: 3 })
+  assert.equal(await accept(target, { system: realSystem, signing: restored }), undefined)
+  assert.deepEqual(await times(target), ['11-02T12', '11-02T03', '11-01T03', '10-30T03'])
+  await backUp(target, '2026-11-02T18:00', restored)
+  assert.deepEqual(await times(target), ['11-02T18', '11-01T03', '10-30T03'])
+  await backUp(target, '2026-11-03T03:00', restored)
+  await backUp(target, '2026-12-01T03:00', restored)
+  await backUp(target, '2026-12-02T03:00', restored)
+  assert.deepEqual(await times(target), ['12-02T03', '12-01T03', '11-03T03', '10-30T03'])
+  assert.equal(await accept(target, { system: realSystem, signing: restored }), undefined)
+})
+
+test('a service removes no backup that was made under another base address', async () => {
+  const key = await newKey()
+  const target = await newTarget()
+  for (const at of ['2026-11-01T03:00', '2026-11-01T04:00'])
+    for (const service of ['http://one.example/', 'http://two.example/'])
+      await backUp(target, at.replace(':00', service.includes('one') ? ':00' : ':30'), key, { keep: '1d', service })
+  assert.deepEqual(await times(target), ['11-01T04', '11-01T04'])
+})
