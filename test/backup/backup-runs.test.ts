@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { schema } from '../../src/assembly/stores.ts'
-import { BackupRuns, RUN_TTL } from '../../src/features/backups/backup-runs.ts'
+import { attempts, BackupRuns, RUN_TTL } from '../../src/features/backups/backup-runs.ts'
 import { BackupSchedule } from '../../src/features/backups/backup-schedule.ts'
 import { createLog } from '../../src/base/log.ts'
 import { migrate } from '../../src/stores/migrations.ts'
@@ -97,7 +97,7 @@ test('what fails is reported with its reason, and the last good backup is still 
 })
 
 test('a backup that the end of the service interrupts is made by the next start, and is no failure', async t => {
-  const { made, problems, runs, node } = await openNodes(t)
+  const { database, system, made, problems, runs, node } = await openNodes(t)
   const stopping = node(
     'stopping',
     (_started, signal) =>
@@ -108,8 +108,11 @@ test('a backup that the end of the service interrupts is made by the next start,
   await stopping.close()
   await running
   assert.deepEqual([problems, await runs.report()], [[], none])
+  system.pass(1)
   await node('next').run()
   assert.deepEqual(made, ['stopping', 'next'])
+  const report = await runs.report()
+  assert.deepEqual(await attempts(database), [report.made?.started ?? 0, (report.made?.started ?? 0) - 1].reverse())
 })
 
 test('the backup of a node that has died is made by another one, but not before that is certain', async t => {

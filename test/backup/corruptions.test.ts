@@ -7,6 +7,7 @@ import { layout } from '../../src/assembly/stores.ts'
 import { realSystem } from '../../src/base/system.ts'
 import { loadSettings } from '../../src/config/load.ts'
 import { openBlobs, openDatabase } from '../../src/core/open-store.ts'
+import { ownBackups } from '../../src/features/backups/acceptance.ts'
 import { BackupRuns } from '../../src/features/backups/backup-runs.ts'
 import { openBackupTarget } from '../../src/features/backups/backup-target.ts'
 import { encryptionTo } from '../../src/features/backups/cipher.ts'
@@ -98,6 +99,7 @@ async function backedUp(at: Place, recipients: readonly string[]) {
       recipients,
       encrypt: await encryptionTo(recipients),
       signing: await manifestKey(database, realSystem),
+      own: await ownBackups(database),
       signal,
     },
     target,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { layout } from '../../src/assembly/stores.ts'
 import { realSystem } from '../../src/base/system.ts'
-import { accept } from '../../src/features/backups/acceptance.ts'
+import { accept, type OwnBackups } from '../../src/features/backups/acceptance.ts'
 import { openBackupTarget } from '../../src/features/backups/backup-target.ts'
 import { plain } from '../../src/features/backups/cipher.ts'
 import { type BackupTarget, listGenerations, type ManifestKey } from '../../src/features/backups/generations.ts'
@@ -21,7 +21,24 @@ const database = await newDatabase({ after })
 const blobs = await FolderBlobStore.open(await temporaryFolder())
 const { signal } = new AbortController()
 
-const newKey = async (): Promise<ManifestKey> => await manifestKey(await newDatabase({ after }), realSystem)
+/** The key of a store that remembers its backups. */
+interface Signer {
+  readonly signing: ManifestKey
+  readonly own: OwnBackups
+}
+
+async function newKey(): Promise<Signer> {
+  const signing = await manifestKey(await newDatabase({ after }), realSystem)
+  return { signing, own: { key: signing.name, remembers: () => true } }
+}
+
+/** A copy of the store, which does not remember the backups that were made after this time. */
+const copyAt = (at: string, { signing, own: { key } }: Signer, later: readonly string[]): Signer => {
+  const since = later.map(time => Date.parse(`${time}:00Z`))
+  return { signing, own: { key, remembers: time => time <= Date.parse(`${at}:00Z`) || since.includes(time) } }
+}
+
+const acceptBy = async (target: BackupTarget, signer: Signer) => await accept(target, { system: realSystem, ...signer })
 
 async function newTarget(): Promise<BackupTarget> {
   const target = await openBackupTarget(settings, join(await temporaryFolder(), 'backups'))
@@ -33,15 +50,15 @@ async function newTarget(): Promise<BackupTarget> {
 async function backUp(
   target: BackupTarget,
   at: string,
-  signing: ManifestKey,
+  { signing, own }: Signer,
   { keep = '2d 12m', service = 'http://127.0.0.1/' } = {},
 ): Promise<string | undefined> {
   const created = Date.parse(`${at}:00Z`)
   const spool = join(await temporaryFolder(), 'spool')
   const store = { database, blobs, tables: layout.tables, system: realSystem, program: '0.0.0' }
-  const to = { service, created, spool, recipients: [], encrypt: plain, signing, signal }
+  const to = { service, created, spool, recipients: [], encrypt: plain, signing, own, signal }
   await makeGeneration({ ...store, ...to }, target)
-  return await prune(target, { service, own: signing.name, keep, now: created + DAY })
+  return await prune(target, { service, own, keep, now: created + DAY })
 }
 
 /** The days and hours of the backups, the newest first. */
@@ -75,9 +92,12 @@ test('an accepted backup lets the rule remove those before it, also when it is g
   const target = await newTarget()
   for (const at of ['2026-10-30T03:00', '2026-11-01T03:00', '2026-11-02T03:00']) await backUp(target, at, first)
   await backUp(target, '2026-11-02T12:00', restored)
-  await assert.rejects(accept(target, { system: realSystem, signing: first }), /It is not accepted\.$/)
-  assert.deepEqual(await accept(target, { system: realSystem, signing: restored }), { loss: undefined, others: 3 })
-  assert.equal(await accept(target, { system: realSystem, signing: restored }), undefined)
+  await assert.rejects(
+    acceptBy(target, first),
+    /of another store, or of this one before a restore\. Accept the next one/,
+  )
+  assert.deepEqual(await acceptBy(target, restored), { loss: undefined, others: 3 })
+  assert.equal(await acceptBy(target, restored), undefined)
   assert.deepEqual(await times(target), ['11-02T12', '11-02T03', '11-01T03', '10-30T03'])
   await backUp(target, '2026-11-02T18:00', restored)
   assert.deepEqual(await times(target), ['11-02T18', '11-01T03', '10-30T03'])
@@ -85,7 +105,25 @@ test('an accepted backup lets the rule remove those before it, also when it is g
   await backUp(target, '2026-12-01T03:00', restored)
   await backUp(target, '2026-12-02T03:00', restored)
   assert.deepEqual(await times(target), ['12-02T03', '12-01T03', '11-03T03', '10-30T03'])
-  assert.equal(await accept(target, { system: realSystem, signing: restored }), undefined)
+  assert.equal(await acceptBy(target, restored), undefined)
+})
+
+test('a store that was put back from a copy of its folder removes no backup that it does not remember (D20.9)', async () => {
+  const key = await newKey()
+  const target = await newTarget()
+  for (const at of ['2026-11-01T03:00', '2026-11-02T03:00', '2026-11-03T03:00']) await backUp(target, at, key)
+  const copy = copyAt('2026-11-02T03:00', key, ['2026-11-03T12:00', '2026-11-04T03:00', '2026-11-05T03:00'])
+  await assert.rejects(
+    acceptBy(target, copy),
+    /^StartupError: The newest backup in \S+, of 2026-11-03T03:00:00.000Z, is of/,
+  )
+  await backUp(target, '2026-11-03T12:00', copy)
+  assert.deepEqual(await times(target), ['11-03T12', '11-03T03', '11-02T03'])
+  await backUp(target, '2026-11-04T03:00', copy)
+  assert.deepEqual(await times(target), ['11-04T03', '11-03T12', '11-03T03'])
+  assert.deepEqual(await acceptBy(target, copy), { loss: undefined, others: 1 })
+  await backUp(target, '2026-11-05T03:00', copy)
+  assert.deepEqual(await times(target), ['11-05T03', '11-04T03'])
 })
 
 test('a service removes no backup that was made under another base address', async () => {

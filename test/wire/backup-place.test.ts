@@ -186,7 +186,7 @@ test('doctor names a place of backups that has gone or was closed after a good b
 test('doctor says what is wrong in the place of the last backup: nothing in it, or a manifest that was damaged, changed or closed (D20.25)', async t => {
   const target = await temporaryFolder()
   const service = await startProcess(t, { settings: scheduled(target) })
-  await eventually('a backup', async () => /a backup was made/.test(service.output()))
+  await service.prints(/a backup was made/)
   await service.stop()
   const { folder } = service
   const problems = async (): Promise<string[]> => {

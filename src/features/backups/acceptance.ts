@@ -1,5 +1,9 @@
 import { StartupError } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
+import type { Milliseconds } from '../../base/units.ts'
+import type { Settings } from '../../config/settings.ts'
+import type { Queries } from '../../stores/database.ts'
+import { attempts } from './backup-runs.ts'
 import {
   type BackupTarget,
   type ListedGeneration,
@@ -9,54 +13,78 @@ import {
   timeOf,
   writeManifest,
 } from './generations.ts'
-import { doubtAbout, originOf } from './manifest-key.ts'
+import { doubtAbout, findPublicKey, originOf, readStore } from './manifest-key.ts'
 
-/** The time of the last backup of this store that an operator has accepted; `undefined` if there is none. @param own the public key of the store */
-export const acceptedUntil = (generations: readonly ListedGeneration[], own: string | undefined): string | undefined =>
+/** How a store recognises the generations that it has made. */
+export interface OwnBackups {
+  /** Its public key; `undefined` before its first backup. */
+  readonly key: string | undefined
+  /** Whether the store remembers an attempt at this time. A copy of the store with the same key does not remember later ones. */
+  readonly remembers: (time: Milliseconds) => boolean
+}
+
+export async function ownBackups(store: Queries): Promise<OwnBackups> {
+  const key = await findPublicKey(store)
+  if (key === undefined) return nothing
+  const times = new Set(await attempts(store))
+  // Attempts are forgotten in the end, and backups of them may be left.
+  const oldest = Math.min(...times)
+  return { key, remembers: time => times.has(time) || time < oldest }
+}
+
+const nothing: OwnBackups = { key: undefined, remembers: () => false }
+
+/** Like {@link ownBackups}, for a command; nothing where there is no store. */
+export const findOwnBackups = async (settings: Settings): Promise<OwnBackups> =>
+  (await readStore(settings, ownBackups)) ?? nothing
+
+const isOwn = (listed: ListedGeneration, { key, remembers }: OwnBackups): boolean =>
+  originOf(listed.generation, key) === 'own' && remembers(timeOf(listed))
+
+/** The time of the last of these backups that an operator of this store has accepted; `undefined` if there is none. */
+export const acceptedUntil = (generations: readonly ListedGeneration[], own: OwnBackups): string | undefined =>
   generations
-    .filter(({ generation }) => originOf(generation, own) === 'own')
+    .filter(listed => isOwn(listed, own))
     .flatMap(({ generation: { accepted } }) => accepted ?? [])
     .sort()
     .at(-1)
 
 /**
- * The generations that this store has not signed, unless an operator has accepted a later one. They stay: another store has made them, or this
+ * The generations that this store has not made, unless an operator has accepted a later one. They stay: another store has made them, or this
  * one before it was restored, so they may have what this store lacks.
  */
-export function keptOfOthers(
-  generations: readonly ListedGeneration[],
-  own: string | undefined,
-): readonly ListedGeneration[] {
+export function keptOfOthers(generations: readonly ListedGeneration[], own: OwnBackups): readonly ListedGeneration[] {
   const until = Date.parse(acceptedUntil(generations, own) ?? '')
-  return generations.filter(listed => originOf(listed.generation, own) !== 'own' && !(timeOf(listed) < until))
+  return generations.filter(listed => !isOwn(listed, own) && !(timeOf(listed) < until))
 }
 
 /** The generations of others that an operator can accept: none as long as this store has made no generation itself. */
 export const othersToAccept = (
   generations: readonly ListedGeneration[],
-  own: string | undefined,
-): readonly ListedGeneration[] =>
-  generations.some(({ generation }) => originOf(generation, own) === 'own') ? keptOfOthers(generations, own) : []
+  own: OwnBackups,
+): readonly ListedGeneration[] => (generations.some(listed => isOwn(listed, own)) ? keptOfOthers(generations, own) : [])
 
 /**
  * Accepts the newest generation although it shows a loss, or others have made generations before it, so that all of these are removed again.
  * @returns what was accepted, for people; `undefined` when there is nothing to accept, and then nothing is changed
- * @throws {StartupError} unless this store has signed the newest generation
+ * @throws {StartupError} unless this store has made the newest generation
  */
 export async function accept(
   target: BackupTarget,
-  { system, signing }: { readonly system: System; readonly signing: ManifestKey },
+  { system, signing, own }: { readonly system: System; readonly signing: ManifestKey; readonly own: OwnBackups },
 ): Promise<{ readonly loss: string | undefined; readonly others: number } | undefined> {
   const { generations } = await listGenerations(target)
   const [newest] = generations
   if (!newest) return undefined
-  if (generations.every(({ generation }) => originOf(generation, signing.name) === 'other'))
-    throw new StartupError(`This store has made no backup in ${target.place} yet. Accept its first one.`)
+  if (originOf(newest.generation, own.key) === 'wrong')
+    throw new StartupError(`${doubtAbout(target, newest, own.key)} It is not accepted.`)
+  if (!isOwn(newest, own))
+    throw new StartupError(
+      `The newest backup in ${target.place}, of ${newest.generation.created}, is of another store, or of this one before a restore. Accept the next one that this store makes.`,
+    )
   const loss = lossesIn(generations).get(newest.generation)?.text
-  const others = keptOfOthers(generations, signing.name).length
+  const others = keptOfOthers(generations, own).length
   if (loss === undefined && others === 0) return undefined
-  const doubt = doubtAbout(target, newest, signing.name)
-  if (doubt !== undefined) throw new StartupError(`${doubt} It is not accepted.`)
   const signal = new AbortController().signal
   const accepted = { ...newest.generation, accepted: newest.generation.created }
   await writeManifest(target, accepted, { system, signal, signing })

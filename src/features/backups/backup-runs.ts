@@ -24,7 +24,7 @@ export const backupSteps: readonly Migration[] = [
   {
     id: 64,
     name: 'place of scheduled backups',
-    // Of attempts before this step the place is unknown, so they count for none.
+    // Of attempts before this step the place is unknown, so they count for none; nor do those that were given up.
     statements: [sql`ALTER TABLE backup_runs ADD COLUMN place TEXT`],
   },
   {
@@ -122,7 +122,7 @@ export class BackupRuns {
       if (last?.finished === null && !isInterrupted) return undefined
       if (await isProving(tx, now)) return undefined
       if (!isInterrupted && !isDue(await lastRun(tx, sql`WHERE place = ${this.#place}`))) return undefined
-      if (isInterrupted) await tx.run(sql`DELETE FROM backup_runs WHERE started = ${last.started}`)
+      if (isInterrupted) await giveUp(tx, last.started, now)
       await tx.run(sql`DELETE FROM backup_runs WHERE started < ${now - HISTORY}`)
       const begun = await tx.run(
         sql`INSERT INTO backup_runs (started, renewed, place) VALUES (${now}, ${now}, ${this.#place})
@@ -143,7 +143,7 @@ export class BackupRuns {
 
   /** Gives an attempt up: it is due again at once, on this node or another. */
   async forget(started: Milliseconds): Promise<void> {
-    await this.#database.run(sql`DELETE FROM backup_runs WHERE started = ${started} AND finished IS NULL`)
+    await giveUp(this.#database, started, this.#system.now())
   }
 
   /**
@@ -227,6 +227,19 @@ export async function failedProofs(queries: Queries, place: string): Promise<Rea
     sql`SELECT started, proof_problem FROM backup_runs WHERE place = ${place} AND proof_problem IS NOT NULL`,
   )
   return new Map(runs.map(({ started, proof_problem: problem }) => [new Date(started).toISOString(), problem]))
+}
+
+/** The times of all attempts that the store remembers. */
+export async function attempts(queries: Queries): Promise<readonly Milliseconds[]> {
+  const runs = await queries.all<{ readonly started: Milliseconds }>(sql`SELECT started FROM backup_runs`)
+  return runs.map(({ started }) => started)
+}
+
+/** An attempt that was given up counts for no place, but is remembered: its backup may be complete. */
+async function giveUp(queries: Queries, started: Milliseconds, now: Milliseconds): Promise<void> {
+  await queries.run(
+    sql`UPDATE backup_runs SET place = NULL, finished = ${now} WHERE started = ${started} AND finished IS NULL`,
+  )
 }
 
 const lastRun = async (queries: Queries, where: Sql = sql``): Promise<BackupRun | undefined> =>

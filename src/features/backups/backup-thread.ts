@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
+import { ownBackups } from './acceptance.ts'
 import { encryptionTo } from './cipher.ts'
 import { type BackupTarget, listGenerations, timeOf } from './generations.ts'
 import { makeGeneration } from './make-generation.ts'
@@ -30,10 +31,12 @@ async function makeBackup(): Promise<BackupAnswer> {
       try {
         const spool = resolve(settings['service.data.folder'], 'backup-rows')
         const signing = await manifestKey(database, realSystem)
+        const own = await ownBackups(database)
         const store = {
           database,
           blobs,
           signing,
+          own,
           tables,
           system: realSystem,
           program,
@@ -57,7 +60,7 @@ async function makeBackup(): Promise<BackupAnswer> {
         // With proofs, older backups are removed only after the new backup has been proven.
         const removed = settings['service.backup.prove']
           ? whyKeepAll(target)
-          : prune(target, { service, own: signing.name, keep, now: created })
+          : prune(target, { service, own, keep, now: created })
         const old = await removed.then(
           kept => (kept === undefined ? [] : [`All older backups are kept, because ${kept}.`]),
           (error: Error) => [`Old ones could not be removed: ${error.message}`],

@@ -1,4 +1,4 @@
-import { othersToAccept } from './acceptance.ts'
+import { findOwnBackups, othersToAccept, type OwnBackups } from './acceptance.ts'
 import { type BackupReport, type BackupRun, backupSteps, reportBackups } from './backup-runs.ts'
 import { nextTime } from '../../base/cron.ts'
 import { NoStore, ServiceError, StartupError, StoreDamaged } from '../../base/errors.ts'
@@ -11,7 +11,7 @@ import { findNewestBackup, isScheduled, requireUsablePlace, withTarget } from '.
 import { isBucket, placeName, reasonOf } from './backup-target.ts'
 import { type BackupTarget, listGenerations, timeOf } from './generations.ts'
 import { timeOfStore } from './loss.ts'
-import { doubtAbout, findManifestKey, originOf } from './manifest-key.ts'
+import { doubtAbout, originOf } from './manifest-key.ts'
 import { tellUnreadable } from './remarks.ts'
 import { type CheckResult, ok, problem, warning } from '../../core/check-result.ts'
 import { count } from '../../core/copied.ts'
@@ -35,8 +35,8 @@ export async function checkBackups(settings: Settings): Promise<CheckResult[]> {
   if (!report) return [ok('backups: the service makes the first one after its start')]
   const { ended, made } = report
   const failure = ended && ended.problem !== null ? [problem(`backups: the last one failed. ${ended.problem}`)] : []
-  const own = await findManifestKey(settings)
-  const key = own === undefined ? [] : [ok(`backups: signed with the key ${own}`)]
+  const own = await findOwnBackups(settings)
+  const key = own.key === undefined ? [] : [ok(`backups: signed with the key ${own.key}`)]
   if (!made) return [...failure, await describeNone(settings, report), ...key]
   const found = await checkPlace(settings, place, { made, own, hasFailed: failure.length > 0 })
   const due = nextTime(expression, made.started)
@@ -48,8 +48,7 @@ export async function checkBackups(settings: Settings): Promise<CheckResult[]> {
 
 interface LastBackup {
   readonly made: BackupRun
-  /** The public key of the store. */
-  readonly own: string | undefined
+  readonly own: OwnBackups
   /** Whether the last attempt has failed: its reason is told already. */
   readonly hasFailed: boolean
 }
@@ -74,12 +73,12 @@ async function checkTarget(target: BackupTarget, { made, own }: LastBackup): Pro
   const { generations, unreadable } = await listGenerations(target)
   const damaged = unreadable.map(key => problem(`backups: ${tellUnreadable(target, key)}`))
   const changed = generations
-    .filter(({ generation }) => originOf(generation, own) === 'wrong')
-    .map(listed => problem(`backups: ${doubtAbout(target, listed, own)}`))
+    .filter(({ generation }) => originOf(generation, own.key) === 'wrong')
+    .map(listed => problem(`backups: ${doubtAbout(target, listed, own.key)}`))
   // An unreadable one may be the last.
   const isThere = unreadable.length > 0 || generations.some(listed => timeOf(listed) >= made.started)
   const others = othersToAccept(generations, own).length
-  const kept = `backups: ${count(others, 'backup')} that this store has not signed, as before a restore, are kept. If this store is as it should be, run \`stowage backup accept ${target.place}\``
+  const kept = `backups: ${count(others, 'backup')} of another store, or of this one before a restore, stay. If this store is as it should be, run \`stowage backup accept ${target.place}\``
   return [
     ...damaged,
     ...changed,

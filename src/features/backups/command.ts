@@ -13,7 +13,7 @@ import {
 } from './generations.ts'
 import { doubtAbout, findManifestKey, manifestKey, originOf } from './manifest-key.ts'
 import { withPlaceErrors } from './place-errors.ts'
-import { accept as acceptNewest } from './acceptance.ts'
+import { accept as acceptNewest, findOwnBackups } from './acceptance.ts'
 import { findFailedProofs, remarksOn, tellUnreadable } from './remarks.ts'
 import type { Settings } from '../../config/settings.ts'
 import { openBlobs, openDatabase } from '../../core/open-store.ts'
@@ -88,7 +88,7 @@ async function list(program: Program, args: readonly string[]): Promise<number> 
   return await withTarget(settings, place, async target => {
     const { generations, unreadable } = await listGenerations(target)
     const remarks = remarksOn(target, generations, {
-      own: await findManifestKey(settings),
+      own: await findOwnBackups(settings),
       proofs: await findFailedProofs(settings, place),
     })
     for (const { generation } of generations) {
@@ -108,12 +108,13 @@ async function accept(program: Program, args: readonly string[]): Promise<number
   if (!(await isScheduled(place))) throw new StartupError(`There are no backups of a schedule in ${place}.`)
   const signing = await keyOfStore(settings)
   return await withTarget(settings, place, async target => {
-    const accepted = await acceptNewest(target, { system: realSystem, signing })
+    const accepted = await acceptNewest(target, { system: realSystem, signing, own: await findOwnBackups(settings) })
     if (accepted === undefined) print(`There is nothing to accept in ${place}.`)
     else {
       const { loss, others } = accepted
       const newest = loss === undefined ? 'The newest backup' : `The newest backup, which ${loss},`
-      const more = others === 0 ? '' : `, and so are ${count(others, 'backup')} that this store has not signed`
+      const more =
+        others === 0 ? '' : `, and so are ${count(others, 'backup')} of other stores, or of this one before a restore`
       print(`${newest} is accepted${more}. The next one removes older backups again.`)
     }
     return 0

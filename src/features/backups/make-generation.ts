@@ -12,7 +12,7 @@ import type { Database } from '../../stores/database.ts'
 import { addKeys, isMissing, readPrivate } from '../../stores/key-file.ts'
 import { withDiskErrors, withDiskErrorsAt } from '../../stores/disk.ts'
 import { schemaVersion } from '../../stores/migrations.ts'
-import { acceptedUntil } from './acceptance.ts'
+import { acceptedUntil, type OwnBackups } from './acceptance.ts'
 import type { Cipher } from './cipher.ts'
 import { writeTables } from './backup.ts'
 import { type FileRow, inParallel } from '../../backup/copy-blobs.ts'
@@ -27,6 +27,7 @@ import {
   type ManifestKey,
   lossesIn,
   type StoredObject,
+  timeOf,
   writeManifest,
 } from './generations.ts'
 import { timeOfStore } from './loss.ts'
@@ -49,6 +50,7 @@ interface GenerationOf {
   readonly recipients: readonly string[]
   readonly encrypt: Cipher
   readonly signing: ManifestKey
+  readonly own: OwnBackups
   readonly signal: AbortSignal
   /** Called for each file whose bytes in an earlier backup are lost or damaged, and are written again. */
   readonly onRewritten?: () => void
@@ -101,7 +103,10 @@ export async function makeGeneration(from: GenerationOf, target: BackupTarget): 
       keys,
       files,
       damaged,
-      accepted: acceptedUntil(generations, from.signing.name),
+      accepted: acceptedUntil(
+        generations.filter(listed => timeOf(listed) < from.created),
+        from.own,
+      ),
     }
     await writeManifest(target, generation, from)
     return generation

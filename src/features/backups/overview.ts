@@ -4,11 +4,11 @@ import type { System } from '../../base/system.ts'
 import { isoTime } from '../../base/times.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { Settings } from '../../config/settings.ts'
-import { othersToAccept } from './acceptance.ts'
+import { findOwnBackups, othersToAccept } from './acceptance.ts'
 import type { BackupRun, BackupRuns } from './backup-runs.ts'
 import { withTarget } from './backup-place.ts'
 import { reasonOf } from './backup-target.ts'
-import { findManifestKey, originOf } from './manifest-key.ts'
+import { originOf } from './manifest-key.ts'
 import { doubtInShort, keptUntilAccepted } from './remarks.ts'
 import { type Generation, lossesIn, type ListedGeneration, listGenerations } from './generations.ts'
 
@@ -56,7 +56,7 @@ export class BackupOverview {
       return await withTarget(settings, place, async target => {
         const { generations, unreadable } = await listGenerations(target)
         const losses = lossesIn(generations)
-        const others = new Set(othersToAccept(generations, await findManifestKey(settings)))
+        const others = new Set(othersToAccept(generations, await findOwnBackups(settings)))
         const describe = (listed: ListedGeneration) => ({
           ...describeGeneration(listed.generation),
           isSigned: ['own', 'other'].includes(originOf(listed.generation, undefined)),

@@ -2,9 +2,9 @@ import { join, resolve } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { realSystem } from '../../base/system.ts'
 import { openDatabase } from '../../core/open-store.ts'
+import { ownBackups } from './acceptance.ts'
 import { openBackupTarget, reasonOf } from './backup-target.ts'
 import type { ProofResult } from './backup-runs.ts'
-import { findPublicKey } from './manifest-key.ts'
 import { Pace } from './pace.ts'
 import { withPlaceErrors } from './place-errors.ts'
 import { proveBackup } from './prove.ts'
@@ -29,7 +29,7 @@ async function prove(): Promise<ProofResult> {
       // The reason for keeping older backups was reported when the backup was made.
       const failure = await prune(target, {
         service,
-        own: await findPublicKey(store),
+        own: await ownBackups(store),
         keep: settings['service.backup.keep'],
         now: realSystem.now(),
       }).then(

@@ -1,6 +1,6 @@
 import type { Milliseconds } from '../../base/units.ts'
 import { withDiskErrorsAt } from '../../stores/disk.ts'
-import { keptOfOthers } from './acceptance.ts'
+import { keptOfOthers, type OwnBackups } from './acceptance.ts'
 import { type BackupTarget, blobKeysOf, isIntact, listGenerations, lossesIn, pathsOf, timeOf } from './generations.ts'
 import { superfluous } from './keep.ts'
 import { originOf } from './manifest-key.ts'
@@ -33,15 +33,14 @@ export async function whyKeepAll(target: BackupTarget): Promise<string | undefin
 interface Pruning {
   /** The base address of the service. */
   readonly service: string
-  /** The public key of the store. */
-  readonly own: string | undefined
+  readonly own: OwnBackups
   readonly keep: string
   readonly now: Milliseconds
 }
 
 /**
  * Removes the generations of this store that the rule does not keep, and then the objects that no generation needs. A generation that
- * another key has signed neither goes nor takes the place of another one, until an operator accepts it.
+ * another store has made neither goes nor takes the place of another one, until an operator accepts it.
  * @returns why nothing was removed ({@link whyKeepAll})
  */
 export async function prune(target: BackupTarget, { service, own, keep, now }: Pruning): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/settings.ts'
 import { schemaVersion } from '../../stores/migrations.ts'
 import { failedProofs, MANIFEST_KEY_STEP } from './backup-runs.ts'
-import { othersToAccept } from './acceptance.ts'
+import { othersToAccept, type OwnBackups } from './acceptance.ts'
 import { placeName } from './backup-target.ts'
 import { type BackupTarget, type Generation, type ListedGeneration, lossesIn } from './generations.ts'
 import { originOf, readStore } from './manifest-key.ts'
@@ -14,8 +14,7 @@ export function remarksOn(
     own,
     proofs,
   }: {
-    /** The public key of the store. */
-    readonly own: string | undefined
+    readonly own: OwnBackups
     /** What the last proofs found wrong, by the time of the backup. */
     readonly proofs: ReadonlyMap<string, string>
   },
@@ -42,7 +41,7 @@ export const tellUnreadable = ({ pathOf }: BackupTarget, key: string): string =>
 
 /** Why a backup that this store has not made stays, and until when, for people. */
 export const keptUntilAccepted = ({ place }: BackupTarget): string =>
-  `this store has not signed it, so it stays until \`stowage backup accept ${place}\``
+  `another store has made it, or this one before a restore: it stays until \`stowage backup accept ${place}\``
 
 /** What the manifest shows about who wrote it, for people; `undefined` with a valid signature. */
 export function doubtInShort(generation: Generation, path: string): string | undefined {
