@@ -8,17 +8,9 @@ import type { Milliseconds } from '../base/units.ts'
 import { endUploadsTo } from '../files/lasting-uploads.ts'
 import type { GraphText } from '../graph/graph.ts'
 import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
-import {
-  type Entry,
-  type EntryHead,
-  givesAccess,
-  givingAccess,
-  isList,
-  isOwnAcl,
-  withModification,
-} from '../model/entry.ts'
+import { type Entry, type EntryHead, givesAccess, keepingGift, withModification } from '../model/entry.ts'
 import { type AccessCheck, decidesAboutAccounts, type EntryInContext } from '../model/rights.ts'
-import { indexEntry, indexHead, removeContextFromIndex, removeFromIndex } from '../search/index-records.ts'
+import { IndexChanges, indexHead } from '../search/index-records.ts'
 import { haveSameBody } from '../search/index-fields.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
@@ -103,6 +95,7 @@ export class Changes {
     const { result, recorded } = await database.transaction(async tx => {
       const writer = new EntryWriter(tx, caller && (await presentCaller(tx, caller)), this.#deps, address)
       const result = await work(writer)
+      await writer.finish()
       for (const entry of writer.recorded) await audit.insert(tx, entry)
       return { result, recorded: writer.recorded }
     }, options)
@@ -141,6 +134,7 @@ class EntryWriter {
   /** The rows of the audit log that are to be written. */
   readonly recorded: AuditEntry[] = []
   readonly #touched = new Set<string>()
+  readonly #index: IndexChanges
   readonly #caller: Caller | undefined
   readonly #deps: Dependencies
   readonly #address: string | undefined
@@ -148,6 +142,7 @@ class EntryWriter {
   constructor(tx: Queries, caller: Caller | undefined, deps: Dependencies, address: string | undefined) {
     this.tx = tx
     this.now = deps.system.now()
+    this.#index = new IndexChanges(tx)
     this.#caller = caller
     this.#deps = deps
     this.#address = address
@@ -199,7 +194,7 @@ class EntryWriter {
     await updateEntryRow(this.tx, written)
     await renewRelations(this.tx, before, written)
     if (this.#deps.revisions.enabled) await addRevision(this.tx, before, written, by)
-    await (haveSameBody(before, written) ? indexHead : indexEntry)(this.tx, written)
+    await (haveSameBody(before, written) ? this.#index.head(written) : this.#index.entry(written))
     await this.#followAccess(before, written)
     return written
   }
@@ -208,7 +203,7 @@ class EntryWriter {
   async updateHead(before: EntryHead, after: EntryHead, by = this.caller.user.id): Promise<void> {
     const written = withModification(keepingGift(before, after), by, this.now)
     await updateHeadRow(this.tx, written)
-    await indexHead(this.tx, written)
+    await this.#index.head(written)
     await this.#followAccess(before, written)
   }
 
@@ -235,12 +230,11 @@ class EntryWriter {
   }
 
   /** Entries have moved from one place to another: a list as `context/id`, or a context for what is in no list. */
-  async recordMoves(moved: readonly EntryAddress[], from: string, to: string): Promise<void> {
-    for (const { context, id } of moved)
-      this.record({
-        event: 'entry-moved',
-        detail: { context, entry: id, ...(await this.#nameOf({ context, id })), from, to },
-      })
+  async recordMoves(moved: ReadonlyArray<EntryAddress | Entry>, from: string, to: string): Promise<void> {
+    for (const one of moved) {
+      const name = 'metadata' in one ? nameIn(one) : await this.#nameOf(one)
+      this.record({ event: 'entry-moved', detail: { context: one.context, entry: one.id, ...name, from, to } })
+    }
   }
 
   /**
@@ -255,10 +249,20 @@ class EntryWriter {
     if (head) await this.updateHead(head, head, by)
   }
 
-  /** What a step has written is undone. @param recorded number of the events before it */
-  forgetStep(recorded: number): void {
-    this.#touched.clear()
-    this.recorded.length = recorded
+  /** Returns a function to call when what a step has written since then is undone. */
+  beginStep(): () => void {
+    const recorded = this.recorded.length
+    const index = this.#index.mark()
+    return () => {
+      this.#touched.clear()
+      this.recorded.length = recorded
+      this.#index.undo(index)
+    }
+  }
+
+  /** Writes what waits for the end of the transaction. */
+  async finish(): Promise<void> {
+    await this.#index.flush()
   }
 
   /** @param options.keepsRevision false when the entry already has its revisions */
@@ -268,7 +272,7 @@ class EntryWriter {
     const by = this.#caller?.user.id
     if (keepsRevision && this.#deps.revisions.enabled && by !== undefined)
       await addRevision(this.tx, undefined, entry, by)
-    await indexEntry(this.tx, entry)
+    await this.#index.entry(entry)
   }
 
   async insertRevision(
@@ -294,7 +298,7 @@ class EntryWriter {
     await retireNumber(this.tx, address)
     await dropRelations(this.tx, address)
     await deleteEntryRow(this.tx, address)
-    await removeFromIndex(this.tx, address)
+    await this.#index.remove(address)
   }
 
   /** Ends the uploads to an entry that goes, or gets other content. */
@@ -314,7 +318,7 @@ class EntryWriter {
     await addRelations(this.tx, entry)
     await restoreRevisions(this.tx, entry)
     await deleteTrashRow(this.tx, entry)
-    await indexEntry(this.tx, entry)
+    await this.#index.entry(entry)
   }
 
   /** Deletes an entry that is in the trash. */
@@ -329,7 +333,7 @@ class EntryWriter {
     await deleteTrashRowsOf(this.tx, context)
     await dropRelationsOf(this.tx, context)
     await deleteEntryRowsOf(this.tx, context)
-    await removeContextFromIndex(this.tx, context)
+    await this.#index.removeContext(context)
   }
 
   /** Makes sure that an id is never reused (users, groups and contexts). */
@@ -353,17 +357,6 @@ class EntryWriter {
     const { user, client } = this.#caller ?? {}
     this.recorded.push({ ...event, actorId: user?.id, address: client?.address ?? this.#address })
   }
-}
-
-/**
- * A list keeps giving access to its content even if a client that does not know of this sends another access list: otherwise the context
- * would gain access to the content.
- */
-function keepingGift<T extends EntryHead>(before: EntryHead, after: T): T {
-  const { folders } = before
-  const gives = givesAccess(before) || folders.length > 0
-  const isLost = gives && isList(after) && isOwnAcl(after.acl) && !givesAccess(after)
-  return { ...after, folders, acl: isLost ? givingAccess(after.acl) : after.acl }
 }
 
 export type { EntryWriter }

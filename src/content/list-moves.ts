@@ -27,7 +27,7 @@ import { inheriting, placeFor, requireList } from './creation-place.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { findEntry, findEntryHead, storedBytesOf } from './entry-records.ts'
 import { emptyList, joinList, leaveItsList, scopeInside, setMembers } from './access-scopes.ts'
-import { leaveList, listHolding, listMembers, membersBelow } from './list-records.ts'
+import { leaveList, listHolding, listMembers, type MemberBelow, membersBelow } from './list-records.ts'
 import type { Read } from './values.ts'
 import { type EntryInContext, may, requireMayLeave, requireRight } from '../model/rights.ts'
 
@@ -158,7 +158,7 @@ export class ListMoves {
   /** Gives entries, the first of which is the root, new addresses in another context, with files and members. */
   async #transfer(
     writer: EntryWriter,
-    entries: readonly EntryAddress[],
+    entries: readonly MemberBelow[],
     context: string,
     change: (entry: Entry) => Entry,
   ): Promise<Entry> {
@@ -180,6 +180,7 @@ export class ListMoves {
       await moveFile(tx, entry, address)
     }
     for (const entry of entries) {
+      if (!isList(entry)) continue
       const members = await listMembers(tx, entry)
       await emptyList(writer, entry)
       const address = addresses.get(entry.id)

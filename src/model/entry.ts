@@ -216,6 +216,17 @@ export const ofFolderOnly: Acl = Object.fromEntries(aclSlots.map(slot => [slot, 
 /** The ACL of a list, for everything in it as well. */
 export const givingAccess = (acl: Acl): Acl => ({ ...acl, rread: [...(acl.rread ?? []), ofFolder] })
 
+/**
+ * A list keeps giving access to its content even if a client that does not know of this sends another access list: otherwise the context
+ * would gain access to the content.
+ */
+export function keepingGift<T extends EntryHead>(before: EntryHead, after: T): T {
+  const { folders } = before
+  const gives = givesAccess(before) || folders.length > 0
+  const isLost = gives && isList(after) && isOwnAcl(after.acl) && !givesAccess(after)
+  return { ...after, folders, acl: isLost ? givingAccess(after.acl) : after.acl }
+}
+
 const fingerprint = (acl: Acl): string => JSON.stringify(aclSlots.map(slot => [...(acl[slot] ?? [])].sort()))
 
 /** Whether two access lists name the same principals in the same slots. */

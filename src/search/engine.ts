@@ -31,8 +31,8 @@ export interface IndexDocument {
 export interface FieldTables {
   /** For documents that have no fields yet: deleting rows that cannot exist would conflict with other writers. */
   insert(tx: Queries, documents: readonly IndexDocument[]): Promise<void>
-  /** Replaces the fields of a section. */
-  replace(tx: Queries, doc: number, section: IndexSection, fields: IndexFields): Promise<void>
+  /** Replaces the fields of a section in each of these documents. */
+  replace(tx: Queries, documents: readonly IndexDocument[], section: IndexSection): Promise<void>
   /** Deletes all fields. */
   clear(tx: Queries, doc: number): Promise<void>
 }

@@ -5,25 +5,136 @@ import { addsToContext, addsToFolder, type Entry, type EntryHead, givesAccess, i
 import type { Database, Queries } from '../stores/database.ts'
 import { runSteps } from '../stores/migrations.ts'
 import { type Engine, listed, sql } from '../stores/sql.ts'
-import type { FieldTables, IndexDocument } from './engine.ts'
+import type { FieldTables } from './engine.ts'
 import { kindOfField } from './fields.ts'
-import { headFieldsOf, type IndexFields, indexFieldsOf, type IndexSection, opennessOf } from './index-fields.ts'
+import {
+  headFields,
+  headFieldsOf,
+  type IndexFields,
+  indexFieldsOf,
+  type IndexSection,
+  opennessOf,
+} from './index-fields.ts'
 import { postgresFields } from './postgres.ts'
 import { sqliteFields } from './sqlite.ts'
 import { searchSteps } from './tables.ts'
 
 /** The search index follows each change of an entry in its transaction, so that the next search finds it. */
 
+/** Fields that wait in memory, in characters. */
+const MAX_PENDING = 262_144
+
 const tables: Readonly<Record<Engine, FieldTables>> = { sqlite: sqliteFields, postgres: postgresFields }
 
 export async function indexEntry(tx: Queries, entry: Entry): Promise<void> {
-  await writeSection(tx, entry, 'all', indexFieldsOf(entry, await findNames(tx, entry)))
+  const changes = new IndexChanges(tx)
+  await changes.entry(entry)
+  await changes.flush()
 }
 
 /** The same where at most the head has changed. */
 export async function indexHead(tx: Queries, head: EntryHead): Promise<void> {
-  await writeSection(tx, head, 'head', headFieldsOf(head, await findNames(tx, head)))
+  const changes = new IndexChanges(tx)
+  await changes.head(head)
+  await changes.flush()
 }
+
+/** Fields of an entry that are to be written. */
+interface Pending {
+  readonly section: IndexSection
+  readonly fields: IndexFields
+  /** Whether the index has no fields of it yet. */
+  readonly isNew: boolean
+}
+
+/**
+ * The changes of the index in one transaction. Which entries there are is written at once, their fields by {@link flush}: together they cost
+ * far less, because each part of a full-text index is written once for all of them.
+ */
+export class IndexChanges {
+  readonly #tx: Queries
+  #pending = new Map<number, Pending>()
+  #characters = 0
+
+  constructor(tx: Queries) {
+    this.#tx = tx
+  }
+
+  async entry(entry: Entry): Promise<void> {
+    const tx = this.#tx
+    const fields = indexFieldsOf(entry, await findNames(tx, entry))
+    const known = await updateDocument(tx, entry)
+    if (known === undefined) await this.#add(await insertDocument(tx, entry), { section: 'all', fields, isNew: true })
+    else await this.#add(known, { section: 'all', fields, isNew: this.#pending.get(known)?.isNew === true })
+  }
+
+  /** The same where at most the head has changed. An entry that the index does not have yet is left to {@link CatchUp}. */
+  async head(head: EntryHead): Promise<void> {
+    const doc = await updateDocument(this.#tx, head)
+    if (doc === undefined) return
+    const fields = headFieldsOf(head, await findNames(this.#tx, head))
+    const before = this.#pending.get(doc)
+    await this.#add(
+      doc,
+      before ? { ...before, fields: withHead(before.fields, fields) } : { section: 'head', fields, isNew: false },
+    )
+  }
+
+  /** No search finds the entry any more. */
+  async remove(address: EntryAddress): Promise<void> {
+    const doc = await removeFromIndex(this.#tx, address)
+    if (doc !== undefined) this.#pending.delete(doc)
+  }
+
+  /** Removes all entries of a context. */
+  async removeContext(context: string): Promise<void> {
+    await this.flush()
+    await removeContextFromIndex(this.#tx, context)
+  }
+
+  /** For {@link undo}. */
+  mark(): ReadonlyMap<number, Pending> {
+    return new Map(this.#pending)
+  }
+
+  /** What has been written since the mark is undone, also what was flushed. */
+  undo(mark: ReadonlyMap<number, Pending>): void {
+    this.#pending = new Map(mark)
+  }
+
+  async flush(): Promise<void> {
+    const tx = this.#tx
+    const all = Array.from(this.#pending, ([doc, one]) => ({ doc, ...one }))
+    this.#pending = new Map()
+    this.#characters = 0
+    const { insert, replace } = tables[tx.engine]
+    const changed = all.filter(({ isNew }) => !isNew)
+    const added = all.filter(({ isNew }) => isNew)
+    if (added.length > 0) await insert(tx, added)
+    for (const section of ['all', 'head'] as const) {
+      const some = changed.filter(one => one.section === section)
+      if (some.length > 0) await replace(tx, some, section)
+    }
+  }
+
+  async #add(doc: number, pending: Pending): Promise<void> {
+    this.#pending.set(doc, pending)
+    this.#characters += charactersOf(pending.fields)
+    if (this.#characters > MAX_PENDING) await this.flush()
+  }
+}
+
+const isOfHead = new Set(headFields)
+
+/** The fields with other ones of the head. */
+const withHead = ({ strings, numbers, ...texts }: IndexFields, head: IndexFields): IndexFields => ({
+  strings: [...strings.filter(([field]) => !isOfHead.has(field)), ...head.strings],
+  numbers: [...numbers.filter(([field]) => !isOfHead.has(field)), ...head.numbers],
+  ...texts,
+})
+
+const charactersOf = ({ strings, ngrams, texts }: IndexFields): number =>
+  [...strings, ...ngrams, ...texts].reduce((sum, [, text]) => sum + text.length, 0)
 
 /** Whether the entry has an access list of its own: 0 no, 1 it decides alone, 2 it adds to the context, 3 to the folder. */
 function ownAclOf({ acl }: EntryHead): number {
@@ -40,24 +151,11 @@ export async function indexScopesOf(tx: Queries, context: string, ids: readonly 
   await tx.run(sql`UPDATE search_entries SET scope = ${scope} WHERE context = ${context} AND id IN (${listed(ids)})`)
 }
 
-/** Adds entries that the index does not have. Together they cost far less: each part of the index is written once for all of them. */
+/** Adds entries that the index does not have. A change may have added some of them meanwhile. */
 export async function addToIndex(tx: Queries, entries: readonly Entry[]): Promise<void> {
-  const added: IndexDocument[] = []
-  for (const entry of entries) {
-    const fields = indexFieldsOf(entry, await findNames(tx, entry))
-    // A change may have added it meanwhile.
-    const known = await updateDocument(tx, entry)
-    if (known === undefined) added.push({ doc: await insertDocument(tx, entry), fields })
-    else await tables[tx.engine].replace(tx, known, 'all', fields)
-  }
-  await tables[tx.engine].insert(tx, added)
-}
-
-/** An entry that the index does not have yet is left to {@link CatchUp} if only its head is known. */
-async function writeSection(tx: Queries, entry: EntryHead, section: IndexSection, fields: IndexFields): Promise<void> {
-  const known = await updateDocument(tx, entry)
-  if (known !== undefined) await tables[tx.engine].replace(tx, known, section, fields)
-  else if (section === 'all') await tables[tx.engine].insert(tx, [{ doc: await insertDocument(tx, entry), fields }])
+  const changes = new IndexChanges(tx)
+  for (const entry of entries) await changes.entry(entry)
+  await changes.flush()
 }
 
 /** Returns the number of the entry in the index; `undefined` if the index does not have it. */
@@ -83,12 +181,16 @@ async function insertDocument(tx: Queries, entry: EntryHead): Promise<number> {
   return row.doc
 }
 
-/** No search finds the entry any more. Its fields are deleted by {@link tidyIndex}, because there can be many. */
-export async function removeFromIndex(tx: Queries, { context, id }: EntryAddress): Promise<void> {
+/**
+ * No search finds the entry any more. Its fields are deleted by {@link tidyIndex}, because there can be many. Returns the number of the entry
+ * in the index; `undefined` if the index does not have it.
+ */
+export async function removeFromIndex(tx: Queries, { context, id }: EntryAddress): Promise<number | undefined> {
   const row = await tx.get<{ doc: number }>(
     sql`DELETE FROM search_entries WHERE context = ${context} AND id = ${id} RETURNING doc`,
   )
   if (row) await tx.run(sql`INSERT INTO search_removed (doc) VALUES (${row.doc})`)
+  return row?.doc
 }
 
 /** Removes all entries of a context. */

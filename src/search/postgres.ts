@@ -88,9 +88,9 @@ async function insert(tx: Queries, documents: readonly IndexDocument[]): Promise
 
 const rowsOf = (rows: readonly unknown[]) => sql`json_array_elements(CAST(${JSON.stringify(rows)} AS JSON)) r`
 
-async function replace(tx: Queries, doc: number, section: IndexSection, fields: IndexFields): Promise<void> {
-  await clear(tx, doc, section)
-  await insert(tx, [{ doc, fields }])
+async function replace(tx: Queries, documents: readonly IndexDocument[], section: IndexSection): Promise<void> {
+  for (const { doc } of documents) await clear(tx, doc, section)
+  await insert(tx, documents)
 }
 
 async function clear(tx: Queries, doc: number, section: IndexSection): Promise<void> {

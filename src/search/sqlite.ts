@@ -1,4 +1,4 @@
-import { listed, name, type Sql, sql } from '../stores/sql.ts'
+import { listed, name, portionsOf, type Sql, sql } from '../stores/sql.ts'
 import { ANY, type Dialect, type FieldTables, type IndexDocument, ONE, type TermToken, within } from './engine.ts'
 import {
   headFields,
@@ -21,6 +21,8 @@ const firstRow = (field: Sql): Sql => sql`${field} * ${DOCS_OF_FIELD}`
 /** The maximum that one statement writes or deletes, which takes some milliseconds. */
 const MAX_CHARACTERS = 65_536
 const MAX_DELETED = 2000
+/** Documents of which one statement finds what they do not have any more. */
+const CLEARED_TOGETHER = 20
 
 type Row<T> = readonly [field: number, value: T, doc: number]
 
@@ -28,29 +30,47 @@ async function insert(tx: Queries, documents: readonly IndexDocument[]): Promise
   await insertRows(tx, await rowsOf(tx, documents))
 }
 
-async function replace(tx: Queries, doc: number, section: IndexSection, fields: IndexFields): Promise<void> {
-  const rows = await rowsOf(tx, [{ doc, fields }])
-  const isOfSection =
-    section === 'all'
-      ? sql`TRUE`
-      : sql`field IN (SELECT number FROM search_fields
-    WHERE name IN (SELECT value FROM json_each(${JSON.stringify(headFields)})))`
-  if (section === 'all') await clearTexts(tx, doc, sql`field NOT IN (${fieldsOf([...rows.ngrams, ...rows.texts])})`)
-  // Most strings are as before. Among very many it takes too long to find out which.
-  const isMany = portionsOf(rows.strings).length > 1
-  await clearStrings(
-    tx,
-    doc,
-    isMany ? isOfSection : sql`${isOfSection} AND (field, value) NOT IN (${pairs(rows.strings)})`,
-  )
-  await tx.run(sql`DELETE FROM search_numbers WHERE doc = ${doc} AND ${isOfSection}`)
+async function replace(tx: Queries, documents: readonly IndexDocument[], section: IndexSection): Promise<void> {
+  const rows = await rowsOf(tx, documents)
+  for (const some of portionsOf(documents, CLEARED_TOGETHER)) {
+    const docs = new Set(some.map(({ doc }) => doc))
+    const isOfSome = ([, , doc]: Row<unknown>): boolean => docs.has(doc)
+    const { strings, ngrams, texts } = rows
+    await clearSection(tx, docs, section, {
+      strings: strings.filter(isOfSome),
+      texts: [...ngrams, ...texts].filter(isOfSome),
+    })
+  }
   await insertRows(tx, rows)
 }
 
+/** @param kept the rows that are written again */
+async function clearSection(
+  tx: Queries,
+  docs: ReadonlySet<number>,
+  section: IndexSection,
+  kept: { readonly strings: ReadonlyArray<Row<string>>; readonly texts: ReadonlyArray<Row<string>> },
+): Promise<void> {
+  const isOfDocs = sql`doc IN (SELECT value FROM json_each(${JSON.stringify([...docs])}))`
+  const isOfSection =
+    section === 'all'
+      ? isOfDocs
+      : sql`${isOfDocs} AND field IN (SELECT number FROM search_fields
+    WHERE name IN (SELECT value FROM json_each(${JSON.stringify(headFields)})))`
+  // Most strings are as before. Among very many it takes too long to find out which.
+  const isMany = partsOf(kept.strings).length > 1
+  await clearStrings(
+    tx,
+    isMany ? isOfSection : sql`${isOfSection} AND (field, value, doc) NOT IN (${triples(kept.strings)})`,
+    section === 'all' ? new Set(kept.texts.map(([field, , doc]) => field * DOCS_OF_FIELD + doc)) : 'all',
+  )
+  await tx.run(sql`DELETE FROM search_numbers WHERE ${isOfSection}`)
+}
+
 async function clear(tx: Queries, doc: number): Promise<void> {
-  await clearTexts(tx, doc, sql`TRUE`)
-  await clearStrings(tx, doc, sql`TRUE`)
-  await tx.run(sql`DELETE FROM search_numbers WHERE doc = ${doc}`)
+  const isOfDoc = sql`doc = ${doc}`
+  await clearStrings(tx, isOfDoc, new Set())
+  await tx.run(sql`DELETE FROM search_numbers WHERE ${isOfDoc}`)
 }
 
 export const sqliteFields: FieldTables = { insert, replace, clear }
@@ -131,7 +151,7 @@ async function fieldNumbers(tx: Queries, names: ReadonlySet<string>): Promise<Re
 }
 
 async function insertRows(tx: Queries, { strings, numbers, ngrams, texts }: Rows): Promise<void> {
-  for (const rows of portionsOf(strings)) {
+  for (const rows of partsOf(strings)) {
     await tx.run(sql`INSERT OR IGNORE INTO search_strings (field, value, doc)
       SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${JSON.stringify(rows)})`)
   }
@@ -141,20 +161,17 @@ async function insertRows(tx: Queries, { strings, numbers, ngrams, texts }: Rows
     ['search_ngrams', ngrams],
     ['search_texts', texts],
   ] as const) {
-    for (const rows of portionsOf(all)) {
+    for (const rows of partsOf(all)) {
       await tx.run(sql`INSERT OR REPLACE INTO ${name(table)} (rowid, value)
         SELECT ${firstRow(sql`(value ->> 0)`)} + (value ->> 2), value ->> 1 FROM json_each(${JSON.stringify(rows)})`)
     }
   }
 }
 
-const pairs = (rows: ReadonlyArray<Row<string>>): Sql =>
-  sql`SELECT value ->> 0, value ->> 1 FROM json_each(${JSON.stringify(rows)})`
+const triples = (rows: ReadonlyArray<Row<string>>): Sql =>
+  sql`SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${JSON.stringify(rows)})`
 
-const fieldsOf = (rows: ReadonlyArray<Row<string>>): Sql =>
-  sql`SELECT value FROM json_each(${JSON.stringify(rows.map(([field]) => field))})`
-
-function portionsOf(rows: ReadonlyArray<Row<string>>): Array<ReadonlyArray<Row<string>>> {
+function partsOf(rows: ReadonlyArray<Row<string>>): Array<ReadonlyArray<Row<string>>> {
   const portions: Array<Array<Row<string>>> = []
   let length = MAX_CHARACTERS
   for (const row of rows) {
@@ -168,17 +185,18 @@ function portionsOf(rows: ReadonlyArray<Row<string>>): Array<ReadonlyArray<Row<s
   return portions
 }
 
-/** Each full text has a row among the strings. */
-async function clearTexts(tx: Queries, doc: number, isOf: Sql): Promise<void> {
-  const rows = sql`SELECT DISTINCT ${firstRow(sql`field`)} + ${doc} FROM search_strings WHERE doc = ${doc} AND ${isOf}`
-  await tx.run(sql`DELETE FROM search_ngrams WHERE rowid IN (${rows})`)
-  await tx.run(sql`DELETE FROM search_texts WHERE rowid IN (${rows})`)
-}
-
-async function clearStrings(tx: Queries, doc: number, isOf: Sql): Promise<void> {
+/** Deletes strings with their full texts: each full text has a row among the strings. @param kept row ids of full texts that stay */
+async function clearStrings(tx: Queries, isGone: Sql, kept: ReadonlySet<number> | 'all'): Promise<void> {
   for (let deleted = MAX_DELETED; deleted === MAX_DELETED; ) {
-    deleted = await tx.run(sql`DELETE FROM search_strings WHERE (field, value, doc) IN (
-      SELECT field, value, doc FROM search_strings WHERE doc = ${doc} AND ${isOf} LIMIT ${MAX_DELETED})`)
+    const rows = await tx.all<{ place: number }>(sql`DELETE FROM search_strings WHERE (field, value, doc) IN (
+      SELECT field, value, doc FROM search_strings WHERE ${isGone} LIMIT ${MAX_DELETED})
+      RETURNING ${firstRow(sql`field`)} + doc AS place`)
+    deleted = rows.length
+    const gone = new Set(rows.map(({ place }) => place).filter(place => kept !== 'all' && !kept.has(place)))
+    if (gone.size === 0) continue
+    const isOne = sql`rowid IN (SELECT value FROM json_each(${JSON.stringify([...gone])}))`
+    await tx.run(sql`DELETE FROM search_ngrams WHERE ${isOne}`)
+    await tx.run(sql`DELETE FROM search_texts WHERE ${isOne}`)
   }
 }
 

@@ -46,7 +46,7 @@ interface Dependencies {
 
 /** Entries of one portion, and the time after which it ends before that: other changes wait for it. */
 const PORTION = 100
-const PORTION_TIME: Milliseconds = 80
+const PORTION_TIME: Milliseconds = 40
 /** A claim that was not renewed for this long belongs to a process that has died. */
 const CLAIM_TTL: Milliseconds = 60_000
 /** Failures that are kept of one operation; the others are counted. */
@@ -197,12 +197,12 @@ export class OperationRunner {
         let [position, failed, failures] = [present.position, present.failed, present.failures]
         const begun = system.monotonic()
         for (const entry of await nextEntries(writer.tx, present, PORTION)) {
-          const recorded = writer.recorded.length
+          const forget = writer.beginStep()
           try {
             usage.push(...(await attempt(() => step(writer, entry, present.request), writer.tx)))
           } catch (error) {
             if (!keepsFailures || !isOfEntry(error)) throw error
-            writer.forgetStep(recorded)
+            forget()
             failed++
             failures = withFailure(failures, entry, error)
           }
