@@ -1,5 +1,6 @@
 import type { Settings } from '../config/settings.ts'
-import { Files, type FilesOptions } from '../files/files.ts'
+import { Files } from '../files/files.ts'
+import type { FilesOptions } from '../files/staging.ts'
 import type { Garbage } from '../files/garbage.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import type { BlobStore } from '../stores/blob-store.ts'

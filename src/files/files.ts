@@ -1,44 +1,18 @@
 import type { Readable } from 'node:stream'
-import { FileUnreadable, StoreUnavailable, TooLarge } from '../base/errors.ts'
+import { FileUnreadable } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
-import { type Bytes, UNLIMITED } from '../base/units.ts'
-import { BlobMissing, type BlobStore, type ByteRange, newBlobKey } from '../stores/blob-store.ts'
+import type { Bytes } from '../base/units.ts'
+import { BlobMissing, type BlobStore, type ByteRange } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
-import { discardBlob, type FilePlace, type FileRecord, findFile, isFile, putFile, removeFile } from './file-records.ts'
+import { discardBlob, type FilePlace, type FileRecord, findFile, putFile, removeFile } from './file-records.ts'
 import { verified } from './verified-read.ts'
 import type { Garbage } from './garbage.ts'
-import { type Ledger, type NewReservation, type Reservation, RESERVATION_TTL } from './quota-ledger.ts'
-import { reachedThreshold, type ReachedThreshold, type UsageChange } from './quota-thresholds.ts'
+import type { Ledger, Reservation } from './quota-ledger.ts'
+import { reachedThreshold, type UsageChange } from './quota-thresholds.ts'
 import type { Payers } from './quota-usage.ts'
-import type { FileScanner, Sender } from './file-scanner.ts'
-
-export interface Incoming {
-  /** The size, if the sender declared it; `bytes` then yields exactly that many or throws. */
-  readonly declaredSize: Bytes | undefined
-  /** Called once the file is accepted. Nothing has been requested from the sender before. */
-  readonly open: () => AsyncIterable<Uint8Array>
-  readonly signal: AbortSignal
-  /** Absent where no user sends the bytes. */
-  readonly sender?: Sender
-}
-
-/** Imports of archives keep to them too. Features set `scanner` and `onThreshold` when they are opened. */
-export interface FilesOptions {
-  /** -1: no limit. Also applies when quotas are off (I8). */
-  readonly maxFileSize: Bytes
-  /** Whole files are compared with their digest while they are read. */
-  readonly verifyOnRead?: boolean
-  /** Rejects bytes for which the disk has no space. @throws {StorageFull} @throws {StorageReadOnly} */
-  readonly requireSpace?: ((bytes: Bytes) => void) | undefined
-  /** Absent: nothing is scanned. */
-  scanner?: FileScanner | undefined
-  /** Called after the commit for each owner that reaches a threshold of its quota ({@link reachedThreshold}). Must not reject. */
-  onThreshold?: (reached: ReachedThreshold) => Promise<void>
-}
-
-/** How much is reserved at a time for an upload of unknown size. */
-const STEP: Bytes = 1_048_576
+import type { Sender } from './file-scanner.ts'
+import { type FilesOptions, type Incoming, requireFileSize, type StagedFile, Staging } from './staging.ts'
 
 /** Maximum number of replaced files that are deleted after the response to their upload. */
 const MAX_DELETIONS = 16
@@ -89,24 +63,16 @@ interface NewFile<T, W extends Writer> {
   readonly create: (writer: W, file: FileRecord) => Promise<T>
 }
 
-/** An upload on its way to its place. */
-interface Arriving<W extends Writer> {
-  /** Without an id while the entry does not exist yet. */
-  readonly place: Payers & Partial<FilePlace>
-  readonly replaced: FileRecord | undefined
-  readonly incoming: Incoming
-  readonly transaction: Transact<W>
-}
-
 /** The files of entries: stores them within the quota, reads and removes them (D7). */
 export class Files {
   readonly #database: Database
   readonly #blobs: BlobStore
   readonly #ledger: Ledger
   readonly #garbage: Garbage
-  readonly #random: (count: number) => Uint8Array
   readonly #log: Log
   readonly options: FilesOptions
+  /** For transactions that create several entries with files: {@link putStaged}. */
+  readonly staging: Staging
   #taken = { count: 0, bytes: 0 }
   readonly #deletions = new Set<Promise<void>>()
 
@@ -120,9 +86,10 @@ export class Files {
     this.#blobs = stores.blobs
     this.#ledger = books.ledger
     this.#garbage = books.garbage
-    this.#random = count => machine.system.randomBytes(count)
     this.#log = machine.log
     this.options = options
+    const random = (count: number): Uint8Array => machine.system.randomBytes(count)
+    this.staging = new Staging({ ...stores, ...books, random, log: machine.log, options })
   }
 
   /** -1: no limit. */
@@ -147,10 +114,8 @@ export class Files {
   ): Promise<T> {
     const replaced = await findFile(this.#database, place)
     check?.(replaced)
-    this.#requireDeclaredSize(incoming)
-    return await this.#receive({ place, replaced, incoming, transaction }, (writer, file, reservation) =>
-      this.#replace(place, writer, { file, reservation, makeVisible }),
-    )
+    const staged = await this.staging.stage({ place, replaced, incoming })
+    return await this.#commit(staged, transaction, writer => this.#replace(place, writer, { ...staged, makeVisible }))
   }
 
   /**
@@ -196,16 +161,32 @@ export class Files {
     incoming: Incoming,
     { transaction, create }: NewFile<T, W>,
   ): Promise<T> {
-    this.#requireDeclaredSize(incoming)
-    const arriving = { place: payers, replaced: undefined, incoming, transaction }
-    return await this.#receive(arriving, async (writer, file, reservation) => {
-      const { tx } = writer
-      const amount = { bytes: file.size, files: 1 }
-      const changes = await this.#ledger.commit(tx, reservation, amount)
-      const result = await create(writer, file)
-      await putFile(tx, { ...result.place, user: payers.user }, file)
+    const staged = await this.staging.stage({ place: payers, replaced: undefined, incoming })
+    return await this.#commit(staged, transaction, async writer => {
+      const result = await create(writer, staged.file)
+      const changes = await this.putStaged(writer.tx, staged, result.place)
       return { result, discarded: undefined, changes }
     })
+  }
+
+  /** Gives bytes to an entry that has no file. Part of the transaction that creates the entry. @throws {TooLarge} `quota-exceeded` */
+  async putStaged(
+    tx: Queries,
+    { file, payers, reservation }: StagedFile,
+    place: FilePlace,
+  ): Promise<readonly UsageChange[]> {
+    const changes = await this.#ledger.commit(tx, reservation, { bytes: file.size, files: 1 })
+    await putFile(tx, { ...place, user: payers.user }, file)
+    return changes
+  }
+
+  /** After that transaction. @param reason why some have no entry: the bytes of those are deleted */
+  async endStaged(all: readonly StagedFile[], reason?: unknown): Promise<void> {
+    for (const staged of all) {
+      this.staging.end(staged)
+      if (reason !== undefined) await this.staging.undo(staged, reason)
+      else this.#taken = { count: this.#taken.count + 1, bytes: this.#taken.bytes + staged.file.size }
+    }
   }
 
   /** @throws {TooLarge} `file-too-large` @throws {StorageFull} */
@@ -214,32 +195,19 @@ export class Files {
     this.options.requireSpace?.(size)
   }
 
-  #requireDeclaredSize({ declaredSize }: Incoming): void {
-    if (declaredSize !== undefined) requireFileSize(this.options, declaredSize)
-  }
-
-  /** Reserves, writes the bytes, has them scanned, and commits with `settle`; undoes everything on failure. */
-  async #receive<T, W extends Writer>(
-    { place, replaced, incoming, transaction }: Arriving<W>,
-    settle: (writer: W, file: FileRecord, reservation: Reservation) => Promise<Settled<T>>,
+  /** Commits with `settle`, or undoes everything. */
+  async #commit<T, W extends Writer>(
+    staged: StagedFile,
+    transaction: Transact<W>,
+    settle: (writer: W) => Promise<Settled<T>>,
   ): Promise<T> {
-    const { context, user, id: entry } = place
-    const { declaredSize, signal, sender } = incoming
-    this.options.requireSpace?.(declaredSize ?? 0)
-    const blob = newBlobKey(this.#random)
-    const reservation = await this.#ledger.reserve({ context, user }, blob, declaredSize ?? 0, replaced)
-    const heartbeat = keepAlive(this.#ledger, this.#log, reservation)
     try {
-      const bytes = this.#metered(incoming.open(), reservation)
-      const stored = await this.#blobs.write(blob, bytes, signal)
-      const file = { blob, ...stored }
-      await this.options.scanner?.require({ ...file, context, entry, sender, signal })
-      return await this.#settle(file, transaction, writer => settle(writer, file, reservation))
+      return await this.#settle(staged.file, transaction, settle)
     } catch (error) {
-      await this.#undo(reservation, error)
+      await this.staging.undo(staged, error)
       throw error
     } finally {
-      clearInterval(heartbeat)
+      this.staging.end(staged)
     }
   }
 
@@ -310,35 +278,6 @@ export class Files {
     await Promise.all(this.#deletions)
   }
 
-  /** Passes the bytes on while they fit. If the size is unknown, reserves more storage in advance. */
-  async *#metered(bytes: AsyncIterable<Uint8Array>, reservation: NewReservation): AsyncGenerator<Uint8Array> {
-    let { covered } = reservation
-    let taken = 0
-    for await (const chunk of bytes) {
-      taken += chunk.length
-      requireFileSize(this.options, taken)
-      if (taken > covered)
-        covered += await this.#ledger.grow(reservation, taken - covered, Math.max(taken - covered, STEP))
-      yield chunk
-    }
-  }
-
-  /**
-   * If this fails too, the reservation expires and garbage collection removes it. If the commit succeeded and only its
-   * response was lost, the reservation has ended: the bytes belong to a file and stay.
-   */
-  async #undo(reservation: Reservation, reason: unknown): Promise<void> {
-    const { blob } = reservation
-    try {
-      const isCancelled = await this.#ledger.cancel(reservation)
-      if (!isCancelled && (await isFile(this.#database, blob))) return
-      // Bytes still on their way to an unresponsive server arrive later, so the blob is recorded as garbage.
-      if (!isCancelled || !(reason instanceof StoreUnavailable)) await this.#garbage.delete(blob)
-    } catch (error) {
-      this.#log.error({ err: error }, 'undoing an upload failed; it will be undone later')
-    }
-  }
-
   /** The sender waits only while many deletions are in progress. A crash leaves nothing behind, because discarded blobs are recorded. */
   async #deleteSoon(blob: string): Promise<void> {
     const deletion = this.#garbage
@@ -348,22 +287,6 @@ export class Files {
     this.#deletions.add(deletion)
     if (this.#deletions.size > MAX_DELETIONS) await deletion
   }
-}
-
-/** @throws {TooLarge} `file-too-large`, `too-large-to-scan` */
-export function requireFileSize({ maxFileSize, scanner }: FilesOptions, size: Bytes): void {
-  // Larger numbers are not exact, so usage would be wrong.
-  const limit = maxFileSize === UNLIMITED ? Number.MAX_SAFE_INTEGER : maxFileSize
-  if (size <= limit) return scanner?.requireScannable(size)
-  throw new TooLarge('file-too-large', `A file may have at most ${limit} bytes.`, { extra: { limit } })
-}
-
-/** Renews a reservation until the timer is cleared. */
-export function keepAlive(ledger: Ledger, log: Log, reservation: Reservation): NodeJS.Timeout {
-  const renew = (): void => {
-    ledger.renew(reservation).catch((error: unknown) => log.warn({ err: error }, 'renewing a reservation failed'))
-  }
-  return setInterval(renew, RESERVATION_TTL / 3).unref()
 }
 
 /** @see Files.reportThresholds */

@@ -107,13 +107,13 @@ export class IndexChanges {
     const all = Array.from(this.#pending, ([doc, one]) => ({ doc, ...one }))
     this.#pending = new Map()
     this.#characters = 0
-    const { insert, replace } = tables[tx.engine]
+    const fields = tables[tx.engine]
     const changed = all.filter(({ isNew }) => !isNew)
     const added = all.filter(({ isNew }) => isNew)
-    if (added.length > 0) await insert(tx, added)
+    if (added.length > 0) await fields.insert(tx, added)
     for (const section of ['all', 'head'] as const) {
       const some = changed.filter(one => one.section === section)
-      if (some.length > 0) await replace(tx, some, section)
+      if (some.length > 0) await fields.replace(tx, some, section)
     }
   }
 

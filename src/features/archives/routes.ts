@@ -1,5 +1,5 @@
 import { InvalidInput, NotAcceptable, UnsupportedType } from '../../base/errors.ts'
-import type { Incoming } from '../../files/files.ts'
+import type { Incoming } from '../../files/staging.ts'
 import { documentTypes } from '../../graph/documents.ts'
 import { announcesBody, mediaTypeOf } from '../../http/protocol/body.ts'
 import type { Parameters } from '../../http/protocol/parameters.ts'

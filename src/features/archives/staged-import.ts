@@ -14,7 +14,8 @@ import {
   removeFilesOf,
 } from '../../files/file-records.ts'
 import type { Garbage } from '../../files/garbage.ts'
-import { type Files, type Incoming, keepAlive, reportThresholds, requireFileSize } from '../../files/files.ts'
+import { type Files, reportThresholds } from '../../files/files.ts'
+import { type Incoming, keepAlive, requireFileSize } from '../../files/staging.ts'
 import { type Ledger, quotaObject, type Reservation } from '../../files/quota-ledger.ts'
 import type { UsageChange } from '../../files/quota-thresholds.ts'
 import type { RandomAccess } from '../../files/zip.ts'

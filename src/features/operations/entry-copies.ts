@@ -1,6 +1,7 @@
 import type { Caller } from '../../accounts/caller.ts'
 import { Conflict, InvalidInput, NotFound } from '../../base/errors.ts'
-import type { Changes, EntryWriter } from '../../content/changes.ts'
+import type { Bytes } from '../../base/units.ts'
+import type { EntryWriter } from '../../content/changes.ts'
 import { nextId } from '../../content/contexts.ts'
 import { inheriting, placeFor, requireList } from '../../content/creation-place.ts'
 import type { EntryLoader } from '../../content/entry-loader.ts'
@@ -9,6 +10,8 @@ import { renamingAfter, withUris } from '../../content/list-moves.ts'
 import { findFile } from '../../files/file-records.ts'
 import type { FileRecord } from '../../files/file-records.ts'
 import type { Files } from '../../files/files.ts'
+import type { UsageChange } from '../../files/quota-thresholds.ts'
+import type { StagedFile } from '../../files/staging.ts'
 import { type EntryAddress, principalUri, resourceUri } from '../../model/addresses.ts'
 import { type Acl, decidesAlone, type Entry, givingAccess, holdsFile, isList, payingUser } from '../../model/entry.ts'
 import { type AccessCheck, requireRight } from '../../model/rights.ts'
@@ -18,16 +21,26 @@ import type { Destination } from './operation.ts'
 interface Dependencies {
   readonly database: Database
   readonly loader: EntryLoader
-  readonly changes: Changes
   readonly files: Files
 }
 
-interface Copying {
+/** An entry to copy, and where to: nowhere if the list that it is in was not copied. */
+export interface Copying {
+  readonly from: EntryAddress
+  readonly to: Destination | undefined
+}
+
+/** What can be copied: its file, if it has one, is stored already. */
+export interface PreparedCopy {
   readonly from: EntryAddress
   readonly to: Destination
-  readonly signal: AbortSignal
-  /** Runs in the transaction that creates the copy. */
-  readonly within: (writer: EntryWriter, copy: EntryAddress) => Promise<void>
+  readonly staged: StagedFile | undefined
+}
+
+interface Checked {
+  readonly from: EntryAddress
+  readonly to: Destination
+  readonly file: FileRecord | undefined
 }
 
 const copying: AccessCheck = (caller, target) => {
@@ -38,8 +51,11 @@ const copying: AccessCheck = (caller, target) => {
     throw new InvalidInput('invalid-type', 'The result of a pipeline cannot be copied: run the pipeline again.')
 }
 
+/** Of the files of entries that are copied together. */
+const MAX_BYTES: Bytes = 16 * 2 ** 20
+
 /**
- * Copies entries one by one, with their metadata and their file. A copy is a new entry of the caller: it gets its access from the place that
+ * Copies entries, with their metadata and their file. A copy is a new entry of the caller: it gets its access from the place that
  * it is created in, unless the access list of the original decides alone: then only the caller has access. It has none of the revisions,
  * public links and members of the original.
  */
@@ -50,24 +66,70 @@ export class EntryCopies {
     this.#deps = deps
   }
 
-  /** The bytes of a file are stored before the transaction. @throws {ServiceError} as a creation does, and an upload */
-  async copy(caller: Caller, { from, to, signal, within }: Copying): Promise<void> {
-    const { changes, database, files, loader } = this.#deps
+  /**
+   * Checks entries and stores the bytes of their files, until there are many bytes. Resolves to what can be copied, in its order, and to the
+   * reason for each that cannot. {@link release} must follow.
+   */
+  async prepare(
+    caller: Caller,
+    wanted: readonly Copying[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyArray<PreparedCopy | { readonly reason: unknown }>> {
+    const staging: Array<() => Promise<PreparedCopy>> = []
+    let bytes: Bytes = 0
+    for (const one of wanted) {
+      try {
+        const { from, to, file } = await this.#checked(caller, one)
+        bytes += file?.size ?? 0
+        if (bytes > MAX_BYTES && staging.length > 0) break
+        staging.push(async () => ({
+          from,
+          to,
+          staged: file && (await this.#stage(caller, { from, to, file }, signal)),
+        }))
+      } catch (error) {
+        staging.push(() => Promise.reject(error))
+      }
+    }
+    // They reserve storage in their order.
+    const ends = await Promise.allSettled(staging.map(stage => stage()))
+    return ends.map(end => (end.status === 'fulfilled' ? end.value : { reason: end.reason as unknown }))
+  }
+
+  /** Creates the copy. @throws {ServiceError} as a creation does, and an upload */
+  async insert(
+    writer: EntryWriter,
+    { from, to, staged }: PreparedCopy,
+  ): Promise<{ readonly copy: EntryAddress; readonly usage: readonly UsageChange[] }> {
+    const copy = await this.#insert(writer, from, to)
+    return { copy, usage: staged ? await this.#deps.files.putStaged(writer.tx, staged, copy) : [] }
+  }
+
+  /** @param reason why some have not been created */
+  async release(copies: readonly PreparedCopy[], reason?: unknown): Promise<void> {
+    await this.#deps.files.endStaged(
+      copies.flatMap(({ staged }) => staged ?? []),
+      reason,
+    )
+  }
+
+  async #checked(caller: Caller, { from, to }: Copying): Promise<Checked> {
+    const { database, loader } = this.#deps
+    if (!to) throw new Conflict('conflict', `The list that the entry "${from.id}" is in was not copied.`)
     const target = await loader.get({ context: from.context, entry: from.id })
     copying(caller, target)
-    await placeFor(database, caller, to.context, listUriOf(to))
-    const file = holdsFile(target.entry) ? await findFile(database, from) : undefined
-    const insert = async (writer: EntryWriter): Promise<Entry> => {
-      const copy = await this.#insert(writer, from, to)
-      await within(writer, copy)
-      return copy
-    }
-    if (!file) return void (await changes.run(caller, insert))
-    await files.putNew(
-      { context: to.context, user: payingUser({ creator: caller.user.id }) },
-      { declaredSize: file.size, open: () => this.#bytesOf(from, file), signal },
-      { transaction: changes.transactionOf(caller), create: async writer => ({ place: await insert(writer) }) },
-    )
+    await placeFor(database, caller, to.context, listUriOf(to), key => loader.getContext(key))
+    return { from, to, file: holdsFile(target.entry) ? await findFile(database, from) : undefined }
+  }
+
+  async #stage(
+    caller: Caller,
+    { from, to, file }: Checked & { readonly file: FileRecord },
+    signal: AbortSignal,
+  ): Promise<StagedFile> {
+    const place = { context: to.context, user: payingUser({ creator: caller.user.id }) }
+    const incoming = { declaredSize: file.size, open: () => this.#bytesOf(from, file), signal }
+    return await this.#deps.files.staging.stage({ place, replaced: undefined, incoming })
   }
 
   async #insert(writer: EntryWriter, from: EntryAddress, to: Destination): Promise<Entry> {

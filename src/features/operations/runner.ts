@@ -3,19 +3,19 @@ import type { Caller } from '../../accounts/caller.ts'
 import type { CredentialKind } from '../../accounts/credential-kinds.ts'
 import { presentCaller } from '../../accounts/present-caller.ts'
 import type { Sessions } from '../../accounts/sessions.ts'
-import { Conflict, FileUnreadable, Overloaded, ServiceError, StorageFull, Unauthenticated } from '../../base/errors.ts'
+import { FileUnreadable, Overloaded, ServiceError, StorageFull, Unauthenticated } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import { Mutex } from '../../base/semaphore.ts'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import type { Changes, EntryWriter } from '../../content/changes.ts'
+import type { Changes } from '../../content/changes.ts'
 import type { Files } from '../../files/files.ts'
 import { QuotaExceeded } from '../../files/quota-usage.ts'
 import type { UsageChange } from '../../files/quota-thresholds.ts'
 import { type Database, type Queries, withSavepoint } from '../../stores/database.ts'
 import { callerFrom } from './credential.ts'
-import type { EntryCopies } from './entry-copies.ts'
-import type { Failure, Operation, PlannedEntry, State } from './operation.ts'
+import type { Copying, EntryCopies } from './entry-copies.ts'
+import type { Destination, Failure, Operation, PlannedEntry, State } from './operation.ts'
 import {
   advance,
   type Claimant,
@@ -29,7 +29,7 @@ import {
   releaseClaims,
   renewClaim,
 } from './operation-rows.ts'
-import type { createSteps } from './steps.ts'
+import type { createSteps, Step } from './steps.ts'
 
 interface Dependencies {
   readonly audit: Audit
@@ -44,6 +44,8 @@ interface Dependencies {
   readonly system: System
 }
 
+/** Entries that are copied together. */
+const COPIES = 25
 /** Entries of one portion, and the time after which it ends before that: other changes wait for it. */
 const PORTION = 100
 const PORTION_TIME: Milliseconds = 40
@@ -56,6 +58,13 @@ const MAX_REASON_CHARACTERS = 500
 interface Running {
   readonly operation: Operation
   readonly caller: Caller
+}
+
+/** What one transaction has done. */
+interface Portion {
+  /** Number of steps that have failed. */
+  readonly failed: number
+  readonly isOver: boolean
 }
 
 /** How an operation ends, and who has ended it. */
@@ -149,12 +158,9 @@ export class OperationRunner {
   async #run(running: Running): Promise<void> {
     const { operation } = running
     const { id, request } = operation
-    const [turn, work] =
-      request.action === 'copy'
-        ? [this.#copies, () => this.#copyNext(running)]
-        : [this.#portions, () => this.#doPortion(running)]
+    const turn = request.action === 'copy' ? this.#copies : this.#portions
     try {
-      while (!this.#stopping.signal.aborted && (await turn.run(work))) continue
+      while (!this.#stopping.signal.aborted && (await turn.run(() => this.#doPortion(running)))) continue
       if (request.action === 'purge') void this.#deps.files.collectGarbage()
     } catch (error) {
       if (error instanceof Unauthenticated || error instanceof StorageFull)
@@ -172,96 +178,82 @@ export class OperationRunner {
 
   /** Does the next steps in one transaction. Resolves to whether there is more to do here. */
   async #doPortion(running: Running): Promise<boolean> {
-    try {
-      return await this.#doTogether(running, step => step())
-    } catch (error) {
-      if (!isOfEntry(error)) throw error
-      // Once more, so that only what fails is undone.
-      return await this.#doTogether(running, (step, tx) => withSavepoint(tx, step), true)
-    }
+    const { action } = running.operation.request
+    if (action === 'copy') return await this.#copyNext(running)
+    const done = await this.#doTogether(running, this.#deps.steps[action], { limit: PORTION })
+    return done?.isOver === false
   }
 
+  /**
+   * If a step fails, only what it has written is undone. Resolves to `undefined` when nothing was to be done here.
+   * @param part `from` is the position from which on entries are done
+   */
   async #doTogether(
     { operation: { id }, caller }: Running,
-    attempt: (step: () => Promise<readonly UsageChange[]>, tx: Queries) => Promise<readonly UsageChange[]>,
-    keepsFailures = false,
-  ): Promise<boolean> {
-    const { changes, files, steps, system } = this.#deps
+    step: Step,
+    { limit, from }: { readonly limit: number; readonly from?: number },
+  ): Promise<Portion | undefined> {
+    const { changes, files, system } = this.#deps
     const done = await changes.run(
       caller,
       async writer => {
         const present = await renewClaim(writer.tx, id, this.#claimant)
-        if (present === undefined || present.request.action === 'copy') return undefined
-        const step = steps[present.request.action]
+        if (present === undefined || (from !== undefined && present.position !== from)) return undefined
         const usage: UsageChange[] = []
         let [position, failed, failures] = [present.position, present.failed, present.failures]
         const begun = system.monotonic()
-        for (const entry of await nextEntries(writer.tx, present, PORTION)) {
+        for (const entry of await nextEntries(writer.tx, present, limit)) {
           const forget = writer.beginStep()
           try {
-            usage.push(...(await attempt(() => step(writer, entry, present.request), writer.tx)))
+            usage.push(...(await withSavepoint(writer.tx, () => step(writer, entry, present.request))))
           } catch (error) {
-            if (!keepsFailures || !isOfEntry(error)) throw error
+            if (!isOfEntry(error)) throw error
             forget()
             failed++
             failures = withFailure(failures, entry, error)
           }
           ;({ position } = entry)
-          if (system.monotonic() - begun > PORTION_TIME) break
+          if (from === undefined && system.monotonic() - begun > PORTION_TIME) break
         }
         // One event is about all steps, except changes of rights.
         writer.forgetRecorded()
         await advance(writer.tx, id, { position, failed, failures })
-        return { usage, isOver: position >= present.total }
+        return { usage, failed: failed - present.failed, isOver: position >= present.total }
       },
       { ownCommit: true },
     )
-    if (!done) return false
+    if (!done) return undefined
     await files.reportThresholds(done.usage)
     if (done.isOver) await this.end(id, { state: 'done' })
-    return !done.isOver
+    return done
   }
 
-  /** Copies the next entry. Resolves to whether there is more to do here. */
-  async #copyNext({ operation: { id }, caller }: Running): Promise<boolean> {
-    const { changes, copies, database } = this.#deps
-    const present = await findOperation(database, id)
-    if (present?.state !== 'running') return false
-    const [entry] = await nextEntries(database, present, 1)
-    const { to } = present.request
-    if (!entry || !to) {
-      await this.end(id, { state: 'done' })
-      return false
-    }
-    const note = async (writer: EntryWriter, failure?: ServiceError): Promise<void> => {
-      const claimed = await renewClaim(writer.tx, id, this.#claimant)
-      if (claimed?.position !== present.position) throw new Superseded()
-      const failed = claimed.failed + (failure ? 1 : 0)
-      const failures = failure ? withFailure(claimed.failures, entry, failure) : claimed.failures
-      writer.forgetRecorded()
-      await advance(writer.tx, id, { position: entry.position, failed, failures })
+  /** Stores the bytes of the next copies, then creates them in one transaction. Resolves to whether there is more to do here. */
+  async #copyNext(running: Running): Promise<boolean> {
+    const { copies, database } = this.#deps
+    const present = await findOperation(database, running.operation.id)
+    const { to } = present?.request ?? {}
+    if (present?.state !== 'running' || !to) return false
+    const planned = await nextEntries(database, present, COPIES)
+    const wanted = await placesOfCopies(database, present.id, to, planned)
+    const prepared = await copies.prepare(await presentCaller(database, running.caller), wanted, this.#stopping.signal)
+    const ready = prepared.flatMap(one => ('reason' in one ? [] : one))
+    const step: Step = async (writer, { position }) => {
+      const one = prepared[planned.findIndex(entry => entry.position === position)]
+      if (!one) throw new TypeError(`the entry at ${position} has not been prepared`)
+      if ('reason' in one) throw one.reason
+      const { copy, usage } = await copies.insert(writer, one)
+      await noteCopy(writer.tx, present.id, position, copy.id)
+      return usage
     }
     try {
-      await copies.copy(await presentCaller(database, caller), {
-        from: entry,
-        to: await placeOfCopy(database, id, to, entry),
-        signal: this.#stopping.signal,
-        within: async (writer, copy) => {
-          await note(writer)
-          await noteCopy(writer.tx, id, entry.position, copy.id)
-        },
-      })
+      const done = await this.#doTogether(running, step, { limit: prepared.length, from: present.position })
+      await copies.release(ready, done?.failed === 0 ? undefined : new Superseded())
+      return done?.isOver === false
     } catch (error) {
-      if (error instanceof Superseded) return false
-      if (!isOfEntry(error)) throw error
-      try {
-        await changes.run(caller, writer => note(writer, error))
-      } catch (again) {
-        if (again instanceof Superseded) return false
-        throw again
-      }
+      await copies.release(ready, error)
+      throw error
     }
-    return true
   }
 
   /** A copy of a large file takes longer than a claim lasts. */
@@ -274,20 +266,25 @@ export class OperationRunner {
   }
 }
 
-/** The operation has been cancelled, or another process goes on with it. Nothing of the step is kept. */
+/** Some copies have not been created, or the operation has been cancelled, or another process goes on with it. */
 class Superseded extends Error {}
 
-/** What is in a copied list is copied into its copy. @throws {Conflict} when that list could not be copied */
-async function placeOfCopy(
+/** What is in a copied list is copied into its copy. Ends before an entry whose list is copied only now. */
+async function placesOfCopies(
   database: Database,
   operation: string,
-  to: NonNullable<Operation['request']['to']>,
-  entry: PlannedEntry,
-) {
-  if (entry.list === undefined) return to
-  const list = await copyOf(database, operation, entry.list)
-  if (list !== undefined) return { context: to.context, list }
-  throw new Conflict('conflict', `The list "${entry.list}" that it is in was not copied.`)
+  to: Destination,
+  planned: readonly PlannedEntry[],
+): Promise<readonly Copying[]> {
+  const places: Copying[] = []
+  const copied = new Set<string>()
+  for (const { list, ...from } of planned) {
+    if (list !== undefined && copied.has(list)) break
+    const copy = list === undefined ? to.list : ((await copyOf(database, operation, list)) ?? null)
+    places.push({ from, to: copy === null ? undefined : { context: to.context, list: copy } })
+    copied.add(from.id)
+  }
+  return places
 }
 
 /** Whether an error concerns one entry, so that the operation goes on with the next. */

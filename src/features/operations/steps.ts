@@ -17,7 +17,11 @@ interface Dependencies {
 }
 
 /** What is done with one entry, in the transaction of its portion. Resolves to what it has changed of quotas. */
-type Step = (writer: EntryWriter, entry: PlannedEntry, request: OperationRequest) => Promise<readonly UsageChange[]>
+export type Step = (
+  writer: EntryWriter,
+  entry: PlannedEntry,
+  request: OperationRequest,
+) => Promise<readonly UsageChange[]>
 
 const sharing = requires('administer', 'change the info of this entry')
 const tagging = requires('writemetadata', 'change the metadata of this entry')
