@@ -55,11 +55,12 @@ say backed-up "$?"
 again() { systemctl reset-failed stowage; }
 restore() {
   again
-  systemctl stop stowage && [ ! -e /var/lib/stowage-old ] &&
+  old=/var/lib/stowage-old-$(date +%s)
+  systemctl stop stowage &&
     install -d -o stowage -g stowage -m 0700 /var/lib/stowage-new &&
     runuser -u stowage -- stowage restore /var/backups/stowage --config /etc/stowage/service.properties \
       --set service.data.folder=/var/lib/stowage-new &&
-    { [ ! -e /var/lib/stowage ] || mv /var/lib/stowage /var/lib/stowage-old; } &&
+    { [ ! -e /var/lib/stowage ] || mv /var/lib/stowage "$old"; } &&
     mv /var/lib/stowage-new /var/lib/stowage &&
     systemctl start stowage
 }
@@ -69,7 +70,7 @@ stored_file() {
 }
 restore
 say restored "$? $(stored_file)"
-rm -rf /var/lib/stowage /var/lib/stowage-old
+rm -rf /var/lib/stowage /var/lib/stowage-old-*
 restore
 say restored-lost "$? $(stored_file)"
 # A disk of its own is the data folder.
