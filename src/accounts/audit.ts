@@ -1,3 +1,4 @@
+import { parseStored } from '../base/json.ts'
 import type { Log } from '../base/log.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
@@ -229,7 +230,7 @@ export class Audit {
       userName: row.user_name ?? undefined,
       actorId: row.actor_id ?? undefined,
       address: row.address ?? undefined,
-      detail: JSON.parse(row.detail) as Record<string, string | number>,
+      detail: parseStored<Record<string, string | number>>(row.detail),
     }))
   }
 

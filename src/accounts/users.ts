@@ -1,3 +1,4 @@
+import { parseStored } from '../base/json.ts'
 import { Conflict, InvalidInput } from '../base/errors.ts'
 import { type Queries, UniqueViolation } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
@@ -86,7 +87,7 @@ const fromRow = (row: UserRow): User => ({
   codeUnlocks: row.code_unlocks,
   language: row.language ?? undefined,
   homeContext: row.home_context ?? undefined,
-  customProperties: JSON.parse(row.custom_properties) as Record<string, string>,
+  customProperties: parseStored<Record<string, string>>(row.custom_properties),
 })
 
 async function findWhere(queries: Queries, condition: Sql): Promise<User | undefined> {

@@ -1,4 +1,5 @@
 import { ServiceError, StartupError } from '../base/errors.ts'
+import type { Bytes } from '../base/units.ts'
 import type { LoadedSettings } from '../config/load.ts'
 import type { Settings } from '../config/settings.ts'
 import { features } from '../features/features.ts'
@@ -8,6 +9,7 @@ import { type CheckResult, ok, problem, warning } from '../core/check-result.ts'
 import { checkSettingsFile } from '../core/settings-file-check.ts'
 import { newestSchema } from './stores.ts'
 import { checkStore } from '../core/store-checks.ts'
+import { MAX_CHECKED_AT_START } from '../core/stores.ts'
 import { checkStorage } from '../core/storage-checks.ts'
 import { cookieOptions } from './http.ts'
 
@@ -23,6 +25,8 @@ export interface Subject {
   readonly tokenKey: string | undefined
   /** Of this program. */
   readonly version: string
+  /** Up to which size a database checks its data structures, which blocks the process; by default as at a start. */
+  readonly maxChecked?: Bytes
 }
 
 /**
@@ -36,6 +40,7 @@ export async function runChecks({
   file,
   tokenKey,
   version,
+  maxChecked = MAX_CHECKED_AT_START,
 }: Subject): Promise<readonly CheckResult[]> {
   const base = new BaseAddress(settings['service.baseurl.folder'] ?? defaultBase(settings))
   return [
@@ -45,7 +50,7 @@ export async function runChecks({
     ok(`cookie: ${new AuthCookie(cookieOptions(settings, base.path)).set('…', undefined)}`),
     ...warnings.map(warning),
     ...(await checkStorage({ settings, tokenKey, version })),
-    ...(await attempt(checkStore(settings, newestSchema))),
+    ...(await attempt(checkStore(settings, { newestSchema, maxChecked }))),
     ...(await Promise.all(features.map(feature => attempt(feature.check(settings, tokenKey))))).flat(),
   ].filter(({ text }, index, all) => all.findIndex(other => other.text === text) === index)
 }

@@ -18,7 +18,17 @@ export function createExamination(
     runChecks: async () => {
       const { runChecks } = await import('./doctor.ts')
       const warnings = loaded?.warnings ?? []
-      return await runChecks({ settings, origins: origins(), warnings, file: sources?.file?.path, tokenKey, version })
+      // Requests would wait for a check of the whole database.
+      const own = {
+        settings,
+        origins: origins(),
+        warnings,
+        file: sources?.file?.path,
+        tokenKey,
+        version,
+        maxChecked: 0,
+      }
+      return await runChecks(own)
     },
     reload: async ({ read }) => ({ apply: () => void (loaded = read) }),
   }

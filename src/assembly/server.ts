@@ -4,7 +4,6 @@ import { Audit } from '../accounts/audit.ts'
 import type { CredentialKind } from '../accounts/credential-kinds.ts'
 import { hashFirstAdminPassword, setFirstAdminPassword } from '../accounts/passwords.ts'
 import { ADMIN, findUser } from '../accounts/users.ts'
-import { requireCompleteStore } from '../backup/store-copy.ts'
 import type { Settings } from '../config/settings.ts'
 import { adoptFoldersOnce, buildMissingRelations, Changes } from '../content/changes.ts'
 import { findEntry } from '../content/entry-records.ts'
@@ -89,7 +88,6 @@ export async function createServer(loaded: Settings, machine: RuntimeEnvironment
     await makeRoomForStart(settings, machine.log)
     const during = loggedUpgrade(machine.log, machine.system)
     stores = await openStores(settings, machine.system, { during })
-    await requireCompleteStore(stores.database)
     await requireIntact(stores.database)
     ephemeralStores = await openEphemeralStores(settings, machine, { database: stores.database, capacity })
     const node = await joinAsNode(settings, machine, stores, ephemeralStores)

@@ -2,7 +2,7 @@ import { StartupError, SettingsError } from '../base/errors.ts'
 import { features } from '../features/features.ts'
 import type { Settings } from '../config/settings.ts'
 import { requireKeyFile } from '../stores/key-file.ts'
-import { requireFolder } from '../stores/sync-folder.ts'
+import { requireDataFolder } from '../core/data-folder.ts'
 import { requireTokenKeys } from '../core/sealing-keys.ts'
 import { redisCertificate } from '../core/ephemeral-stores.ts'
 import type { RuntimeEnvironment } from '../core/machine.ts'
@@ -29,7 +29,7 @@ export async function requireUsable(settings: Settings, environment: Environment
 
 /** The libraries are loaded only where the settings use them. */
 const checks: ReadonlyArray<(settings: Settings, environment: Environment) => unknown> = [
-  settings => requireFolder(settings['service.data.folder']),
+  settings => requireDataFolder(settings),
   (settings, { tokenKey }) => requireTokenKeys(settings, tokenKey),
   async settings => {
     const file = settings['service.auth.second-factor.key-file']

@@ -1,9 +1,9 @@
-import { StartupError } from '../base/errors.ts'
+import { LastingFailure, StartupError } from '../base/errors.ts'
 import { counter, type Progress, silent } from '../base/progress.ts'
 import { fsck } from '../files/fsck.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
-import { migrate, schemaVersion } from '../stores/migrations.ts'
+import { migrate, type Migration, requireCurrent, schemaVersion } from '../stores/migrations.ts'
 import { name as sqlName, sql } from '../stores/sql.ts'
 import { type CopiedBlobs, copyBlobs, counted } from './copy-blobs.ts'
 import type { ReadableBlobs } from './damage.ts'
@@ -77,12 +77,25 @@ export async function fillStore(
 export const INCOMPLETE =
   'This store was being filled by `restore`, `migrate-store` or `import`, which did not come to its end: run it again.'
 
-/** Whether no copy into this store was interrupted. */
-export const isComplete = async (queries: Queries): Promise<boolean> => !(await isMarked(queries))
+/** The step of the schema that made the table for the mark. */
+const MARK_STEP = 3
 
-/** @throws {StartupError} when a copy into this store is incomplete */
-export async function requireCompleteStore(database: Database): Promise<void> {
-  if (!(await isComplete(database))) throw new StartupError(INCOMPLETE)
+/** Whether no copy into this store was interrupted. */
+export const isComplete = async (queries: Queries): Promise<boolean> =>
+  (await schemaVersion(queries)) < MARK_STEP || !(await isMarked(queries))
+
+/** @throws {LastingFailure} when a copy into this store is incomplete */
+export async function requireCompleteStore(queries: Queries): Promise<void> {
+  if (!(await isComplete(queries))) throw new LastingFailure(INCOMPLETE)
+}
+
+/**
+ * For commands that use a store without changing its schema: only the service changes it.
+ * @throws {StartupError} when a copy into the store is incomplete, or the store lacks some of `steps` or has newer ones
+ */
+export async function requireUsableStore(queries: Queries, steps: readonly Migration[]): Promise<void> {
+  await requireCompleteStore(queries)
+  await requireCurrent(queries, steps)
 }
 
 const isMarked = async (queries: Queries): Promise<boolean> =>

@@ -269,11 +269,11 @@ const coreCodes = {
     },
     'storage-read-only': {
       title: 'Storage read-only',
-      help: 'The service cannot write to its data folder. Reading works. Try again after `Retry-After` seconds.',
+      help: 'The service cannot write to its data folder, or has no permission for a part of it. Try again after `Retry-After` seconds.',
     },
     'store-damaged': {
       title: 'Database damaged',
-      help: 'The database is inconsistent. The operator must stop the service and restore it.',
+      help: 'The database is inconsistent. The operator must stop the service and recover the database.',
     },
     'file-missing': {
       title: 'File missing',

@@ -118,15 +118,36 @@ export class StorageFull extends ServiceError {
 
 /** The file system of the data folder rejects writes, for instance after a disk error. */
 export class StorageReadOnly extends Overloaded {
+  constructor(
+    options: { readonly cause?: unknown } = {},
+    detail = 'The data folder of the service is read-only. Nothing was changed.',
+  ) {
+    super(detail, 60, 'storage-read-only', options)
+  }
+}
+
+/** The user that the service runs as may not use a file or folder in the data folder. */
+export class StorageForbidden extends StorageReadOnly {
   constructor(options: { readonly cause?: unknown } = {}) {
-    super('The data folder of the service is read-only. Nothing was changed.', 60, 'storage-read-only', options)
+    super(
+      options,
+      'The service has no permission for a part of its data folder, which `stowage doctor` names. Nothing was changed.',
+    )
   }
 }
 
 /** The database found its own file inconsistent; the operator must restore the database. */
 export class StoreDamaged extends Overloaded {
+  /** Describes what the operator does. */
+  static readonly page = 'docs/how-to/troubleshooting.md#the-database-is-damaged'
+
   constructor(options: { readonly cause?: unknown } = {}) {
-    super('The database is damaged. The operator must restore it.', 600, 'store-damaged', options)
+    super(
+      `The database is damaged. The operator must stop the service and follow ${StoreDamaged.page}.`,
+      600,
+      'store-damaged',
+      options,
+    )
   }
 }
 
@@ -148,8 +169,16 @@ export class StartupError extends Error {
   }
 }
 
-/** Another start fails as well until an operator changes the settings, or the files that they name. `serve` exits with 78. */
-export class SettingsError extends StartupError {
+/** Another start fails as well until an operator acts, so `serve` exits with 78, and systemd does not start it again. */
+export class LastingFailure extends StartupError {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.name = 'LastingFailure'
+  }
+}
+
+/** The settings, or the files that they name, are wrong. */
+export class SettingsError extends LastingFailure {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options)
     this.name = 'SettingsError'

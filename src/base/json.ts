@@ -1,4 +1,4 @@
-import { InvalidInput, TooLarge } from './errors.ts'
+import { InvalidInput, StoreDamaged, TooLarge } from './errors.ts'
 
 /** More than any real document needs. For a body of brackets, the parser needs fifty times the body's size. */
 export const MAX_JSON_DEPTH = 500
@@ -25,6 +25,16 @@ export function parseJson(text: string, limit?: ParsingLimit): unknown {
     // V8's own message quotes the body, which may contain a password.
     const place = /at position \d+/.exec((error as Error).message)?.[0]
     throw new InvalidInput('invalid-json', `The body is not JSON${place ? ` ${place}` : ''}.`)
+  }
+}
+
+/** Parses a JSON text of the database. @throws {StoreDamaged} for another text: the engine compares no checksums of what it reads */
+export function parseStored<T>(text: string): T {
+  try {
+    return JSON.parse(text) as T
+  } catch {
+    // V8's own message quotes the text, which may contain a secret.
+    throw new StoreDamaged({ cause: new SyntaxError('a stored JSON text cannot be parsed') })
   }
 }
 

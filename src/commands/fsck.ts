@@ -1,9 +1,9 @@
+import { requireUsableStore } from '../backup/store-copy.ts'
 import { realSystem } from '../base/system.ts'
 import { StoreDamaged } from '../base/errors.ts'
 import { fsck as check, type Finding, type FsckReport } from '../files/fsck.ts'
 import { requireStore } from '../core/stores.ts'
 import { schema, openStores } from '../assembly/stores.ts'
-import { requireCurrent } from '../stores/migrations.ts'
 import { type Command, print, settingsUsage } from '../core/command.ts'
 import { count, showProgress } from '../core/copied.ts'
 import { readSettings } from './settings-options.ts'
@@ -19,7 +19,7 @@ export const fsck: Command = {
       // Leaves the tables as they are.
       const stores = await openStores(loaded.settings, realSystem, { bare: true })
       try {
-        await requireCurrent(stores.database, schema)
+        await requireUsableStore(stores.database, schema)
         const found = await check(stores, has('repair'), { force: has('force'), progress: showProgress() })
         return report(found, has('repair') && !found.isDoubtful)
       } finally {
@@ -47,7 +47,7 @@ function report({ files, bytes, findings, isDoubtful }: FsckReport, repair: bool
     print('To delete these files all the same, run `fsck --repair --force`.')
   }
   if (findings.some(({ kind }) => kind === 'database-damaged')) {
-    print('The database is damaged, so nothing else was checked. docs/how-to/troubleshooting.md says how to recover.')
+    print(`The database is damaged, so nothing else was checked. Follow ${StoreDamaged.page}.`)
   }
   return open === 0 ? 0 : 1
 }

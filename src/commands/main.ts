@@ -1,10 +1,10 @@
-import { ServiceError, SettingsError, StartupError } from '../base/errors.ts'
+import { LastingFailure, ServiceError, StartupError, StorageForbidden, StoreDamaged } from '../base/errors.ts'
 import { asksForHelp, print, printError, UsageError, usageOf } from '../core/command.ts'
 import { findCommand, nearestCommand } from './commands.ts'
 import { translateDiskError } from '../stores/disk.ts'
 
-/** What sysexits.h calls EX_CONFIG: systemd does not start the service again. */
-const WRONG_SETTINGS = 78
+/** What sysexits.h calls EX_CONFIG. The unit names it in `RestartPreventExitStatus`. */
+const LASTING_FAILURE = 78
 
 /** Runs the command that the arguments name, and resolves to the exit status. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -30,14 +30,17 @@ export async function main(args: readonly string[]): Promise<number> {
     }
     if (error instanceof StartupError) {
       printError(`stowage: ${error.message}`)
-      return name === 'serve' && error instanceof SettingsError ? WRONG_SETTINGS : 1
+      return statusOf(name, error)
     }
     const explanation = explainFailure(error)
     if (explanation === undefined) throw error
     printError(`stowage: ${explanation}`)
-    return 1
+    return statusOf(name, translateDiskError(error))
   }
 }
+
+const statusOf = (command: string, error: unknown): number =>
+  command === 'serve' && (error instanceof LastingFailure || error instanceof StoreDamaged) ? LASTING_FAILURE : 1
 
 const aliases: ReadonlyMap<string, string> = new Map([
   ['--help', 'help'],
@@ -60,10 +63,14 @@ const reasons: Readonly<Record<string, string>> = {
  * not answer. `undefined` for everything else, which is a bug and deserves its stack trace.
  */
 export function explainFailure(error: unknown): string | undefined {
+  // The store of blobs says only in the cause which path was forbidden.
+  const original = error instanceof StorageForbidden ? error.cause : error
+  const reason = reasons[original instanceof Error && 'code' in original ? String(original.code) : '']
+  const path =
+    original instanceof Error && 'path' in original && typeof original.path === 'string' ? original.path : undefined
+  if (reason !== undefined) return `${path ?? 'a file'}: ${reason}.`
   const translated = translateDiskError(error)
-  const path = error instanceof Error && 'path' in error && typeof error.path === 'string' ? error.path : undefined
   if (translated instanceof ServiceError)
     return path === undefined ? translated.message : `${path}: ${translated.message}`
-  const reason = reasons[error instanceof Error && 'code' in error ? String(error.code) : '']
-  return reason === undefined ? undefined : `${path ?? 'a file'}: ${reason}.`
+  return undefined
 }

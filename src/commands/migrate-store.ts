@@ -1,6 +1,6 @@
 import { realSystem } from '../base/system.ts'
 import { countRows, rowsOf } from '../backup/rows.ts'
-import { fillStore } from '../backup/store-copy.ts'
+import { fillStore, requireUsableStore } from '../backup/store-copy.ts'
 import { readEnvironment } from '../config/environment.ts'
 import { readConfigFile } from '../config/file.ts'
 import { loadSettings } from '../config/load.ts'
@@ -10,7 +10,7 @@ import { isMissing, readPrivate } from '../stores/key-file.ts'
 import { derive } from './derive.ts'
 import { openDatabase } from '../core/open-store.ts'
 import { layout, openStores, schema } from '../assembly/stores.ts'
-import { requireCurrent, schemaVersion } from '../stores/migrations.ts'
+import { schemaVersion } from '../stores/migrations.ts'
 import { type Command, parseArguments, UsageError } from '../core/command.ts'
 import { printCopied, showProgress } from '../core/copied.ts'
 import { requireAssignments } from './settings-options.ts'
@@ -24,7 +24,7 @@ export const migrateStore: Command = {
     const { from, to } = readPlaces(args)
     const checked = await openDatabase(from, realSystem)
     try {
-      await requireCurrent(checked, schema)
+      await requireUsableStore(checked, schema)
     } finally {
       await checked.close()
     }

@@ -1,5 +1,5 @@
 import { Audit, type AuditEntry } from '../accounts/audit.ts'
-import { requireCompleteStore } from '../backup/store-copy.ts'
+import { requireUsableStore } from '../backup/store-copy.ts'
 import { NoStore } from '../base/errors.ts'
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
@@ -10,7 +10,6 @@ import { Revisions } from '../content/revisions.ts'
 import { Garbage } from '../files/garbage.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { DependencyCache } from '../stores/dependency-cache.ts'
-import { requireCurrent } from '../stores/migrations.ts'
 import { features } from '../features/features.ts'
 import { createAccounts } from '../assembly/accounts.ts'
 import { createContent } from '../assembly/content.ts'
@@ -63,8 +62,7 @@ export async function withStore<T>(
     return await openDatabase(settings, realSystem)
   })
   try {
-    await requireCurrent(database, schema)
-    await requireCompleteStore(database)
+    await requireUsableStore(database, schema)
     const store = await openStore(settings, database)
     try {
       return await work(store)

@@ -1,10 +1,10 @@
+import { requireUsableStore } from '../backup/store-copy.ts'
 import { Audit } from '../accounts/audit.ts'
 import { findUserByName, liftLockout, normaliseName } from '../accounts/users.ts'
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
 import { openDatabase } from '../core/open-store.ts'
 import { schema } from '../assembly/stores.ts'
-import { requireCurrent } from '../stores/migrations.ts'
 import { type Command, print, printError, settingsUsage, UsageError } from '../core/command.ts'
 import { readSettings } from './settings-options.ts'
 
@@ -18,7 +18,7 @@ export const unlock: Command = {
     const { settings } = loaded
     const database = await openDatabase(settings, realSystem)
     try {
-      await requireCurrent(database, schema)
+      await requireUsableStore(database, schema)
       const user = await findUserByName(database, normaliseName(name))
       if (!user) {
         printError(`stowage unlock: there is no user "${name}"`)

@@ -1,3 +1,4 @@
+import { parseStored } from '../base/json.ts'
 import type { Acl, Entry, EntryHead, EntrySummary } from '../model/entry.ts'
 import { CONTEXTS, type EntryAddress, PRINCIPALS } from '../model/addresses.ts'
 import { listed, name, portionsOf, type Sql, sql } from '../stores/sql.ts'
@@ -82,8 +83,8 @@ export const headFromRow = (row: HeadRow): EntryHead => ({
   created: row.created,
   modified: row.modified,
   creator: row.creator ?? undefined,
-  contributors: JSON.parse(row.contributors) as string[],
-  acl: JSON.parse(row.acl) as Acl,
+  contributors: parseStored<string[]>(row.contributors),
+  acl: parseStored<Acl>(row.acl),
   folders: foldersFrom(row.folders),
   cached: row.cached ?? undefined,
 })

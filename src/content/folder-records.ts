@@ -1,3 +1,4 @@
+import { parseStored } from '../base/json.ts'
 import { LRUCache } from 'lru-cache'
 import type { Acl, FolderAccess } from '../model/entry.ts'
 import { type Sql, sql } from '../stores/sql.ts'
@@ -73,7 +74,7 @@ export function foldersFrom(text: string | null): readonly FolderAccess[] {
   if (known) return known
   const folders = text.split('\n').map(line => {
     const at = line.indexOf(' ')
-    return { id: line.slice(0, at), acl: JSON.parse(line.slice(at + 1)) as Acl }
+    return { id: line.slice(0, at), acl: parseStored<Acl>(line.slice(at + 1)) }
   })
   parsedFolders.set(text, folders)
   return folders

@@ -1,15 +1,17 @@
 import { accessSync, constants } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { NoStore, StartupError } from '../base/errors.ts'
-import type { System } from '../base/system.ts'
+import { realSystem, type System } from '../base/system.ts'
 import { readEnvironment } from '../config/environment.ts'
 import type { Settings } from '../config/settings.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
 import type { Database } from '../stores/database.ts'
 import { FolderBlobStore } from '../stores/folder-blob-store.ts'
+import { ownName } from '../stores/file-access.ts'
 import { requireOwnFolder, requirePlainFile } from '../stores/own-folder.ts'
 import { holdsStore } from '../stores/postgres/node-registry.ts'
 import { openSqliteDatabase, openSqliteReader } from '../stores/sqlite/sqlite-database.ts'
+import { adviceOnLoss } from './data-folder.ts'
 
 /** Below the data folder. */
 export const DATABASE_FILE = 'store.sqlite'
@@ -34,10 +36,23 @@ export async function openDatabase(
   const database = await openPostgresDatabase(url, { system, ...(readOnly ? { connections: READER_CONNECTIONS } : {}) })
   try {
     if (await holdsStore(database)) return database
-    throw new NoStore('There is no store in the database.')
+    throw new NoStore(`There is no store in the database.${adviceOnLoss(settings)}`)
   } catch (error) {
     await database.close()
     throw error
+  }
+}
+
+/**
+ * Settles like `read`, which gets the database of an existing store.
+ * @throws {NoStore} none is made @throws {StartupError}
+ */
+export async function readStore<T>(settings: Settings, read: (database: Database) => Promise<T>): Promise<T> {
+  const database = await openDatabase(settings, realSystem, { readOnly: true })
+  try {
+    return await read(database)
+  } finally {
+    await database.close()
   }
 }
 
@@ -61,16 +76,18 @@ function requireFile(settings: Settings): string {
     accessSync(file, constants.R_OK | constants.W_OK)
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code
-    if (code === 'ENOENT') throw new NoStore(`There is no store in ${dirname(file)}.`, { cause })
+    if (code === 'ENOENT')
+      throw new NoStore(`There is no store in ${dirname(file)}.${adviceOnLoss(settings)}`, { cause })
     if (code === 'ENOTDIR') {
       const reason = 'it, or a folder above it, is a file'
       throw new StartupError(`The data folder ${dirname(file)} cannot be used: ${reason}.`, { cause })
     }
     const reason = code === 'EROFS' ? 'the file system is read-only' : `this user may not read and write it (${code})`
+    const user = ownName()
     const advice =
       code === 'EROFS'
         ? ''
-        : ` Run the command as the user that the service runs as. If this is that user, give it the folder as root: chown -R USER: ${dirname(file)}`
+        : ` Run the command as the user that the service runs as. If that is ${user}, run as root: chown -R ${user}: ${dirname(file)}`
     throw new StartupError(`The store in ${dirname(file)} cannot be opened: ${reason}.${advice}`, { cause })
   }
   requirePlainFile(file)

@@ -10,7 +10,8 @@ const PAGE = 1000
 /** The caller with all rights. @throws {StartupError} in an empty store */
 export async function operatorOf(database: Database): Promise<Caller> {
   const user = await findUser(database, ADMIN)
-  if (!user) throw new StartupError('The store is empty. Start the service once: it makes the first users.')
+  if (!user)
+    throw new StartupError('The store is empty. Restore a backup, or start the service once: it makes the first users.')
   return { user, groups: new Set(), client: { address: '', userAgent: '' }, isOperator: true }
 }
 

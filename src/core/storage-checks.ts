@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { exposedPaths, usesFolder } from './data-folder.ts'
+import { exposedPaths, requireDataFolder, usesFolder } from './data-folder.ts'
 import { redisCertificate } from './ephemeral-stores.ts'
 import { tokenSecrets } from './sealing-keys.ts'
 import { factorKeyFile } from './factor-key-file.ts'
@@ -14,7 +14,6 @@ import type { Settings } from '../config/settings.ts'
 import { measureDisk, spaceLimits } from '../stores/disk.ts'
 import { maxOpenFiles } from '../stores/host-limits.ts'
 import { isMissing, keyFingerprint, readKeyFile, requireKeyFile } from '../stores/key-file.ts'
-import { requireFolder } from '../stores/sync-folder.ts'
 import { clockAhead, liveNodes, MAX_CLOCK_OFFSET, misfitsOf } from '../stores/postgres/node-registry.ts'
 import { type CheckResult, ok, problem, warning } from './check-result.ts'
 
@@ -54,7 +53,7 @@ async function attempt(title: string, runChecks: () => Promise<CheckResult[]>): 
 async function checkFolder(settings: Settings): Promise<CheckResult[]> {
   if (!usesFolder(settings)) return []
   const folder = resolve(settings['service.data.folder'])
-  await requireFolder(folder)
+  await requireDataFolder(settings)
   const disk = await measureDisk(folder).catch(() => undefined)
   if (!disk) return [ok(`data folder: ${folder}, which the first start creates`)]
   if (!disk.isWritable) return [problem(`data folder: this user cannot write to ${folder}, or it is read-only`)]

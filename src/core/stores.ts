@@ -1,6 +1,7 @@
 import { requireOwnFolder, requirePlainFile } from '../stores/own-folder.ts'
 import { join, resolve } from 'node:path'
-import { StartupError, StoreUnavailable } from '../base/errors.ts'
+import { LastingFailure, StoreDamaged, StoreUnavailable } from '../base/errors.ts'
+import { requireCompleteStore } from '../backup/store-copy.ts'
 import type { System } from '../base/system.ts'
 import type { Bytes } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
@@ -118,7 +119,11 @@ async function migrated(opened: OpenDatabase, { bare, during, schema }: Opening)
       await requireCreate(opened.database)
       await requireNoOlderNodes(opened.database, newest(schema))
     }
-    if (!bare) await migrate(opened.database, schema, during)
+    if (!bare) {
+      // Before the upgrade: the tables of an interrupted copy get their rows at the step of its source.
+      await requireCompleteStore(opened.database)
+      await migrate(opened.database, schema, during)
+    }
     return opened
   } catch (error) {
     await opened.close()
@@ -160,13 +165,15 @@ const storesReload =
  * Checking takes about a second per 100 MB, so a larger database would delay the start. `fsck` checks all of
  * it.
  */
-const MAX_CHECKED_AT_START = 64 * 2 ** 20
+export const MAX_CHECKED_AT_START: Bytes = 64 * 2 ** 20
 
-/** @throws {StartupError} when the database finds its own data structures damaged */
+/** @throws {LastingFailure} when the database finds its own data structures damaged */
 export async function requireIntact(database: Database): Promise<void> {
   const [damage] = await database.findDamage({ maxBytes: MAX_CHECKED_AT_START })
   if (damage === undefined) return
-  throw new StartupError(
-    `The database is damaged: ${damage}. Run \`stowage fsck\`; docs/how-to/troubleshooting.md says how to recover.`,
-  )
+  throw new LastingFailure(describeDamage(damage))
 }
+
+/** For the operator. @param damage a message of the engine */
+export const describeDamage = (damage: string): string =>
+  `The database is damaged: ${damage}. Stop the service and follow ${StoreDamaged.page}.`

@@ -1,5 +1,5 @@
 import { InvalidInput, TooLarge } from '../base/errors.ts'
-import { isObject } from '../base/json.ts'
+import { isObject, parseStored } from '../base/json.ts'
 import { xsd } from './vocabulary.ts'
 import type { Bytes } from '../base/units.ts'
 
@@ -115,7 +115,7 @@ export const absoluteGraph = (base: string, graph: Graph): Graph => mapIris(grap
 export type GraphText = string
 
 export const graphText = (graph: Graph): GraphText => JSON.stringify(graph)
-export const parseGraph = (text: GraphText): Graph => JSON.parse(text) as Graph
+export const parseGraph = (text: GraphText): Graph => parseStored<Graph>(text)
 
 /**
  * The text with absolute IRIs, for the responses that contain a graph as it is stored. A relative IRI opens a key, or is the value of

@@ -118,6 +118,12 @@ export class Metrics {
     this.#refusals.inc({ code })
   }
 
+  /** How many requests were refused with this code since the start. */
+  async refusalsWith(code: ErrorCode): Promise<number> {
+    const { values } = await this.#refusals.get()
+    return values.find(({ labels }) => labels.code === code)?.value ?? 0
+  }
+
   get contentType(): string {
     return this.#registry.contentType
   }

@@ -16,10 +16,13 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** The advice for the operator in the log; clients do not get it. */
-const adviceFor = (error: unknown): string =>
-  error instanceof errors.StoreDamaged
-    ? 'a request failed because the database is damaged: stop the service and run `stowage fsck`'
-    : 'a request failed because of the storage'
+const adviceFor = (error: unknown): string => {
+  if (error instanceof errors.StoreDamaged)
+    return `a request failed because the database is damaged: stop the service and follow ${errors.StoreDamaged.page}`
+  if (error instanceof errors.StorageForbidden)
+    return 'a request failed because the service has no permission for a part of its data folder: run `stowage doctor`'
+  return 'a request failed because of the storage'
+}
 
 /** Refusals that an operator has to do something about. */
 const faults = [errors.StorageFull, errors.StorageReadOnly, errors.StoreDamaged, errors.FileUnreadable] as const

@@ -4,7 +4,7 @@ import { quotaObject } from '../files/quota-ledger.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { rateLimitKey } from '../accounts/caller.ts'
 import { InvalidInput, NotAcceptable, UnsupportedType, PreconditionFailed } from '../base/errors.ts'
-import { parseJson } from '../base/json.ts'
+import { parseJson, parseStored } from '../base/json.ts'
 import { timed } from '../base/request-timings.ts'
 import { decodeUtf8, isBlankUtf8 } from '../base/text.ts'
 import { type Graph, parseRdfJson } from '../graph/graph.ts'
@@ -204,7 +204,7 @@ const asRdfJson: GraphForm = graph => graph
 
 /** The graph as clients see it. A stored text gets absolute IRIs before it is parsed: that takes no second graph. */
 const absoluteGraphOf = (base: BaseAddress, given: ShownGraph): Graph =>
-  typeof given === 'string' ? (JSON.parse(base.absoluteText(given)) as Graph) : base.absoluteGraph(given)
+  typeof given === 'string' ? parseStored<Graph>(base.absoluteText(given)) : base.absoluteGraph(given)
 
 /** A graph as RDF/JSON with absolute IRIs. */
 const graphJson = (base: BaseAddress, given: ShownGraph): string =>

@@ -1,3 +1,4 @@
+import { parseStored } from '../base/json.ts'
 import { KeyedMutex } from '../base/semaphore.ts'
 import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
@@ -71,7 +72,7 @@ export class DatabaseEphemeralStore implements EphemeralStore {
       const rows = await this.#database.all<Row>(sql`SELECT key, value, expires FROM ephemeral
         WHERE substr(key, 1, ${length}) = ${prefix} AND key > ${last} AND expires > ${this.#system.now()}
         ORDER BY key LIMIT ${SLICE}`)
-      for (const row of rows) if (row.expires > this.#system.now()) yield [row.key, JSON.parse(row.value) as T]
+      for (const row of rows) if (row.expires > this.#system.now()) yield [row.key, parseStored<T>(row.value)]
       if (rows.length < SLICE) return
       last = rows.at(-1)?.key ?? ''
     }
@@ -111,4 +112,4 @@ export class DatabaseEphemeralStore implements EphemeralStore {
   }
 }
 
-const parse = <T>(row: Row | undefined): T | undefined => row && (JSON.parse(row.value) as T)
+const parse = <T>(row: Row | undefined): T | undefined => row && parseStored<T>(row.value)

@@ -4,6 +4,7 @@ import {
   Overloaded,
   ServiceError,
   StartupError,
+  StorageForbidden,
   StorageFull,
   StorageReadOnly,
   StoreDamaged,
@@ -236,6 +237,7 @@ const SQLITE_READONLY = 8
 const SQLITE_IOERR = 10
 const SQLITE_CORRUPT = 11
 const SQLITE_FULL = 13
+const SQLITE_CANTOPEN = 14
 const SQLITE_NOTADB = 26
 /** The index of the write-ahead log could not grow: the disk is full. */
 const SQLITE_IOERR_SHMSIZE = 4874
@@ -254,6 +256,9 @@ export function translateDiskError(error: unknown): unknown {
       return new StorageFull({ cause: error })
     case 'EROFS':
       return new StorageReadOnly({ cause: error })
+    case 'EACCES':
+    case 'EPERM':
+      return new StorageForbidden({ cause: error })
     case 'EIO':
       return new StoreUnavailable('The disk of the service', { cause: error })
     case 'EMFILE':
@@ -272,6 +277,7 @@ function translateSqlite(cause: Error, code: number): unknown {
     case SQLITE_READONLY:
       return new StorageReadOnly({ cause })
     case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
       return new StoreUnavailable('The database', { cause })
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:

@@ -27,6 +27,14 @@ const READ: Bytes = 2 ** 18
 /** Maximum number of bytes of a file that are received while earlier bytes are written. */
 const BUFFER: Bytes = 2 ** 18
 
+/** The folders that a store of blobs writes to, which it makes when it needs them. */
+export const foldersOfBlobs = (folder: string): readonly string[] => [
+  folder,
+  ...['incoming', 'pieces', 'removed', ...subfolders].map(name => join(folder, name)),
+]
+
+const subfolders = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
 /**
  * Stores blobs as files in one folder with 256 sub-folders, named by the first two digits of the keys. A blob is written
  * under `incoming/` and renamed when it is complete and on the disk, so every file in a sub-folder is complete. A blob that

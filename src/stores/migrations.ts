@@ -1,4 +1,4 @@
-import { ServiceError, StartupError } from '../base/errors.ts'
+import { LastingFailure, ServiceError, StartupError } from '../base/errors.ts'
 import type { Database, Queries } from './database.ts'
 import { type Engine, type Sql, sql } from './sql.ts'
 
@@ -20,7 +20,7 @@ export type Surround = (step: Migration, run: () => Promise<void>) => Promise<vo
 /**
  * Applies the `migrations` that the store does not have yet, in ascending order of their ids. Each runs in its own transaction, so that a
  * crash leaves the store between two migrations; a new store gets all of them in one transaction.
- * @throws {StartupError} when a newer version has changed the store; nothing is changed then.
+ * @throws {LastingFailure} when a newer version has changed the store; nothing is changed then.
  */
 export async function migrate(
   database: Database,
@@ -54,7 +54,7 @@ async function applyAll(database: Database, migrations: readonly Migration[], du
 
 function requireNotNewer(found: number, known: number): void {
   if (found <= known) return
-  throw new StartupError(newerSchema(found, known))
+  throw new LastingFailure(newerSchema(found, known))
 }
 
 /** Why a store of a newer version cannot be used, and what to do. */
@@ -62,17 +62,14 @@ export const newerSchema = (found: number, known: number): string =>
   `The store is at schema version ${found}, but this version of Stowage knows it up to ${known} only. ` +
   'A newer Stowage has used it: start that one, or restore a backup made before.'
 
-/**
- * For commands that use a store without changing its schema: only the service changes it.
- * @throws {StartupError} when the store lacks some of `migrations`, or has newer ones
- */
+/** @throws {StartupError} when the store lacks some of `migrations`, or has newer ones */
 export async function requireCurrent(database: Queries, migrations: readonly Migration[]): Promise<void> {
   const [found, known] = [await schemaVersion(database), migrations.at(-1)?.id ?? 0]
   requireNotNewer(found, known)
   if (found === known) return
   throw new StartupError(
     found === 0
-      ? 'The database is empty. Start the service once to set it up.'
+      ? 'The database is empty. Restore a backup, or start the service once to set it up.'
       : 'The tables of the store are those of an older version of Stowage. Start this version once to upgrade them.',
   )
 }

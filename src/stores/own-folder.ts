@@ -1,5 +1,6 @@
 import { lstatSync, statSync } from 'node:fs'
-import { StartupError } from '../base/errors.ts'
+import { LastingFailure, StartupError } from '../base/errors.ts'
+import { describeOwner, nameOfUser } from './file-access.ts'
 
 /**
  * Root uses no folder of another user: that user's service could not open files that root leaves there, and root would follow links that
@@ -10,19 +11,23 @@ export function requireOwnFolder(folder: string): void {
   if (process.geteuid?.() !== 0) return
   const owner = statSync(folder, { throwIfNoEntry: false })?.uid ?? 0
   if (owner === 0) return
+  const name = nameOfUser(owner)
+  const as = name === undefined ? `sudo -u '#${owner}'` : `runuser -u ${name} --`
   throw new StartupError(
-    `The folder ${folder} belongs to the user with the number ${owner}, and you are root. ` +
-      `Run the command as that user: sudo -u '#${owner}' stowage …`,
+    `The folder ${folder} belongs to ${describeOwner(owner)}, and you are root. ` +
+      `Run the command as that user: ${as} stowage …`,
   )
 }
 
 /**
  * SQLite follows a link in place of a database file.
- * @throws {StartupError} when there is something else than a file under this name
+ * @throws {LastingFailure} when there is something else than a file under this name
  */
 export function requirePlainFile(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (!found || found.isFile()) return
   const what = found.isSymbolicLink() ? 'a link' : 'not a file'
-  throw new StartupError(`${path} is ${what}, which Stowage does not follow. Put the file itself there, or remove it.`)
+  throw new LastingFailure(
+    `${path} is ${what}, which Stowage does not follow. Put the file itself there, or remove it.`,
+  )
 }

@@ -1,8 +1,7 @@
-import { access, constants, mkdir, open, stat } from 'node:fs/promises'
+import { mkdir, open, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { StartupError } from '../base/errors.ts'
 import { IS_READ_ONLY } from './disk.ts'
-import { requireOwnFolder } from './own-folder.ts'
 
 /** Makes the names in the folder survive a power failure. */
 export async function syncFolder(path: string): Promise<void> {
@@ -48,35 +47,5 @@ const isFolder = (path: string): Promise<boolean> =>
     found => found.isDirectory(),
     () => false,
   )
-
-/** @throws {StartupError} unless this user can write to the folder, or make it; for root also if it is of another user */
-export async function requireFolder(path: string): Promise<void> {
-  const folder = resolve(path)
-  requireOwnFolder(folder)
-  const [present, isUsable] = await nearest(folder)
-  const refuse = (reason: string, cause?: unknown): never => {
-    throw new StartupError(`The data folder ${folder} cannot be used: ${reason}`, { cause })
-  }
-  if (!isUsable) refuse(`${present} is a file, not a folder.`)
-  await access(present, constants.W_OK | constants.X_OK).catch((cause: unknown) =>
-    codeOf(cause) === 'EROFS'
-      ? refuse(`${present} ${IS_READ_ONLY}.`, cause)
-      : refuse(
-          `this user may not write to ${present}. As root, give it the folder: install -d -o USER -m 0700 ${folder}`,
-          cause,
-        ),
-  )
-}
-
-/** The nearest path that exists or cannot be read, beginning with the folder itself, and whether it is a folder. */
-async function nearest(folder: string): Promise<readonly [path: string, isFolder: boolean]> {
-  try {
-    return [folder, (await stat(folder)).isDirectory()]
-  } catch (error) {
-    const above = dirname(folder)
-    if (!['ENOENT', 'ENOTDIR', 'EACCES'].includes(codeOf(error)) || above === folder) throw error
-    return await nearest(above)
-  }
-}
 
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code)

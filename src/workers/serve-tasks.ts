@@ -28,9 +28,12 @@ async function outcomeOf(work: () => Promise<unknown>): Promise<TaskOutcome> {
   }
 }
 
-/** Restores the class of a refusal. A refusal whose class is not in `base/errors.ts` becomes a plain error. */
-export function refusalFrom({ name, message, ...members }: PlainRefusal): Error {
-  const refusal = Object.assign(new Error(message), { name }, members)
-  const known: unknown = Object.entries(errors).find(([of]) => of === name)?.[1]
-  return typeof known === 'function' ? (Object.setPrototypeOf(refusal, known.prototype as object) as Error) : refusal
+/** Restores a refusal. A refusal whose class is not in `base/errors.ts` becomes a plain error. */
+export const refusalFrom = ({ name, message, ...members }: PlainRefusal): Error =>
+  withClass(Object.assign(new Error(message), { name }, members))
+
+/** Gives a refusal that comes from another thread its class again. Other errors stay as they are. */
+export function withClass(error: Error): Error {
+  const known: unknown = Object.entries(errors).find(([of]) => of === error.name)?.[1]
+  return typeof known === 'function' ? (Object.setPrototypeOf(error, known.prototype as object) as Error) : error
 }

@@ -1,7 +1,7 @@
 import { Semaphore, type SemaphoreOptions, type Share } from '../base/semaphore.ts'
 import type { Milliseconds } from '../base/units.ts'
 import { Worker } from 'node:worker_threads'
-import { READY, refusalFrom, type TaskOutcome } from './serve-tasks.ts'
+import { READY, refusalFrom, type TaskOutcome, withClass } from './serve-tasks.ts'
 
 const IDLE_TIMEOUT: Milliseconds = 60_000
 
@@ -150,8 +150,8 @@ class TaskThread {
       if (this.#job) this.#startTimer()
     })
     // A thread without a task may end as well, for instance because it is out of memory; then nobody has to know.
-    this.#worker.on('error', error =>
-      this.#ended(isOutOfMemory(error) ? new TaskLimitExceeded('memory', { cause: error }) : error),
+    this.#worker.on('error', (error: Error) =>
+      this.#ended(isOutOfMemory(error) ? new TaskLimitExceeded('memory', { cause: error }) : withClass(error)),
     )
     this.#worker.on('exit', code => this.#ended(new Error(`the thread has ended with ${code}`)))
     this.#worker.unref()

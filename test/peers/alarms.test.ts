@@ -22,6 +22,7 @@ const series: Readonly<Record<string, Series>> = {
   StowageDiskNotOk: ['stowage_disk_state{state="ok"}', '1x5 0x15', '0x15 1x5'],
   StowageFilesDamaged: ['stowage_files_by_verification{state="damaged"}', '0x19 1', '0x20'],
   // The first burst after a start counts: the counter was there before, with 0.
+  StowageDatabaseDamaged: ['stowage_refusals_total{code="store-damaged"}', '0x18 1x2', '3x20'],
   StowageInternalErrors: ['stowage_refusals_total{code="internal-error"}', '0x18 1x2', '3x20'],
   StowageStoreDown: ['stowage_refusals_total{code="store-unavailable"}', '0x15 30x5', '0x15 5x5'],
   StowageOverloaded: ['stowage_refusals_total{code="overloaded"}', '0x15 30x5', '0x15 5x5'],

@@ -171,7 +171,7 @@ test('doctor names a place of backups that has gone or was closed after a good b
   assert.deepEqual(more, [])
   await chmod(join(target, 'generations'), 0o700)
   await chmod(target, 0)
-  const closed = `problem: backups: The folder ${target} cannot be used: ${target} belongs to the user with the number 65534 (mode 0000), and this user has no permission. If this user runs the service, run as root: chmod -R u+rwX ${target}`
+  const closed = `problem: backups: The folder ${target} cannot be used: ${target} belongs to the user nobody (mode 0000), and this user has no permission. If this user runs the service, run as root: chmod -R u+rwX ${target}`
   assert.deepEqual(await problems(), [closed])
   await rename(target, `${target}-elsewhere`)
   const gone = `problem: backups: There is no folder ${target}. Is the disk that it is on mounted?`
@@ -179,7 +179,7 @@ test('doctor names a place of backups that has gone or was closed after a good b
   await chown(join(folder, 'store.sqlite'), 0, 0)
   const { status, stdout } = await doctor()
   assert.equal(status, 1)
-  assert.match(stdout, /^problem: store: The store in .* cannot be opened: .*chown -R USER: /m)
+  assert.match(stdout, /^problem: store: The store in .* cannot be opened: .*chown -R nobody: /m)
   return undefined
 })
 
@@ -258,8 +258,8 @@ for (const damage of ['its first page', 'a few pages'] as const) {
     for (const command of ['list', 'verify']) succeeded(await stowage('/', ['backup', command, target, ...where]))
     const { status, stdout } = await stowage('/', ['doctor', ...where, ...sets(scheduled(target))])
     assert.equal(status, 1)
-    assert.match(stdout, /^problem: store: The database is damaged\. /m)
-    assert.match(stdout, /^problem: backups: The database is damaged\. .*, but a backup of /m)
+    assert.match(stdout, /^problem: store: The database is damaged[.:] /m)
+    assert.match(stdout, /^problem: backups: The database is damaged, but a backup of /m)
     return undefined
   })
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, chown, lstat, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, chown, lstat, mkdir, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { backUp, succeeded } from '../support/backups.ts'
@@ -12,11 +12,12 @@ import { fillDisk, freeDisk, smallDisk } from '../support/small-disk.ts'
 import { onPostgres } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { putFile } from '../support/uploads.ts'
+import { eventually } from '../support/waiting.ts'
 
 /** One line about an expected failure: it says what is wrong, without a stack. */
-function failsWith(run: Run, message: RegExp): void {
+function failsWith(run: Run, message: RegExp, status = 1): void {
   const said = run.stdout + run.stderr
-  assert.equal(run.status, 1, said)
+  assert.equal(run.status, status, said)
   assert.match(said, message)
   assert.doesNotMatch(said, /^ {4}at /m)
 }
@@ -41,7 +42,7 @@ test('a damaged database: fsck, backup and serve say so in a line, and verify pr
   const args = ['--set', `service.data.folder=${service.folder}`]
   failsWith(await stowage(service.folder, ['fsck', ...args]), /^database-damaged: [^]*cannot be repaired/m)
   failsWith(await stowage(service.folder, ['backup', backup, ...args]), /The database is damaged/)
-  failsWith(await stowage(service.folder, ['serve', ...args]), /The database is damaged/)
+  failsWith(await stowage(service.folder, ['serve', ...args]), /The database is damaged/, 78)
   assert.equal((await verify()).status, 0)
   return undefined
 })
@@ -58,10 +59,106 @@ test('every command that opens a store of another user reports it, with what to 
   await service.stop()
   await chown(service.folder, 65534, 65534)
   await chmod(service.folder, 0o755)
-  const other = { uid: 65534, gid: 65534 }
   for (const command of ['fsck', 'unlock']) {
     const args = [command, ...(command === 'unlock' ? ['admin'] : []), '--set', `service.data.folder=${service.folder}`]
-    failsWith(await stowage('/', args, {}, other), /may not read and write it.*Run the command as the user/)
+    failsWith(await stowage('/', args, {}, nobody), /may not read and write it.*Run the command as the user/)
+  }
+  return undefined
+})
+
+const nobody = { uid: 65534, gid: 65534 }
+/** Runs the program as that user. */
+const asNobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']
+
+test('what the service may not write in its data folder is named by config check, doctor and the start (D20.6)', async t => {
+  if (onPostgres) return t.skip('the database is a file')
+  if (process.getuid?.() !== 0) return t.skip('only root can give files to another user')
+  const service = await startProcess(t, { settings: { 'service.data.store': 'folder' } })
+  await service.stop()
+  const { folder } = service
+  await handOver(folder, nobody)
+  await mkdir(join(folder, 'files/ab'))
+  await chmod(join(folder, 'files/ab'), 0o755)
+  const settings = ['--set', `service.data.folder=${folder}`, '--set', 'service.http.port=0']
+  const run = (...command: string[]): Promise<Run> => stowage('/', [...command, ...settings], {}, nobody)
+  for (const name of ['files/ab', 'files/incoming', 'files', 'store.sqlite', 'lock', 'reserve']) {
+    const path = join(folder, name)
+    await chown(path, 0, 0)
+    const { mode } = await stat(path)
+    const reason = `${path} belongs to root (mode 0${(mode & 0o777).toString(8)}), and this user has no permission`
+    const message = `The data folder ${folder} cannot be used: ${reason}. If this user runs the service, run as root: chown -R nobody: ${folder}`
+    const [check, doctor, serve] = [await run('config', 'check'), await run('doctor'), await run('serve')]
+    assert.deepEqual([check.status, check.stderr], [1, `stowage: ${message}\n`], name)
+    assert.deepEqual([serve.status, serve.stderr], [78, `stowage: ${message}\n`], name)
+    assert.equal(doctor.status, 1, name)
+    assert.ok(doctor.stdout.split('\n').includes(`problem: data folder: ${message}`), doctor.stdout)
+    await chown(path, nobody.uid, nobody.gid)
+  }
+  assert.equal((await run('config', 'check')).status, 0)
+  return undefined
+})
+
+test('while the service may not write or read a file, its response and the log name the permission (D20.4)', async t => {
+  if (onPostgres) return t.skip('the database is a file')
+  if (process.getuid?.() !== 0) return t.skip('only root can give files to another user')
+  const folder = await temporaryFolder()
+  await handOver(folder, nobody)
+  const service = await startProcess(t, { folder, settings: { 'service.data.store': 'folder' }, tracer: asNobody })
+  const admin = await service.admin()
+  const context = await newContext(admin)
+  const file = `${context}/resource/${await newEntry(admin, context)}`
+  assert.equal((await putFile(admin, file, 'before')).status, 201)
+  const files = join(folder, 'files')
+  const [blob = ''] = (await readdir(files, { recursive: true })).filter(name => /[0-9a-f]{40}$/.test(name))
+  for (const [name, ask] of [
+    ['incoming', () => putFile(admin, file, 'after')],
+    [blob, () => admin.get(file)],
+  ] as const) {
+    await chown(join(files, name), 0, 0)
+    const { status, text } = await ask()
+    assert.deepEqual([status, /"code":"storage-read-only"/.test(text)], [503, true], text)
+    assert.match(text, /no permission .* `stowage doctor` names/)
+    await eventually('the log', async () => service.output().includes(`open '${join(files, name)}`))
+    await chown(join(files, name), nobody.uid, nobody.gid)
+  }
+  assert.match(service.output(), /no permission for a part of its data folder: run `stowage doctor`/)
+  assert.equal((await putFile(admin, file, 'after')).status, 201)
+  return undefined
+})
+
+test('where the data folder is missing and there may be backups, each command names them first (D20.9)', async t => {
+  if (onPostgres) return t.skip('the database is a file')
+  if (process.getuid?.() !== 0) return t.skip('only root can take a folder away from a user')
+  const above = await temporaryFolder()
+  await chmod(above, 0o755)
+  const folder = join(above, 'data')
+  const target = join(above, 'backups')
+  const settings = [
+    `service.data.folder=${folder}`,
+    'service.http.port=0',
+    `service.backup.target=${target}`,
+    'service.backup.schedule=0 3 * * *',
+  ]
+  const run = async (...command: string[]): Promise<Run> =>
+    await stowage('/', [...command, ...settings.flatMap(one => ['--set', one])], {}, nobody)
+  const lost = `There is no store in ${folder}. If it was lost, mount its disk, or restore a backup from ${target} (docs/how-to/backup-and-upgrade.md).`
+  for (const command of [['fsck'], ['user', 'list']]) {
+    const { status, stderr } = await run(...command)
+    assert.deepEqual([status, stderr], [1, `stowage: ${lost}\n`], command.join(' '))
+  }
+  const mount = async (): Promise<void> => {
+    await mkdir(folder)
+    await chmod(folder, 0o755)
+  }
+  for (const [make, blocked, command] of [
+    [async () => {}, above, `install -d -o nobody -m 0700 ${folder}`],
+    [mount, folder, `chown -R nobody: ${folder}`],
+  ] as const) {
+    await make()
+    const { status, stderr } = await run('serve')
+    const reason = `${blocked} belongs to root (mode 0755), and this user has no permission`
+    const message = `${lost} The data folder ${folder} cannot be used: ${reason}. If this user runs the service, run as root: ${command}`
+    assert.deepEqual([status, stderr], [78, `stowage: ${message}\n`])
   }
   return undefined
 })
@@ -69,7 +166,6 @@ test('every command that opens a store of another user reports it, with what to 
 test('root is refused a data folder of another user by each command, and makes nothing there; that user is not (D20.22)', async t => {
   if (onPostgres) return t.skip('the database is a file')
   if (process.getuid?.() !== 0) return t.skip('only root can give files to another user')
-  const nobody = { uid: 65534, gid: 65534 }
   const service = await startProcess(t)
   const context = await newContext(await service.admin())
   await service.stop()
@@ -98,10 +194,7 @@ test('root is refused a data folder of another user by each command, and makes n
     const before = await readdir(folder, { recursive: true })
     const refused = await stowage('/', args)
     assert.equal(refused.status, 1, args.join(' '))
-    assert.match(
-      refused.stderr,
-      /^stowage: The folder \S+ belongs to the user with the number 65534, and you are root\..*\n$/,
-    )
+    assert.match(refused.stderr, /^stowage: The folder \S+ belongs to the user nobody, and you are root\..*\n$/)
     assert.deepEqual(await readdir(folder, { recursive: true }), before, args.join(' '))
     const { status, stdout, stderr } = await stowage('/', args, {}, nobody)
     // The import has findings.
@@ -111,10 +204,10 @@ test('root is refused a data folder of another user by each command, and makes n
   }
   failsWith(
     await stowage('/', ['doctor', '--set', data(filled)]),
-    /^problem: data folder: .* belongs to the user with the number 65534/m,
+    /^problem: data folder: .* belongs to the user nobody/m,
   )
   const refused = await stowage('/', ['serve', '--set', data(filled)])
-  assert.deepEqual([refused.status, /sudo -u '#65534' stowage/.test(refused.stderr)], [78, true], refused.stderr)
+  assert.deepEqual([refused.status, /runuser -u nobody -- stowage/.test(refused.stderr)], [78, true], refused.stderr)
   return undefined
 })
 
@@ -138,7 +231,7 @@ test('links in the data folder are not followed: replaced where the service make
     const bytes = await readFile(join(folder, name))
     await link(name)
     failsWith(await stowage('/', ['fsck', ...settings]), new RegExp(`${join(folder, name)} is a link`))
-    failsWith(await stowage('/', ['serve', ...settings]), new RegExp(`${join(folder, name)} is a link`))
+    failsWith(await stowage('/', ['serve', ...settings]), new RegExp(`${join(folder, name)} is a link`), 78)
     await rm(join(folder, name))
     await writeFile(join(folder, name), bytes)
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { open, readdir, rm, writeFile } from 'node:fs/promises'
+import { cp, open, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
@@ -14,6 +14,7 @@ import { sqlite3 } from '../support/peers/sqlite3.ts'
 import { program, repository, startProcess } from '../support/service.ts'
 import { onPostgres } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { eventually } from '../support/waiting.ts'
 
 const PAGE = 4096
 const settings = { 'service.data.quota': 'on', 'service.data.store': 'folder', 'service.auth.token.store': 'memory' }
@@ -83,6 +84,61 @@ async function damage(path: string): Promise<void> {
   for (const { rootpage } of roots) await file.write(Buffer.alloc(PAGE, 'damage'), 0, PAGE, (rootpage - 1) * PAGE)
   await file.close()
 }
+
+/** How a database can be damaged beside a running service, and what a request meets it by. */
+const harms: ReadonlyArray<readonly [what: string, harm: (path: string) => Promise<void>, found: boolean]> = [
+  ['pages', damage, true],
+  [
+    'the first page',
+    async path => {
+      const file = await open(path, 'r+')
+      await file.write(Buffer.alloc(PAGE, 'damage'), 0, PAGE, 0)
+      await file.close()
+    },
+    true,
+  ],
+  [
+    'a text in an intact page',
+    async path => {
+      const database = new DatabaseSync(path, { timeout: 10_000 })
+      database.exec(`UPDATE entries SET metadata = substr(metadata, 2)`)
+      database.close()
+    },
+    false,
+  ],
+]
+
+test('a running service that meets damage says so: in the response, the log, its readiness and to doctor (D20.3)', async t => {
+  if (onPostgres) return t.skip('the database is a file')
+  const first = await startProcess(t, { settings })
+  const { context, entry } = await fill(first, await first.admin())
+  await first.stop()
+  for (const [what, harm, isFound] of harms) {
+    const folder = await temporaryFolder()
+    await cp(first.folder, folder, { recursive: true })
+    const service = await startProcess(t, { folder, settings })
+    const admin = await service.admin()
+    const ready = async (): Promise<number> => (await service.visitor().get('management/ready')).status
+    assert.equal(await ready(), 200)
+    await harm(join(folder, 'store.sqlite'))
+    // The first is answered by a thread that opens the database now.
+    const path = isFound ? 'search?type=solr&query=title:Archiv' : `${context}/metadata/${entry}?format=text/turtle`
+    const { status, text } = await admin.get(path)
+    assert.equal(status, 503, `${what}: ${text}`)
+    assert.match(text, /"code":"store-damaged"/)
+    assert.match(text, /stop the service and follow docs\/how-to\/troubleshooting\.md#the-database-is-damaged/)
+    assert.equal(await ready(), 503, what)
+    const advice = 'the database is damaged: stop the service and follow docs/how-to/troubleshooting.md'
+    await eventually('the log names it', async () => service.output().includes(advice))
+    if (isFound) {
+      const { status, stdout } = await stowage('/', ['doctor', '--set', `service.data.folder=${folder}`])
+      assert.equal(status, 1)
+      assert.match(stdout, /^problem: store: The database is damaged.* stop the service and follow docs/im)
+    }
+    await service.stop()
+  }
+  return undefined
+})
 
 const filesIn = async (folder: string): Promise<number> =>
   (await readdir(join(folder, 'files'), { recursive: true })).filter(name => /[0-9a-f]{40}$/.test(name)).length

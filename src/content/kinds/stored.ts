@@ -1,3 +1,4 @@
+import { parseStored } from '../../base/json.ts'
 import type { Caller } from '../../accounts/caller.ts'
 import type { Entry } from '../../model/entry.ts'
 import { type EntryInContext, requires } from '../../model/rights.ts'
@@ -46,7 +47,7 @@ async function writeContent(
   return { entry: await changes.change(caller, target, checks, entry => ({ ...entry, content })) }
 }
 
-const graphIn = ({ content }: Entry): Graph => JSON.parse(content ?? '{}') as Graph
+const graphIn = ({ content }: Entry): Graph => parseStored<Graph>(content ?? '{}')
 
 export const graphReads: ResourceReads = {
   async view(_caller, { entry }) {

@@ -13,7 +13,7 @@ import {
   timeOf,
   writeManifest,
 } from './generations.ts'
-import { doubtAbout, findPublicKey, originOf, readStore } from './manifest-key.ts'
+import { doubtAbout, findPublicKey, originOf, readStoreIfPossible } from './manifest-key.ts'
 
 /** How a store recognises the generations that it has made. */
 export interface OwnBackups {
@@ -36,7 +36,7 @@ const nothing: OwnBackups = { key: undefined, remembers: () => false }
 
 /** Like {@link ownBackups}, for a command; nothing where there is no store. */
 export const findOwnBackups = async (settings: Settings): Promise<OwnBackups> =>
-  (await readStore(settings, ownBackups)) ?? nothing
+  (await readStoreIfPossible(settings, ownBackups)) ?? nothing
 
 const isOwn = (listed: ListedGeneration, { key, remembers }: OwnBackups): boolean =>
   originOf(listed.generation, key) === 'own' && remembers(timeOf(listed))

@@ -15,7 +15,8 @@ import { doubtAbout, originOf } from './manifest-key.ts'
 import { tellUnreadable } from './remarks.ts'
 import { type CheckResult, ok, problem, warning } from '../../core/check-result.ts'
 import { count } from '../../core/copied.ts'
-import { openDatabase } from '../../core/open-store.ts'
+import { dataPlace } from '../../core/data-folder.ts'
+import { readStore } from '../../core/open-store.ts'
 
 /** How long a backup may take before the last one counts as too old. */
 const TIMEOUT: Milliseconds = 6 * 3_600_000
@@ -133,28 +134,29 @@ async function checkLostStore(settings: Settings, reason: string): Promise<Check
     const newest = (await findNewestBackup(settings))?.created
     if (newest === undefined) return [ok('backups: the service makes the first one after its start')]
     const advice = `but a backup of ${newest} in ${settings['service.backup.target']}: mount the disk of the store, or restore it`
-    return [problem(`backups: ${reason.replace(/\.$/, '')}, ${advice}`)]
+    return [problem(`backups: ${reason}, ${advice}`)]
   } catch (error) {
     if (error instanceof StartupError || error instanceof ServiceError) return [problem(`backups: ${error.message}`)]
     throw error
   }
 }
 
+const noStoreIn = (settings: Settings): string =>
+  `There is no store in ${dataPlace(settings, settings['service.data.folder'])}`
+
 /** Why the store is lost, or cannot be opened by this command; `undefined` before an upgrade. */
 async function readReport(settings: Settings, place: string) {
   try {
-    const database = await openDatabase(settings, realSystem, { readOnly: true })
-    try {
+    return await readStore(settings, async database => {
       const schema = await schemaVersion(database)
       // A restore that had hardly begun leaves an empty database.
-      if (schema === 0) return { lost: `There is no store in ${settings['service.data.folder']}.` }
+      if (schema === 0) return { lost: noStoreIn(settings) }
       if (schema < (backupSteps.at(-1)?.id ?? 0)) return undefined
       return { ...(await reportBackups(database, placeName(settings, place))), store: await timeOfStore(database) }
-    } finally {
-      await database.close()
-    }
+    })
   } catch (error) {
-    if (error instanceof NoStore || error instanceof StoreDamaged) return { lost: error.message }
+    if (error instanceof NoStore) return { lost: noStoreIn(settings) }
+    if (error instanceof StoreDamaged) return { lost: 'The database is damaged' }
     if (error instanceof StartupError || error instanceof ServiceError) return { closed: error.message }
     throw error
   }

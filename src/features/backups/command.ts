@@ -18,7 +18,7 @@ import { findFailedProofs, remarksOn, tellUnreadable } from './remarks.ts'
 import type { Settings } from '../../config/settings.ts'
 import { openBlobs, openDatabase } from '../../core/open-store.ts'
 import { lockFolder } from '../../stores/sqlite/folder-lock.ts'
-import { requireCurrent } from '../../stores/migrations.ts'
+import { requireUsableStore } from '../../backup/store-copy.ts'
 import { isScheduled, requireSeveral, withTarget } from './backup-place.ts'
 import {
   type Command,
@@ -50,7 +50,7 @@ export const backupCommand = (program: Program): Command => ({
     const { layout, version } = program
     const database = await openDatabase(settings, realSystem)
     try {
-      await requireCurrent(database, layout.steps)
+      await requireUsableStore(database, layout.steps)
       const blobs = await openBlobs(settings)
       await requireBackupFolder(folder)
       const lock = await lockFolder(folder, 'backup folder')

@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import { ServiceError, StartupError } from '../../base/errors.ts'
-import { realSystem, type System } from '../../base/system.ts'
+import type { System } from '../../base/system.ts'
 import type { Settings } from '../../config/settings.ts'
-import { openDatabase } from '../../core/open-store.ts'
+import { readStore } from '../../core/open-store.ts'
 import type { Database, Queries } from '../../stores/database.ts'
 import { schemaVersion } from '../../stores/migrations.ts'
 import { sql } from '../../stores/sql.ts'
@@ -26,23 +26,18 @@ export async function manifestKey(database: Database, system: Pick<System, 'rand
 
 /** The public key of the store; `undefined` where there is no store, or no backup was made of it yet. */
 export async function findManifestKey(settings: Settings): Promise<string | undefined> {
-  return await readStore(settings, findPublicKey)
+  return await readStoreIfPossible(settings, findPublicKey)
 }
 
-/** What `read` finds in the store; `undefined` where there is no store, or none that can be read. */
-export async function readStore<T>(settings: Settings, read: (store: Queries) => Promise<T>): Promise<T | undefined> {
-  try {
-    const database = await openDatabase(settings, realSystem, { readOnly: true })
-    try {
-      return await read(database)
-    } finally {
-      await database.close()
-    }
-  } catch (error) {
+/** Settles like `read`; resolves to `undefined` where there is no store, or none that can be read. */
+export const readStoreIfPossible = async <T>(
+  settings: Settings,
+  read: (store: Queries) => Promise<T>,
+): Promise<T | undefined> =>
+  await readStore(settings, read).catch((error: unknown) => {
     if (error instanceof StartupError || error instanceof ServiceError) return undefined
     throw error
-  }
-}
+  })
 
 export async function findPublicKey(queries: Queries): Promise<string | undefined> {
   if ((await schemaVersion(queries)) < MANIFEST_KEY_STEP) return undefined

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { realSystem } from '../../base/system.ts'
-import { openDatabase } from '../../core/open-store.ts'
+import { readStore } from '../../core/open-store.ts'
 import { ownBackups } from './acceptance.ts'
 import { openBackupTarget, reasonOf } from './backup-target.ts'
 import type { ProofResult } from './backup-runs.ts'
@@ -20,8 +20,7 @@ parentPort?.on('message', () => stopping.abort(new Error('the service stops')))
 async function prove(): Promise<ProofResult> {
   const target = await openBackupTarget(settings, place)
   try {
-    const store = await openDatabase(settings, realSystem, { readOnly: true })
-    try {
+    return await readStore(settings, async store => {
       const scratch = join(resolve(settings['service.data.folder']), 'backup-proof')
       const pace = new Pace(stopping.signal)
       const { problems, ...proof } = await proveBackup({ target, created, layout, store, scratch, pace })
@@ -37,9 +36,7 @@ async function prove(): Promise<ProofResult> {
         (error: unknown) => `The backup was proven, but older ones could not be removed: ${reasonOf(error, place)}`,
       )
       return { ...proof, problem: failure }
-    } finally {
-      await store.close()
-    }
+    })
   } finally {
     await target.close()
   }

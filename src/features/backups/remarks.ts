@@ -4,7 +4,7 @@ import { failedProofs, MANIFEST_KEY_STEP } from './backup-runs.ts'
 import { othersToAccept, type OwnBackups } from './acceptance.ts'
 import { placeName } from './backup-target.ts'
 import { type BackupTarget, type Generation, type ListedGeneration, lossesIn } from './generations.ts'
-import { originOf, readStore } from './manifest-key.ts'
+import { originOf, readStoreIfPossible } from './manifest-key.ts'
 
 /** What is to be said about each backup, for people; nothing for a backup that is good as far as it is known. */
 export function remarksOn(
@@ -52,7 +52,7 @@ export function doubtInShort(generation: Generation, path: string): string | und
 
 /** What the last proofs found wrong, by the time of the backup. Nothing is known where there is no store. */
 export async function findFailedProofs(settings: Settings, place: string): Promise<ReadonlyMap<string, string>> {
-  const found = await readStore(settings, async store =>
+  const found = await readStoreIfPossible(settings, async store =>
     (await schemaVersion(store)) < MANIFEST_KEY_STEP
       ? undefined
       : await failedProofs(store, placeName(settings, place)),

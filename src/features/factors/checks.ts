@@ -10,7 +10,7 @@ import type { Core } from '../../core/core.ts'
 import { type CheckResult, ok, problem, warning } from '../../core/check-result.ts'
 import { tokenSecrets } from '../../core/sealing-keys.ts'
 import { factorKeyFile } from '../../core/factor-key-file.ts'
-import { openDatabase } from '../../core/open-store.ts'
+import { readStore } from '../../core/open-store.ts'
 import { factorsOfKind } from './factor-rows.ts'
 import { FACTOR_STEP } from './schema-steps.ts'
 import type { factorSettings } from './settings.ts'
@@ -28,19 +28,24 @@ interface Subject {
  * nothing.
  */
 export async function checkFactors(subject: Subject): Promise<CheckResult[]> {
-  const database = await openDatabase(subject.settings, realSystem, { readOnly: true }).catch((error: unknown) => {
-    // There is none before the first start.
+  const found = await readStoreWithFactors(subject.settings, async database => [
+    ...(await checkGroups(subject.settings, database)),
+    ...(await checkSecrets(subject, database)),
+  ])
+  return [ok(`second factors: ${describeFactors(subject.settings)}`), ...(found ?? [])]
+}
+
+/** Settles like `read`; resolves to `undefined` where there is no store yet, or one of a version without second factors. */
+export async function readStoreWithFactors<T>(
+  settings: Settings,
+  read: (database: Database) => Promise<T>,
+): Promise<T | undefined> {
+  const readNew = async (database: Database) =>
+    (await schemaVersion(database)) < FACTOR_STEP ? undefined : await read(database)
+  return await readStore(settings, readNew).catch((error: unknown) => {
     if (error instanceof StartupError) return undefined
     throw error
   })
-  const described = ok(`second factors: ${describeFactors(subject.settings)}`)
-  if (!database) return [described]
-  try {
-    if ((await schemaVersion(database)) < FACTOR_STEP) return [described]
-    return [described, ...(await checkGroups(subject.settings, database)), ...(await checkSecrets(subject, database))]
-  } finally {
-    await database.close()
-  }
 }
 
 async function checkGroups(settings: FactorSettings, database: Database): Promise<CheckResult[]> {

@@ -4,7 +4,7 @@ import { findUserByName, normaliseName } from '../../accounts/users.ts'
 import { createLog } from '../../base/log.ts'
 import { realSystem } from '../../base/system.ts'
 import { openDatabase } from '../../core/open-store.ts'
-import { requireCurrent } from '../../stores/migrations.ts'
+import { requireUsableStore } from '../../backup/store-copy.ts'
 import {
   type Command,
   parseArguments,
@@ -27,7 +27,7 @@ export const removeFactors = ({ layout, settingsFrom }: Program): Command => ({
     const settings = settingsFrom({ config, set })
     const database = await openDatabase(settings, realSystem)
     try {
-      await requireCurrent(database, layout.steps)
+      await requireUsableStore(database, layout.steps)
       const user = await findUserByName(database, normaliseName(name))
       if (!user) {
         printError(`stowage remove-factors: there is no user "${name}"`)

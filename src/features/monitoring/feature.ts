@@ -1,5 +1,7 @@
+import { StoreDamaged } from '../../base/errors.ts'
 import { feature, offer } from '../../core/feature.ts'
 import { StorageUsage } from '../../files/storage-usage.ts'
+import type { Metrics } from '../../http/metrics.ts'
 import { ping } from '../../stores/sql.ts'
 import { History } from './history.ts'
 import { storageMetrics } from './metrics.ts'
@@ -7,6 +9,11 @@ import { Readiness } from './readiness.ts'
 import { historyRoutes, monitoringRoutes } from './routes.ts'
 import { monitoringSettings } from './settings.ts'
 import { statusRoutes } from './status-routes.ts'
+
+/** Damage lasts: a request that needs no damaged page is answered as before, but each change may make it worse. */
+async function requireUndamaged(metrics: Metrics): Promise<void> {
+  if ((await metrics.refusalsWith('store-damaged')) > 0) throw new StoreDamaged()
+}
 
 export const monitoring = feature({
   name: 'monitoring',
@@ -17,7 +24,7 @@ export const monitoring = feature({
     const storageUsage = new StorageUsage(database, system, ledger)
     const history = new History({ metrics, storageUsage, system })
     const probes = {
-      database: () => Promise.all([database.get(ping), database.requireWritable()]),
+      database: () => Promise.all([database.get(ping), database.requireWritable(), requireUndamaged(metrics)]),
       ...(disk ? { disk: () => disk.requireHealthy() } : {}),
     }
     const readiness = new Readiness(probes, stopping)

@@ -1,3 +1,4 @@
+import { parseStored } from '../../base/json.ts'
 import type { Caller } from '../../accounts/caller.ts'
 import type { CredentialKind } from '../../accounts/credential-kinds.ts'
 import { groupsOf } from '../../accounts/groups.ts'
@@ -37,7 +38,7 @@ export async function callerFrom(
   maker: string,
   text: string,
 ): Promise<Caller | undefined> {
-  const { client, epoch, grant, session } = JSON.parse(text) as Credential
+  const { client, epoch, grant, session } = parseStored<Credential>(text)
   const user = await findUser(database, maker)
   // A session without an id was in the memory of a process that has ended.
   if (!user || (session && session.id === undefined)) return undefined

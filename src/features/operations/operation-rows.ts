@@ -1,3 +1,4 @@
+import { parseStored } from '../../base/json.ts'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { deleteRows, type Queries } from '../../stores/database.ts'
@@ -24,8 +25,8 @@ const columns = sql`id, context, maker, request, state, total, position, failed,
 
 const fromRow = ({ request, failures, code, reason, finished, ...row }: Row): Operation => ({
   ...row,
-  request: JSON.parse(request) as OperationRequest,
-  failures: JSON.parse(failures) as readonly Failure[],
+  request: parseStored<OperationRequest>(request),
+  failures: parseStored<readonly Failure[]>(failures),
   code: code ?? undefined,
   reason: reason ?? undefined,
   finished: finished ?? undefined,

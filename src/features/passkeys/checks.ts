@@ -1,12 +1,8 @@
-import { StartupError } from '../../base/errors.ts'
-import { realSystem } from '../../base/system.ts'
 import type { Settings, SettingsOf } from '../../config/settings.ts'
 import { type CheckResult, ok, warning } from '../../core/check-result.ts'
-import { openDatabase } from '../../core/open-store.ts'
 import type { Database } from '../../stores/database.ts'
-import { schemaVersion } from '../../stores/migrations.ts'
+import { readStoreWithFactors } from '../factors/checks.ts'
 import { factorsOfKind } from '../factors/factor-rows.ts'
-import { FACTOR_STEP } from '../factors/schema-steps.ts'
 import type { RelyingParty } from './passkey-verification.ts'
 import { userHandleOf } from './passkeys.ts'
 import type { passkeySettings } from './settings.ts'
@@ -18,19 +14,8 @@ export async function checkPasskeys(
   settings: PasskeySettings,
   relyingParty: RelyingParty | undefined,
 ): Promise<CheckResult[]> {
-  const described = ok(`passkeys: ${describe(settings, relyingParty)}`)
-  const database = await openDatabase(settings, realSystem, { readOnly: true }).catch((error: unknown) => {
-    // There is none before the first start.
-    if (error instanceof StartupError) return undefined
-    throw error
-  })
-  if (!database) return [described]
-  try {
-    if ((await schemaVersion(database)) < FACTOR_STEP) return [described]
-    return [described, ...(await checkHost(settings, relyingParty, database))]
-  } finally {
-    await database.close()
-  }
+  const found = await readStoreWithFactors(settings, database => checkHost(settings, relyingParty, database))
+  return [ok(`passkeys: ${describe(settings, relyingParty)}`), ...(found ?? [])]
 }
 
 function describe(settings: PasskeySettings, relyingParty: RelyingParty | undefined): string {

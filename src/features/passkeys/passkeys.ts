@@ -1,3 +1,4 @@
+import { parseStored } from '../../base/json.ts'
 import { createHash } from 'node:crypto'
 import type {
   GenerateAuthenticationOptionsOpts,
@@ -246,7 +247,7 @@ const passkeyOf = (factor: Factor): Passkey => ({
   credentialId: factor.credentialId ?? '',
   publicKey: factor.secret,
   counter: factor.counter,
-  transports: JSON.parse(factor.transports ?? '[]') as string[],
+  transports: parseStored<string[]>(factor.transports ?? '[]'),
   isSyncable: factor.isSyncable === true,
 })
 

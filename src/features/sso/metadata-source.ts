@@ -1,3 +1,4 @@
+import { parseStored } from '../../base/json.ts'
 import { withinTimeout } from '../../base/times.ts'
 import type { Milliseconds, Seconds } from '../../base/units.ts'
 import type { Database } from '../../stores/database.ts'
@@ -27,7 +28,7 @@ export class MetadataCopies<Metadata> {
     const row = await this.#database.get<{ metadata: string; loaded: number }>(
       sql`SELECT metadata, loaded FROM sso_metadata WHERE provider = ${provider} AND url = ${url}`,
     )
-    return row && { metadata: JSON.parse(row.metadata) as Metadata, loadedAt: row.loaded }
+    return row && { metadata: parseStored<Metadata>(row.metadata), loadedAt: row.loaded }
   }
 
   async store(provider: string, url: string, { metadata, loadedAt }: MetadataCopy<Metadata>): Promise<void> {

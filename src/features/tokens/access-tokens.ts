@@ -1,3 +1,4 @@
+import { parseStored } from '../../base/json.ts'
 import { crc32 } from 'node:zlib'
 import { AddressRanges, isAddressRange } from '../../base/address-ranges.ts'
 import { Conflict, InvalidInput, NotFound, Unauthenticated } from '../../base/errors.ts'
@@ -283,13 +284,13 @@ const invalid = (detail: string): InvalidInput => new InvalidInput('invalid-valu
 
 const asJson = (list: readonly string[] | undefined): string | null => (list ? JSON.stringify(list) : null)
 const asList = (text: string | null): readonly string[] | undefined =>
-  text === null ? undefined : (JSON.parse(text) as string[])
+  text === null ? undefined : parseStored<string[]>(text)
 
 const tokenOf = (row: Row): AccessToken => ({
   id: row.id,
   userId: row.user_id,
   name: row.name,
-  scopes: JSON.parse(row.scopes) as TokenScope[],
+  scopes: parseStored<TokenScope[]>(row.scopes),
   contexts: asList(row.contexts),
   addresses: asList(row.addresses),
   created: row.created,

@@ -1,3 +1,4 @@
+import { parseStored } from '../../base/json.ts'
 import { StartupError, StoreUnavailable } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { Milliseconds } from '../../base/units.ts'
@@ -33,7 +34,7 @@ export async function liveNodes(queries: Queries, self?: string): Promise<Regist
       AND EXISTS (SELECT 1 FROM pg_stat_activity a WHERE a.datname = current_database()
         AND a.application_name = 'stowage ' || nodes.id) ORDER BY id`,
   )
-  return rows.map(({ id, facts }) => ({ id, facts: JSON.parse(facts) as NodeFacts }))
+  return rows.map(({ id, facts }) => ({ id, facts: parseStored<NodeFacts>(facts) }))
 }
 
 /** Registers this node. @throws {StartupError} when it is incompatible with the running nodes */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { DatabaseError, PoolClient, QueryArrayConfig, QueryResult } from 'pg'
 import type { Milliseconds } from '../../base/units.ts'
 import { bindable, type Sql } from '../sql.ts'
-import { StoreUnavailable } from '../../base/errors.ts'
+import { StoreDamaged, StoreUnavailable } from '../../base/errors.ts'
 import { UniqueViolation } from '../database.ts'
 
 /** A connection that has prepared more statements than this is closed, to free the server's memory for them. */
@@ -101,11 +101,15 @@ const conflicts: ReadonlySet<string> = new Set(['40001', '40P01'])
  */
 const outages = /^(08|28|53|58)|^(57014|57P0[1-5]|25006|25P03|3D000|3F000|42501)$/
 
+/** data_corrupted, index_corrupted */
+const damages: ReadonlySet<string> = new Set(['XX001', 'XX002'])
+
 /** Converts an error of the driver. */
 export function translated(error: unknown): unknown {
   const code = sqlStateOf(error)
   // An error that does not come from the server means that the connection is broken.
   if (code === undefined || outages.test(code)) return new StoreUnavailable('The database', { cause: error })
+  if (damages.has(code)) return new StoreDamaged({ cause: error })
   if (code === UNIQUE_VIOLATION) return new UniqueViolation({ cause: error })
   return conflicts.has(code) ? new SerializationConflict(error) : error
 }

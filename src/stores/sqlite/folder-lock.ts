@@ -38,6 +38,7 @@ export async function lockFolder(folder: string, kind = 'data folder'): Promise<
     await writeFile(pidFile, `${process.pid}\n`, { flag: 'wx', mode: 0o600 })
   } catch (error) {
     handle?.close()
+    if (error instanceof StartupError) throw error
     throw isBusy(error) ? await inUse(`${kind} ${folder}`, pidFile, error) : notLockable(`${kind} ${folder}`, error)
   }
   const lock = handle
