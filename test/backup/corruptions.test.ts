@@ -286,7 +286,7 @@ test('where a restore has too little space, a backup is read instead, and the pr
   )
 })
 
-test('the page of backups names a changed and an unsigned manifest, with where it is, in a folder and in a bucket (D20.24)', async () => {
+test('the page of backups names a changed and an unsigned manifest, with where it is, and a lost backup, in a folder and in a bucket (D20.24)', async () => {
   for (const at of [await folderPlace(), bucketPlace('overview')]) {
     const { manifest } = await backedUp(at, [])
     const runs = new BackupRuns(database, realSystem, at.url)
@@ -303,5 +303,14 @@ test('the page of backups names a changed and an unsigned manifest, with where i
     assert.deepEqual(await read(), [{ isSigned: false, doubt: changed }])
     await at.write(manifest, edited(() => ({ signature: undefined }))(bytes) ?? bytes)
     assert.deepEqual(await read(), [{ isSigned: false, doubt: `its manifest ${where} is not signed` }])
+    const placeProblem = async () => {
+      const found = await overview.read()
+      return 'placeProblem' in found ? found.placeProblem : undefined
+    }
+    assert.equal(await placeProblem(), undefined)
+    const started = (await runs.claim(() => true)) ?? 0
+    await runs.finish(started, { files: 0, bytes: 0, problem: null })
+    const gone = `The backup of ${new Date(started).toISOString()} is no longer in ${at.url}. Is its disk mounted?`
+    assert.equal(await placeProblem(), gone)
   }
 })

@@ -222,7 +222,7 @@ test('doctor says what is wrong in the place of the last backup: nothing in it, 
   await writeFile(manifest, text)
 
   const { created } = JSON.parse(text) as { readonly created: string }
-  const gone = `problem: backups: the last one, of ${created}, is not in ${target}. Is its disk mounted?`
+  const gone = `problem: backups: The backup of ${created} is no longer in ${target}. Is its disk mounted?`
   await rename(generations, join(target, 'moved'))
   assert.deepEqual(await problems(), [gone])
   assert.deepEqual((await readdir(target)).sort(), ['blobs', 'moved'], 'doctor makes nothing')
@@ -236,7 +236,7 @@ test('doctor says what is wrong in the place of the last backup: nothing in it, 
     folder,
     settings: { ...scheduled(target), 'service.backup.schedule': '* * * * * *' },
   })
-  const told = `"problem":"The backup was made. The one before it, of ${created}, is no longer in ${target}. Is its disk mounted?"`
+  const told = `"problem":"The backup was made. The backup of ${created} is no longer in ${target}. Is its disk mounted?"`
   await eventually('the problem is told', async () => again.output().includes(told))
   await eventually('the next one is good', async () => (await metric(again, 'backup_failed')) === 0)
   assert.deepEqual(await problems(), [])

@@ -2,13 +2,13 @@ import { resolve } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { ownBackups } from './acceptance.ts'
 import { encryptionTo } from './cipher.ts'
-import { type BackupTarget, listGenerations, timeOf } from './generations.ts'
+import { listGenerations } from './generations.ts'
 import { makeGeneration } from './make-generation.ts'
 import { manifestKey } from './manifest-key.ts'
 import { withPlaceErrors } from './place-errors.ts'
+import { tellGone } from './remarks.ts'
 import { prune, whyKeepAll } from './prune.ts'
 import { realSystem } from '../../base/system.ts'
-import { isoTime } from '../../base/times.ts'
 import type { BackupAnswer, BackupTask } from './scheduled-backups.ts'
 import { openBackupTarget, reasonOf } from './backup-target.ts'
 import { openBlobs, openDatabase } from '../../core/open-store.ts'
@@ -24,7 +24,9 @@ async function makeBackup(): Promise<BackupAnswer> {
   const encrypt = await encryptionTo(recipients)
   const target = await openBackupTarget(settings, place)
   try {
-    const gone = await tellGone(target)
+    // Otherwise the backups begin anew unnoticed.
+    const text = tellGone(target, await listGenerations(target), last)
+    const gone = text === undefined ? [] : [text]
     const database = await openDatabase(settings, realSystem)
     try {
       const blobs = await openBlobs(settings)
@@ -75,15 +77,6 @@ async function makeBackup(): Promise<BackupAnswer> {
   } finally {
     await target.close()
   }
-}
-
-/** Says that the last backup is not in the target any more, so that the next one begins anew. */
-async function tellGone(target: BackupTarget): Promise<string[]> {
-  const { generations, unreadable } = await listGenerations(target)
-  // One that cannot be read may be the last.
-  if (last === undefined || unreadable.length > 0) return []
-  if (generations.some(listed => timeOf(listed) >= last)) return []
-  return [`The one before it, of ${isoTime(last)}, is no longer in ${place}. Is its disk mounted?`]
 }
 
 try {

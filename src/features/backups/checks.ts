@@ -9,10 +9,10 @@ import type { Settings } from '../../config/settings.ts'
 import { schemaVersion } from '../../stores/migrations.ts'
 import { findNewestBackup, isScheduled, requireUsablePlace, withTarget } from './backup-place.ts'
 import { isBucket, placeName, reasonOf } from './backup-target.ts'
-import { type BackupTarget, listGenerations, timeOf } from './generations.ts'
+import { type BackupTarget, listGenerations } from './generations.ts'
 import { timeOfStore } from './loss.ts'
 import { doubtAbout, originOf } from './manifest-key.ts'
-import { tellUnreadable } from './remarks.ts'
+import { goneFrom, tellGone, tellUnreadable } from './remarks.ts'
 import { type CheckResult, ok, problem, warning } from '../../core/check-result.ts'
 import { count } from '../../core/copied.ts'
 import { dataPlace } from '../../core/data-folder.ts'
@@ -59,7 +59,7 @@ async function checkPlace(settings: Settings, place: string, last: LastBackup): 
   try {
     if (!isBucket(place)) await requireUsablePlace(place)
     // Opening an empty folder would make it a place of backups.
-    if (!(await isScheduled(place))) return [isGone(place, last.made)]
+    if (!(await isScheduled(place))) return [problem(`backups: ${goneFrom(place, last.made.started)}`)]
     return await withTarget(settings, place, target => checkTarget(target, last))
   } catch (error) {
     if (!(error instanceof StartupError || error instanceof ServiceError)) throw error
@@ -67,23 +67,20 @@ async function checkPlace(settings: Settings, place: string, last: LastBackup): 
   }
 }
 
-const isGone = (place: string, { started }: BackupRun): CheckResult =>
-  problem(`backups: the last one, of ${isoTime(started)}, is not in ${place}. Is its disk mounted?`)
-
 async function checkTarget(target: BackupTarget, { made, own }: LastBackup): Promise<CheckResult[]> {
-  const { generations, unreadable } = await listGenerations(target)
+  const listed = await listGenerations(target)
+  const { generations, unreadable } = listed
   const damaged = unreadable.map(key => problem(`backups: ${tellUnreadable(target, key)}`))
   const changed = generations
     .filter(({ generation }) => originOf(generation, own.key) === 'wrong')
-    .map(listed => problem(`backups: ${doubtAbout(target, listed, own.key)}`))
-  // An unreadable one may be the last.
-  const isThere = unreadable.length > 0 || generations.some(listed => timeOf(listed) >= made.started)
+    .map(one => problem(`backups: ${doubtAbout(target, one, own.key)}`))
+  const gone = tellGone(target, listed, made.started)
   const others = othersToAccept(generations, own).length
   const kept = `backups: ${count(others, 'backup')} of another store, or of this one before a restore, stay. If this store is as it should be, run \`stowage backup accept ${target.place}\``
   return [
     ...damaged,
     ...changed,
-    ...(isThere ? [] : [isGone(target.place, made)]),
+    ...(gone === undefined ? [] : [problem(`backups: ${gone}`)]),
     ...(others === 0 ? [] : [warning(kept)]),
   ]
 }

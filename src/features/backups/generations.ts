@@ -102,12 +102,14 @@ export interface ListedGeneration {
 
 export const timeOf = ({ generation }: ListedGeneration): Milliseconds => Date.parse(generation.created)
 
-/** The generations that this version can read, the newest first. */
-export async function listGenerations(target: BackupTarget): Promise<{
+export interface ListedGenerations {
+  /** Those that this version can read, the newest first. */
   readonly generations: readonly ListedGeneration[]
   /** The keys of manifests that this version cannot read, or that are damaged. */
   readonly unreadable: readonly string[]
-}> {
+}
+
+export async function listGenerations(target: BackupTarget): Promise<ListedGenerations> {
   const generations: ListedGeneration[] = []
   const unreadable: string[] = []
   for await (const { key } of target.manifests.list()) {
@@ -191,7 +193,7 @@ export async function findGenerationToRestore(target: BackupTarget, at: string |
 
 function pickGeneration(
   target: BackupTarget,
-  { generations, unreadable }: Awaited<ReturnType<typeof listGenerations>>,
+  { generations, unreadable }: ListedGenerations,
   at: string | undefined,
 ): ListedGeneration {
   const found = at === undefined ? generations[0] : generations.find(({ generation }) => generation.created === at)

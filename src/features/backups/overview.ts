@@ -9,7 +9,7 @@ import type { BackupRun, BackupRuns } from './backup-runs.ts'
 import { withTarget } from './backup-place.ts'
 import { reasonOf } from './backup-target.ts'
 import { originOf } from './manifest-key.ts'
-import { doubtInShort, keptUntilAccepted } from './remarks.ts'
+import { doubtInShort, keptUntilAccepted, tellGone } from './remarks.ts'
 import { type Generation, lossesIn, type ListedGeneration, listGenerations } from './generations.ts'
 
 /** How many of the last attempts are described. */
@@ -46,15 +46,16 @@ export class BackupOverview {
       isProven: settings['service.backup.prove'],
       next: isoTime(nextTime(schedule, this.#system.now())),
       runs: latest.map(describeRun),
-      ...(await this.#generations(settings, place)),
+      ...(await this.#generations(settings, place, (await runs.report()).made?.started)),
     }
   }
 
   /** What the place of backups has, or why it cannot be read. */
-  async #generations(settings: Settings, place: string) {
+  async #generations(settings: Settings, place: string, last: Milliseconds | undefined) {
     try {
       return await withTarget(settings, place, async target => {
-        const { generations, unreadable } = await listGenerations(target)
+        const found = await listGenerations(target)
+        const { generations, unreadable } = found
         const losses = lossesIn(generations)
         const others = new Set(othersToAccept(generations, await findOwnBackups(settings)))
         const describe = (listed: ListedGeneration) => ({
@@ -65,7 +66,11 @@ export class BackupOverview {
             (others.has(listed) ? keptUntilAccepted(target) : undefined),
           loss: losses.get(listed.generation)?.text,
         })
-        return { generations: generations.map(describe), unreadable: unreadable.length }
+        return {
+          generations: generations.map(describe),
+          unreadable: unreadable.length,
+          placeProblem: tellGone(target, found, last),
+        }
       })
     } catch (error) {
       if (!(error instanceof ServiceError || error instanceof StartupError)) throw error

@@ -1,9 +1,18 @@
+import { isoTime } from '../../base/times.ts'
+import type { Milliseconds } from '../../base/units.ts'
 import type { Settings } from '../../config/settings.ts'
 import { schemaVersion } from '../../stores/migrations.ts'
 import { failedProofs, MANIFEST_KEY_STEP } from './backup-runs.ts'
 import { othersToAccept, type OwnBackups } from './acceptance.ts'
 import { placeName } from './backup-target.ts'
-import { type BackupTarget, type Generation, type ListedGeneration, lossesIn } from './generations.ts'
+import {
+  type BackupTarget,
+  type Generation,
+  type ListedGeneration,
+  type ListedGenerations,
+  lossesIn,
+  timeOf,
+} from './generations.ts'
 import { originOf, readStoreIfPossible } from './manifest-key.ts'
 
 /** What is to be said about each backup, for people; nothing for a backup that is good as far as it is known. */
@@ -38,6 +47,21 @@ export function remarksOn(
 
 export const tellUnreadable = ({ pathOf }: BackupTarget, key: string): string =>
   `The manifest ${pathOf('generations', key)} is damaged, or of another version.`
+
+/** Says that the last backup is gone from the target, for people; `undefined` while it or a later one is there. @param last its time, if there was one */
+export function tellGone(
+  { place }: BackupTarget,
+  { generations, unreadable }: ListedGenerations,
+  last: Milliseconds | undefined,
+): string | undefined {
+  // One that cannot be read may be the last.
+  if (last === undefined || unreadable.length > 0 || generations.some(listed => timeOf(listed) >= last))
+    return undefined
+  return goneFrom(place, last)
+}
+
+export const goneFrom = (place: string, last: Milliseconds): string =>
+  `The backup of ${isoTime(last)} is no longer in ${place}. Is its disk mounted?`
 
 /** Why a backup that this store has not made stays, and until when, for people. */
 export const keptUntilAccepted = ({ place }: BackupTarget): string =>
