@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { StartupError, StoreUnavailable } from '../../src/base/errors.ts'
+import { LastingFailure, StoreUnavailable } from '../../src/base/errors.ts'
 import type { Database, Queries } from '../../src/stores/database.ts'
 import { type Migration, migrate, schemaVersion } from '../../src/stores/migrations.ts'
 import { sql } from '../../src/stores/sql.ts'
@@ -63,7 +63,7 @@ test('a store of a newer version is refused, naming both versions, and stays as 
   await migrate(database, [first, second])
   await assert.rejects(
     migrate(database, [first]),
-    new StartupError(
+    new LastingFailure(
       'The store is at schema version 2, but this version of Stowage knows it up to 1 only. ' +
         'A newer Stowage has used it: start that one, or restore a backup made before.',
     ),
