@@ -45,7 +45,7 @@ interface Dependencies {
 }
 
 /** Entries that are copied together. */
-const COPIES = 25
+const COPIES = 16
 /** Entries of one portion, and the time after which it ends before that: other changes wait for it. */
 const PORTION = 100
 const PORTION_TIME: Milliseconds = 40
