@@ -147,7 +147,7 @@ async function access(operations: number, seed: number) {
   return done
 }
 
-/** Two services for each batch, with sessions in memory and in the database in turn. */
+/** Two services for each batch, with sessions in memory and in the database in turn; every third time the program is killed. */
 async function operations(wanted: number, seed: number) {
   const done = { seed, operations: 0, entries: 0, failed: 0, interrupted: 0 }
   for (let batch = 0; done.operations < wanted; batch++) {
@@ -158,6 +158,7 @@ async function operations(wanted: number, seed: number) {
         operations: Math.min(OPERATIONS_BATCH, wanted - done.operations),
         seed: seed + batch,
         sessions,
+        isKilled: batch % 3 === 2,
       } as const
       const report = await proveOperations({ after: end => endings.unshift(end) }, run)
       for (const name of ['operations', 'entries', 'failed', 'interrupted'] as const) done[name] += report[name]

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
-import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
-import { graphOf, principal, STORE, textTerm, TITLE } from '../support/content.ts'
+import { graphOf, STORE, textTerm, TITLE } from '../support/content.ts'
 import { infoNaming } from '../support/folder-access.ts'
 import type { Answer, Visitor } from '../support/http-client.ts'
 import type { OperationJson } from '../support/operations.ts'
-import { ADMIN_PASSWORD, type InProcess, newContext, startInProcess } from '../support/service.ts'
-import { copyTables } from '../support/store.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 import { putFile } from '../support/uploads.ts'
 import { until } from '../support/waiting.ts'
 import { hitsOf, type OperationBody, stateOf, takeStep, textOf } from './operations-steps.ts'
+import { Side, type SideOptions, type Test, users, type Who } from './operations-side.ts'
 import { Random } from './random.ts'
 
 /**
@@ -20,8 +16,6 @@ import { Random } from './random.ts'
  * started anew, while they run: then exactly the first entries have been changed.
  */
 
-type Who = 'admin' | 'owner' | 'writer' | 'stranger'
-const users = ['owner', 'writer', 'stranger'] as const
 const actions = ['move', 'move', 'copy', 'trash', 'restore', 'purge', 'share', 'tag'] as const
 const MAX_ENTRIES = 24
 /** More entries than a portion has. */
@@ -40,20 +34,14 @@ const interruptions = ['none', 'none', 'cancel', 'restart'] as const
 
 const isOfTrash = (action: string): boolean => action === 'restore' || action === 'purge'
 
-interface Run {
+interface Run extends SideOptions {
   readonly operations: number
   readonly seed: number
-  /** Where sessions are: in memory, a start ends them and their operations. */
-  readonly sessions: 'memory' | 'database'
-}
-
-interface Test {
-  after(work: () => Promise<void>): void
 }
 
 /** @throws {AssertionError} with the seed and what has been done */
-export async function proveOperations(t: Test, { operations, seed, sessions }: Run): Promise<OperationsReport> {
-  const pair = await Pair.start(t, new Random(seed), sessions)
+export async function proveOperations(t: Test, { operations, seed, ...options }: Run): Promise<OperationsReport> {
+  const pair = await Pair.start(t, new Random(seed), options)
   const report = { operations: 0, entries: 0, failed: 0, interrupted: 0 }
   try {
     await pair.fill()
@@ -71,42 +59,31 @@ export async function proveOperations(t: Test, { operations, seed, sessions }: R
   return report
 }
 
-/** One of the two services, with everybody who uses it. */
-interface Side {
-  readonly settings: Readonly<Record<string, string>>
-  service: InProcess
-  visitors: Readonly<Record<Who, Visitor>>
-}
-
 class Pair {
   readonly history: string[] = []
-  readonly #test: Test
   readonly #random: Random
   readonly #operated: Side
   readonly #stepped: Side
-  /** The contexts, and the ids of the users. */
-  readonly #contexts: readonly string[]
-  readonly #ids: Readonly<Record<Who, string>>
-  #passed = 0
 
-  private constructor(
-    test: Test,
-    random: Random,
-    sides: readonly [Side, Side],
-    made: { readonly contexts: readonly string[]; readonly ids: Readonly<Record<Who, string>> },
-  ) {
-    this.#test = test
+  private constructor(random: Random, operated: Side, stepped: Side) {
     this.#random = random
-    ;[this.#operated, this.#stepped] = sides
-    this.#contexts = made.contexts
-    this.#ids = made.ids
+    this.#operated = operated
+    this.#stepped = stepped
   }
 
-  static async start(test: Test, random: Random, sessions: Run['sessions']): Promise<Pair> {
-    const [one, other] = [await startSide(test, sessions), await startSide(test, sessions)]
-    assert.deepEqual(one.made.ids, other.made.ids)
-    assert.deepEqual(one.made.contexts, other.made.contexts)
-    return new Pair(test, random, [one.side, other.side], one.made)
+  static async start(test: Test, random: Random, options: SideOptions): Promise<Pair> {
+    const operated = await Side.start(test, options)
+    const stepped = await Side.start(test, { sessions: options.sessions })
+    assert.deepEqual([operated.ids, operated.contexts], [stepped.ids, stepped.contexts])
+    return new Pair(random, operated, stepped)
+  }
+
+  get #contexts(): readonly string[] {
+    return this.#stepped.contexts
+  }
+
+  get #ids(): Readonly<Record<Who, string>> {
+    return this.#stepped.ids
   }
 
   /** Some lists, one in another, with files. */
@@ -177,7 +154,7 @@ class Pair {
     const context = random.pick(this.#contexts)
     const { body, interruption } = await this.#draw(context)
     this.history.push(`${who}, interruption ${interruption}: ${textOf(body)} in ${context}`)
-    this.#pass()
+    for (const side of [this.#operated, this.#stepped]) await side.beginMoment()
     const begun = await this.#operated.visitors[who].post(`${context}/operations`, body)
     if (begun.status !== 202) {
       // What every step would refuse is refused at once.
@@ -187,12 +164,12 @@ class Pair {
       return { entries: 0, failed: 0, isInterrupted: false }
     }
     const { id, total } = begun.json<OperationJson>()
+    for (let count = random.below(4); count > 0; count--) await this.#operated.visitors[who].get(context)
     if (interruption === 'cancel') {
-      for (let count = random.below(3); count > 0; count--) await this.#operated.visitors[who].get(context)
       const cancelled = await this.#operated.visitors[who].delete(`${context}/operations/${id}`)
       assert.equal(cancelled.status, 204, cancelled.text)
     }
-    if (interruption === 'restart') await this.#startAnew()
+    if (interruption === 'restart') await this.#operated.startAnew()
     const read = async (): Promise<OperationJson> => {
       const answer = await this.#operated.visitors.admin.get(`${context}/operations/${id}`)
       assert.equal(answer.status, 200, answer.text)
@@ -245,9 +222,8 @@ class Pair {
     assert.deepEqual(changesOf(operated), changesOf(stepped))
   }
 
-  async #eventsOf({ visitors: { admin } }: Side): Promise<readonly EventJson[]> {
-    const since = new Date(this.#operated.service.system.now()).toISOString()
-    const answer = await admin.get(`management/audit?since=${since}&limit=1000`)
+  async #eventsOf({ visitors: { admin }, moment }: Side): Promise<readonly EventJson[]> {
+    const answer = await admin.get(`management/audit?since=${moment}&limit=1000`)
     assert.equal(answer.status, 200, answer.text)
     const { events } = answer.json<{ events: readonly EventJson[] }>()
     // These are no part of it.
@@ -328,66 +304,11 @@ class Pair {
     assert.ok(answer.status < 500, answer.text)
     return answer
   }
-
-  #pass(): void {
-    this.#passed += 1000
-    for (const { service } of [this.#operated, this.#stepped]) service.system.pass(1000)
-  }
-
-  /** The service ends in the middle of what it does, and starts with the same data. */
-  async #startAnew(): Promise<void> {
-    const { settings, service, visitors } = this.#operated
-    await service.close()
-    const again = await startInProcess(this.#test, { folder: service.folder, settings })
-    again.system.pass(this.#passed)
-    this.#operated.service = again
-    const known = Object.entries(visitors).map(async ([who, { cookie }]) => {
-      const visitor = again.visitor()
-      visitor.cookie = cookie
-      if (settings['service.auth.token.store'] === 'memory') await signIn(visitor, who)
-      return [who, visitor] as const
-    })
-    this.#operated.visitors = Object.fromEntries(await Promise.all(known)) as Record<Who, Visitor>
-  }
 }
 
 interface EventJson {
   readonly event: string
   readonly detail?: Readonly<Record<string, unknown>>
-}
-
-async function startSide(test: Test, sessions: Run['sessions']) {
-  const folder = await temporaryFolder()
-  await copyTables(folder)
-  const settings = {
-    'service.data.quota': 'on',
-    'service.auth.token.store': sessions,
-    ...(sessions === 'database' && { 'service.auth.token.key-file': join(folder, 'token.key') }),
-  }
-  const service = await startInProcess(test, { folder, settings })
-  const admin = await service.admin()
-  const ids: Record<Who, string> = { admin: '_admin', owner: '', writer: '', stranger: '' }
-  const visitors: Record<Who, Visitor> = { admin, owner: admin, writer: admin, stranger: admin }
-  for (const who of users) {
-    ids[who] = (await addUser(admin, who)).id
-    visitors[who] = service.visitor()
-    await signIn(visitors[who], who)
-  }
-  const contexts = [await newContext(admin, [ids.owner]), await newContext(admin, [ids.owner])]
-  // The second context has one more user who writes.
-  const [, second = ''] = contexts
-  const rights = {
-    ...graphOf(`${admin.base}_contexts/entry/${second}`, `${STORE}write`, principal(admin, ids.owner)),
-    ...graphOf(`${admin.base}${second}`, `${STORE}write`, principal(admin, ids.writer)),
-  }
-  assert.equal((await admin.put(`_contexts/entry/${second}`, rights)).status, 204)
-  const side: Side = { settings, service, visitors }
-  return { side, made: { contexts, ids } }
-}
-
-async function signIn(visitor: Visitor, who: string): Promise<void> {
-  const answer = await visitor.signIn(who, who === 'admin' ? ADMIN_PASSWORD : GOOD_PASSWORD)
-  assert.equal(answer.status, 200, answer.text)
 }
 
 function shuffled<T>(random: Random, items: readonly T[]): T[] {

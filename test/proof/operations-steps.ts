@@ -204,7 +204,8 @@ export async function stateOf({ admin, visitor, contexts, users }: Look): Promis
       if (isFile && resource.startsWith('x')) ofFiles += resource.length
       state[`${context}/resource/${entryId}`] = resource
     }
-    const trash = JSON.parse(await seen(admin, `${context}/trash?limit=100`)) as TrashJson
+    // Its order is that of the times, which differ.
+    const trash = canonical(await seen(admin, `${context}/trash?limit=100`)) as TrashJson
     state[`${context}/trash`] = trash
     const usage = JSON.parse(await seen(admin, `quota/contexts/${context}`)) as { fillLevel: number }
     state[`quota of ${context}`] = usage

@@ -9,3 +9,8 @@ for (const sessions of ['database', 'memory'] as const) {
     assert.ok(report.entries > report.failed && report.failed > 0)
   })
 }
+
+test('a killed program has done the first entries of an operation, and nothing of the others (D51.4, D51.8)', async t => {
+  const run = { operations: isLong ? 200 : 4, seed: proofSeed(), sessions: 'memory', isKilled: true } as const
+  assert.ok((await proveOperations(t, run)).entries > 0)
+})
