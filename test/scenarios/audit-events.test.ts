@@ -24,10 +24,7 @@ const service = await startInProcess(
       'service.http.trusted-proxies.1': '127.0.0.1/32',
       'service.audit.retention': '2d',
       'service.auth.password-reset': 'on',
-      'service.smtp.host': '127.0.0.1',
-      'service.smtp.port': String(smtp.port),
-      'service.smtp.security': 'off',
-      'service.smtp.from': 'store@example.org',
+      ...smtp.settings,
     },
   },
 )

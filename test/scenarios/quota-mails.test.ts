@@ -12,10 +12,7 @@ const service = await startInProcess(
   {
     settings: {
       'service.data.quota': 'on',
-      'service.smtp.host': '127.0.0.1',
-      'service.smtp.port': String(smtp.port),
-      'service.smtp.security': 'off',
-      'service.smtp.from': 'store@example.org',
+      ...smtp.settings,
     },
   },
 )

@@ -182,10 +182,7 @@ test('mails go on with the new password of the mail server', async t => {
   const smtp = await startSmtpServer(t, { user })
   const settings = {
     'service.auth.password-reset': 'on',
-    'service.smtp.host': '127.0.0.1',
-    'service.smtp.port': String(smtp.port),
-    'service.smtp.from': 'store@example.org',
-    'service.smtp.security': 'off',
+    ...smtp.settings,
     'service.smtp.username': user.name,
   }
   const service = await startReloadable(t, { ...settings, 'service.smtp.password': 'old-smtp-password-1' })

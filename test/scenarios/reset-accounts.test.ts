@@ -23,10 +23,7 @@ const service = await startInProcess(
     settings: {
       'service.auth.password-reset': 'on',
       'service.auth.password.require-current-password': 'off',
-      'service.smtp.host': '127.0.0.1',
-      'service.smtp.port': String(smtp.port),
-      'service.smtp.security': 'off',
-      'service.smtp.from': 'store@example.org',
+      ...smtp.settings,
     },
   },
 )

@@ -26,10 +26,7 @@ const service = await startInProcess(
       'service.auth.password-reset': 'on',
       'service.auth.http-basic': 'on',
       'service.auth.password.blacklist.1': 'Black@example.org',
-      'service.smtp.host': '127.0.0.1',
-      'service.smtp.port': String(smtp.port),
-      'service.smtp.security': 'off',
-      'service.smtp.from': 'store@example.org',
+      ...smtp.settings,
     },
   },
 )

@@ -11,10 +11,7 @@ import { linkOf, startSmtpServer } from '../support/smtp-server.ts'
 const smtp = await startSmtpServer({ after })
 const reset = {
   'service.auth.password-reset': 'on',
-  'service.smtp.host': '127.0.0.1',
-  'service.smtp.port': String(smtp.port),
-  'service.smtp.security': 'off',
-  'service.smtp.from': 'store@example.org',
+  ...smtp.settings,
 }
 const service = await startInProcess({ after }, { settings: { ...reset, 'service.auth.password.profile': 'nist' } })
 const admin = await service.admin()

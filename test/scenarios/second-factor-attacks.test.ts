@@ -15,10 +15,7 @@ const service = await startInProcess(
       'service.auth.http-basic': 'on',
       'service.auth.temp.lockout.trusted-devices': 'on',
       'service.auth.password-reset': 'on',
-      'service.smtp.host': '127.0.0.1',
-      'service.smtp.port': String(smtp.port),
-      'service.smtp.security': 'off',
-      'service.smtp.from': 'store@example.org',
+      ...smtp.settings,
     },
   },
 )

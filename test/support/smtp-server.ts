@@ -40,6 +40,8 @@ export interface Received {
 
 export interface SmtpServer {
   readonly port: number
+  /** The settings of a service that sends its mails here. */
+  readonly settings: Readonly<Record<string, string>>
   readonly mails: readonly Received[]
   /** Resolves to the mail with this number to the address when it has arrived. */
   take(address: string, number?: number): Promise<Received>
@@ -60,7 +62,13 @@ export async function startSmtpServer(t: Test, behaviour: SmtpBehaviour = {}): P
       () => mails.filter(({ to }) => to[0] === address)[number - 1] as Received,
       mail => mail !== undefined,
     )
-  return { port, mails, take }
+  const settings = {
+    'service.smtp.host': '127.0.0.1',
+    'service.smtp.port': String(port),
+    'service.smtp.security': 'off',
+    'service.smtp.from': 'store@example.org',
+  }
+  return { port, settings, mails, take }
 }
 
 /** A self-signed certificate for loopback. */

@@ -12,10 +12,7 @@ const service = await startInProcess(
   {
     settings: {
       'service.auth.password-reset': 'on',
-      'service.smtp.host': '127.0.0.1',
-      'service.smtp.port': String(smtp.port),
-      'service.smtp.security': 'off',
-      'service.smtp.from': 'stowage@example.org',
+      ...smtp.settings,
     },
   },
 )

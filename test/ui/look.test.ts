@@ -28,10 +28,7 @@ const service = await startInProcess(
       'service.auth.cas': 'on',
       'service.auth.cas.server.url': 'https://cas.example/cas',
       'service.auth.password-reset': 'on',
-      'service.smtp.host': '127.0.0.1',
-      'service.smtp.port': String(smtp.port),
-      'service.smtp.security': 'off',
-      'service.smtp.from': 'store@example.org',
+      ...smtp.settings,
     },
   },
 )

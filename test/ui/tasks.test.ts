@@ -16,10 +16,7 @@ const smtp = await startSmtpServer({ after })
 const inBrowser = await openBrowser()
 const { service, admin, id, name, store } = await startFilesService({
   'service.auth.password-reset': 'on',
-  'service.smtp.host': '127.0.0.1',
-  'service.smtp.port': String(smtp.port),
-  'service.smtp.security': 'off',
-  'service.smtp.from': 'store@example.org',
+  ...smtp.settings,
 })
 const ben = await addUser(admin, 'ben@example.org')
 const context = await newContext(admin, [id])
