@@ -140,7 +140,7 @@ for (const framing of ['Content-Length: 50000', 'Transfer-Encoding: chunked']) {
 }
 
 test('a body that stops, of a file or of metadata, is 408, and nothing of it is left (D7.4)', async t => {
-  const service = await startInProcess(t, { settings: { 'service.http.body.idle-timeout': '150ms' } })
+  const service = await startInProcess(t, { settings: { 'service.http.body.idle-timeout': '1s' } })
   const admin = await service.admin()
   const context = await newContext(admin)
   const id = await newEntry(admin, context)

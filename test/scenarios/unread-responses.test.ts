@@ -17,7 +17,7 @@ async function endedOf(owner: Visitor, kind: string): Promise<number> {
 }
 
 test('a connection whose client takes nothing of a response or a file is closed (D35.14)', async t => {
-  const impatient = await startInProcess(t, { settings: { 'service.http.body.idle-timeout': '150ms' } })
+  const impatient = await startInProcess(t, { settings: { 'service.http.body.idle-timeout': '1s' } })
   const owner = await impatient.admin()
   const place = await newContext(owner)
   await newEntry(owner, place, '?id=large')
