@@ -9,6 +9,8 @@ import { join, relative, sep } from 'node:path'
 const SIZES = {
   proof: 1,
   wire: 1,
+  upgrades: 1,
+  backup: 1,
   ui: 4,
   scenarios: 8,
   client: 5,
