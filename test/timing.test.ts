@@ -18,8 +18,7 @@ const allowed: Readonly<Record<string, string>> = {
   'stores/folder-lock.test.ts': 'an interval keeps a child process alive until the test kills it',
   'stores/postgres-database.test.ts':
     'statements that would run longer than the test, until the engine or the test ends them',
-  'support/oidc-at-provider.ts': 'sets the clock of the service to that of another server',
-  'support/saml-at-peers.ts': 'sets the clock of the service to that of other servers',
+  'support/service.ts': 'sets the clock of a service to that of other programs',
   'support/waiting.ts': 'polls for a state and fails when it does not come within minutes',
   'workers/thread-pool.test.ts': 'makes a thread slow to start, and this process busy, for longer than a task may take',
   'ui/hasty.test.ts': 'a task without delay, after which the effects of a page have run',

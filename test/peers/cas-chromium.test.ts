@@ -5,8 +5,7 @@ import { chromium, startChromium } from '../support/peers/chromium.ts'
 import { djangoCas, startDjangoCas } from '../support/peers/django-cas.ts'
 import { freePort } from '../support/peers/peer-process.ts'
 import { requirePeer } from '../support/peers/peer.ts'
-import { setClock } from '../support/saml-at-peers.ts'
-import { startInProcess } from '../support/service.ts'
+import { setClock, startInProcess } from '../support/service.ts'
 import { complaintsOf, fillIn, userShown } from '../support/sso-in-chromium.ts'
 
 const alice = { name: 'alice', password: 'wonder land&ü' }

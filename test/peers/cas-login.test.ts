@@ -6,8 +6,8 @@ import { loginAtCas } from '../support/headless-login.ts'
 import { listen } from '../support/listener.ts'
 import { type DjangoCas, djangoCas, startDjangoCas } from '../support/peers/django-cas.ts'
 import { requirePeer } from '../support/peers/peer.ts'
-import { setClock, ssoReport, whoIs } from '../support/saml-at-peers.ts'
-import { type InProcess, type Service, startInProcess, startProcess } from '../support/service.ts'
+import { ssoReport, whoIs } from '../support/saml-at-peers.ts'
+import { type InProcess, type Service, setClock, startInProcess, startProcess } from '../support/service.ts'
 
 const alice = { name: 'Alice', password: 'wonder land&ü', mail: 'alice@example.org' }
 const admin = { name: 'ADMIN', password: 'root' }

@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { findForm } from '../support/headless-browser.ts'
 import { requirePeer } from '../support/peers/peer.ts'
 import { simpleSamlPhp, startSimpleSaml } from '../support/peers/simplesamlphp.ts'
-import { keyFiles, setClock, signIn, ssoReport, startWithSaml, whoIs } from '../support/saml-at-peers.ts'
+import { keyFiles, signIn, ssoReport, startWithSaml, whoIs } from '../support/saml-at-peers.ts'
+import { setClock } from '../support/service.ts'
 
 const alice = { name: 'alice', password: 'wonder land&ü', mail: 'Alice@Example.org' }
 

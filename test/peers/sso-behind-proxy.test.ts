@@ -8,8 +8,8 @@ import { freePort } from '../support/peers/peer-process.ts'
 import { requirePeer } from '../support/peers/peer.ts'
 import { simpleSamlPhp, startSimpleSaml } from '../support/peers/simplesamlphp.ts'
 import { startReverseProxy } from '../support/reverse-proxy.ts'
-import { setClock, signIn, startWithSaml, whoIs } from '../support/saml-at-peers.ts'
-import { startInProcess } from '../support/service.ts'
+import { signIn, startWithSaml, whoIs } from '../support/saml-at-peers.ts'
+import { setClock, startInProcess } from '../support/service.ts'
 
 const alice = { name: 'alice', password: 'wonder land&ü', mail: 'alice@example.org' }
 

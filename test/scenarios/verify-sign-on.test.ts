@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { after } from '../support/after.ts'
 import { startWithOidc } from '../support/oidc-at-provider.ts'
-import { setClock } from '../support/saml-at-peers.ts'
 import { roundTripOf } from '../support/verify-sign-on.ts'
+import { setClock } from '../support/service.ts'
 
 const pair = await startWithOidc({ after }, { 'op.username-claim': 'email' })
 const { service } = pair

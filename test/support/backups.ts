@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Visitor } from './http-client.ts'
 import { blobArgs } from './blobs.ts'
 import { type Run, stowage } from './cli.ts'
-import { newContext, newEntry, newUser, type Service } from './service.ts'
+import { newContext, newEntry, newUser, type Service, setClock, startInProcess } from './service.ts'
 import { storeArguments } from './store.ts'
 import { putFile } from './uploads.ts'
 
@@ -98,6 +98,15 @@ export async function fill(service: Service, admin: Visitor): Promise<Contents> 
     files.set(path, text)
   }
   return { context, user: { name, password }, entry, list, files }
+}
+
+/** The data folder of a stopped service with such data. */
+export async function filledStore(t: Parameters<typeof startInProcess>[0]) {
+  const service = await startInProcess(t, { settings: { 'service.data.quota': 'on' } })
+  setClock(service)
+  const contents = await fill(service, await service.admin())
+  await service.close()
+  return { folder: service.folder, contents }
 }
 
 /** Reads the same data over HTTP. */

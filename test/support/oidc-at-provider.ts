@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
 import { Provider } from 'oidc-provider'
 import { findForm, HeadlessBrowser, type Page } from './headless-browser.ts'
-import { type InProcess, startInProcess } from './service.ts'
+import { type InProcess, setClock, startInProcess } from './service.ts'
 
 interface Test {
   after(work: () => Promise<void>): void
@@ -140,8 +140,7 @@ export async function loginAtProvider(
   login: string,
   { query = '', browser = new HeadlessBrowser() }: { readonly query?: string; readonly browser?: HeadlessBrowser } = {},
 ): Promise<Page> {
-  // The provider goes by the clock of the machine.
-  service.system.jump(Date.now() - service.system.now())
+  setClock(service)
   let page = await browser.visit(`${service.base}auth/oidc${query}`)
   const form = findForm(page, 'prompt', 'login')
   if (form) page = await browser.submit(page, form, { login, password: 'any' })

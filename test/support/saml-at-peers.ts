@@ -5,7 +5,7 @@ import { HeadlessBrowser, type Page } from './headless-browser.ts'
 import { loginAtSimpleSaml } from './headless-login.ts'
 import { freePort } from './peers/peer-process.ts'
 import type { SamlUser, ServiceProvider, SimpleSaml } from './peers/simplesamlphp.ts'
-import { type InProcess, type Process, type Service, startInProcess, startProcess } from './service.ts'
+import { type InProcess, type Process, type Service, setClock, startInProcess, startProcess } from './service.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 interface Test {
@@ -71,9 +71,6 @@ export async function startProcessWithSaml(
 ): Promise<Process> {
   return startProcess(t, { settings: await samlSettings(await freeBase(), uses, more) })
 }
-
-/** The clocks of the providers cannot be turned: the service's follows the real one. */
-export const setClock = ({ system }: InProcess): void => system.jump(Date.now() - system.now())
 
 export interface Person extends Omit<SamlUser, 'mail'> {
   readonly mail?: string

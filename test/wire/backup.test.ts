@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { layout } from '../../src/assembly/stores.ts'
 import { after } from '../support/after.ts'
-import { backUp, fill, fsckIsClean, holds, place, restore, succeeded } from '../support/backups.ts'
+import { backUp, fill, filledStore, fsckIsClean, holds, place, restore, succeeded } from '../support/backups.ts'
 import { stowage } from '../support/cli.ts'
 import { newContext, newEntry, startProcess } from '../support/service.ts'
 import type { Test } from '../support/peers/peer-process.ts'
@@ -14,12 +14,10 @@ import { putFile } from '../support/uploads.ts'
 
 /** A stopped store with something of everything, and a backup of it. */
 async function backedUp(t: Test) {
-  const service = await startProcess(t, { settings: { 'service.data.quota': 'on' } })
-  const contents = await fill(service, await service.admin())
-  await service.stop()
+  const store = await filledStore(t)
   const backup = join(await temporaryFolder(), 'backup')
-  succeeded(await backUp(service.folder, backup))
-  return { folder: service.folder, contents, backup }
+  succeeded(await backUp(store.folder, backup))
+  return { ...store, backup }
 }
 
 /** For tests that only read them. */

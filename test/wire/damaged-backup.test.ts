@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import type { Generation, IndexRow } from '../../src/features/backups/generations.ts'
 import { after } from '../support/after.ts'
-import { backUp, fill, place, succeeded, timesIn } from '../support/backups.ts'
+import { backUp, filledStore, place, succeeded, timesIn } from '../support/backups.ts'
 import { stowage } from '../support/cli.ts'
 import type { Visitor } from '../support/http-client.ts'
 import { startProcess } from '../support/service.ts'
@@ -18,26 +18,21 @@ const identity = join(keys, 'key.txt')
 
 /** A service with contents and two backups that it has made: one encrypted, one not. */
 async function backedUp() {
-  const service = await startProcess({ after }, { settings: quota })
-  const contents = await fill(service, await service.admin())
-  await writeFile(join(service.folder, 'second-factors.key'), `${Buffer.alloc(32, 7).toString('base64')}\n`, {
-    mode: 0o600,
-  })
-  await service.stop()
+  const { folder, contents } = await filledStore({ after })
+  await writeFile(join(folder, 'second-factors.key'), `${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o600 })
   const secret = await generateX25519Identity()
   await writeFile(identity, `${secret}\n`)
   const targets = []
   for (const more of [{ 'service.backup.encrypt-to.1': await identityToRecipient(secret) }, {}]) {
     const target = join(await temporaryFolder(), 'backups')
     const schedule = { 'service.backup.schedule': '* * * * * *', 'service.backup.target': target }
-    const { folder } = service
     const making = await startProcess({ after }, { folder, settings: { ...quota, ...schedule, ...more } })
     await eventually('a backup', async () => (await timesIn(target)).length > 0)
     await making.stop()
     targets.push(target)
   }
   const [encrypted = '', open = ''] = targets
-  return { service, contents, encrypted, open }
+  return { folder, contents, encrypted, open }
 }
 
 const original = await backedUp()
@@ -194,7 +189,7 @@ test('a schema number edited in a manifest stops a restore with one line, before
   const { target, generation } = await copied(original.open)
   const manifests = join(target, 'generations')
   const byHand = join(await temporaryFolder(), 'backup')
-  succeeded(await backUp(original.service.folder, byHand))
+  succeeded(await backUp(original.folder, byHand))
   const kept = (await readdir(manifests, { recursive: true, withFileTypes: true })).filter(one => one.isFile())
   const files = kept.map(({ parentPath, name }) => join(parentPath, name))
   const named = ['--at', generation.created, '--accept-changed']
@@ -224,7 +219,7 @@ test('a restore says what it could not verify, and takes a manifest that was cha
     /^The manifest of the backup of \S+ \(\S+\) is signed with the key (\S+), which this store does not have/m.exec(
       whole.stdout,
     ) ?? []
-  const own = await place(original.service.folder)
+  const own = await place(original.folder)
   const sets = ['schedule=@daily', `target=${target}`].flatMap(set => ['--set', `service.backup.${set}`])
   const doctor = await stowage('/', ['doctor', ...own, ...sets])
   assert.ok(doctor.stdout.includes(`\nbackups: signed with the key ${key}\n`), doctor.stdout)
@@ -266,7 +261,7 @@ test('a restore says what it could not verify, and takes a manifest that was cha
 
 test('a backup by hand whose file of keys is lost comes back without it (D20.20)', async t => {
   const backup = join(await temporaryFolder(), 'backup')
-  succeeded(await backUp(original.service.folder, backup))
+  succeeded(await backUp(original.folder, backup))
   const rows = (await readdir(backup)).find(name => name.startsWith('rows-')) ?? ''
   await rm(join(backup, rows, 'second-factors.key'))
   const folder = await temporaryFolder()
@@ -293,7 +288,7 @@ test('verify names damaged files with their entry, unless the backup is encrypte
     }
   }
   const backup = join(await temporaryFolder(), 'backup')
-  succeeded(await backUp(original.service.folder, backup))
+  succeeded(await backUp(original.folder, backup))
   const blobs = await readdir(join(backup, 'files'), { recursive: true, withFileTypes: true })
   const [one] = blobs.filter(file => file.isFile() && file.name.length === 40)
   const path = join(one?.parentPath ?? '', one?.name ?? '')

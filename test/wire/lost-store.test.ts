@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { backUp, fill, holds, listed, metric, place, succeeded, timesIn } from '../support/backups.ts'
+import { backUp, filledStore, holds, listed, metric, place, succeeded, timesIn } from '../support/backups.ts'
 import { type Run, stowage } from '../support/cli.ts'
+import { freePort } from '../support/peers/peer-process.ts'
 import { newEntry, startProcess } from '../support/service.ts'
 import { onPostgres } from '../support/store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -21,16 +22,13 @@ const quota = { 'service.data.quota': 'on' }
 
 /** A stopped store with a backup in a place of its own. */
 async function backedUp(t: Parameters<typeof startProcess>[0]) {
-  const first = await startProcess(t, { settings: quota })
-  const contents = await fill(first, await first.admin())
-  await first.stop()
+  const { folder, contents } = await filledStore(t)
   const target = join(await temporaryFolder(), 'backups')
-  const at = new URL(first.base).port
-  const settings = { ...everySecond(target), 'service.http.port': at }
-  const service = await startProcess(t, { folder: first.folder, settings })
+  const settings = { ...everySecond(target), 'service.http.port': String(await freePort()) }
+  const service = await startProcess(t, { folder, settings })
   await eventually('a backup', async () => (await timesIn(target)).length > 0)
   await service.stop()
-  return { folder: first.folder, contents, target, settings }
+  return { folder, contents, target, settings }
 }
 
 /** Waits until the place has this many more backups. */
@@ -228,11 +226,9 @@ test('while a store has lost more than half of its files its older backups stay,
 })
 
 test('a backup by hand does not take the place of that of a lost store, unless it is told to (D20.9)', async t => {
-  const first = await startProcess(t, { settings: quota })
-  const contents = await fill(first, await first.admin())
-  await first.stop()
+  const { folder, contents } = await filledStore(t)
   const backup = join(await temporaryFolder(), 'backup')
-  succeeded(await backUp(first.folder, backup))
+  succeeded(await backUp(folder, backup))
   const lost = await startProcess(t, { settings: quota })
   await lost.stop()
   const { status, stderr } = await backUp(lost.folder, backup)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { layout } from '../../src/assembly/stores.ts'
 import { name, sql } from '../../src/stores/sql.ts'
-import { fill, fsckIsClean, holds, migrateStore, place, succeeded } from '../support/backups.ts'
+import { fill, filledStore, fsckIsClean, holds, migrateStore, place, succeeded } from '../support/backups.ts'
 import { blobsOf, bucket } from '../support/blobs.ts'
 import { stowage } from '../support/cli.ts'
 import { startProcess } from '../support/service.ts'
@@ -54,13 +54,11 @@ test('a stopped store is copied to another place; the original stays, and neithe
 })
 
 test('each side can also be given by a configuration file', async t => {
-  const service = await startProcess(t, { settings })
-  const contents = await fill(service, await service.admin())
-  await service.stop()
+  const { folder: original, contents } = await filledStore(t)
   const folder = await temporaryFolder()
   const target = join(folder, 'copy')
   for (const [name, data] of [
-    ['a', service.folder],
+    ['a', original],
     ['b', target],
   ] as const) {
     await writeFile(join(folder, `${name}.properties`), `${(await at(data)).join('\n')}\n`)
@@ -71,15 +69,13 @@ test('each side can also be given by a configuration file', async t => {
 
 test('a store whose filling was cut off does not start, and the same command goes on with it', async t => {
   if (bucket !== undefined) return t.skip('what stands in the way here is a folder')
-  const service = await startProcess(t, { settings })
-  const contents = await fill(service, await service.admin())
-  await service.stop()
+  const { folder, contents } = await filledStore(t)
   const target = join(await temporaryFolder(), 'copy')
-  const [blob = ''] = (await blobsOf(service)).stored
-  const file = join(service.folder, 'files', blob.slice(0, 2), blob)
+  const [blob = ''] = (await blobsOf({ folder })).stored
+  const file = join(folder, 'files', blob.slice(0, 2), blob)
   await rename(file, `${file}.aside`)
   await mkdir(file)
-  assert.notEqual((await migrateStore(await at(service.folder), await at(target), service.folder)).status, 0)
+  assert.notEqual((await migrateStore(await at(folder), await at(target), folder)).status, 0)
   await assert.rejects(startProcess(t, { folder: target, settings }), /did not come to its end: run it again/)
   const doctor = await stowage(target, ['doctor', '--set', `service.data.folder=${target}`])
   assert.equal(doctor.status, 1)
@@ -90,7 +86,7 @@ test('a store whose filling was cut off does not start, and the same command goe
 
   await rmdir(file)
   await rename(`${file}.aside`, file)
-  const said = succeeded(await migrateStore(await at(service.folder), await at(target), service.folder))
+  const said = succeeded(await migrateStore(await at(folder), await at(target), folder))
   assert.match(said, /5 files with 100000 bytes, [0-4] of them copied now/)
   await fsckIsClean(target)
   await holds(await startProcess(t, { folder: target, settings }), contents)

@@ -3,7 +3,17 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
-import { backUp, fill, fsckIsClean, holds, listed, metric, place, succeeded, timesIn } from '../support/backups.ts'
+import {
+  backUp,
+  filledStore,
+  fsckIsClean,
+  holds,
+  listed,
+  metric,
+  place,
+  succeeded,
+  timesIn,
+} from '../support/backups.ts'
 import { stowage } from '../support/cli.ts'
 import { refusal, startFakeS3 } from '../support/fake-s3.ts'
 import { startProcess } from '../support/service.ts'
@@ -22,16 +32,8 @@ const once = (target: string) => ({
 })
 const everySecond = (target: string) => ({ ...once(target), 'service.backup.schedule': '* * * * * *' })
 
-/** A service with contents that has been stopped. */
-async function filled(t: Parameters<typeof startProcess>[0]) {
-  const service = await startProcess(t, { settings: quota })
-  const contents = await fill(service, await service.admin())
-  await service.stop()
-  return { folder: service.folder, contents }
-}
-
 test('the service backs itself up at the start and at each time, keeps what the rule says, and each restores', async t => {
-  const { folder, contents } = await filled(t)
+  const { folder, contents } = await filledStore(t)
   const target = join(await temporaryFolder(), 'backups')
   const settings = { ...everySecond(target), 'service.backup.keep': '1d' }
   const service = await startProcess(t, { folder, settings })
@@ -66,7 +68,7 @@ test('the service backs itself up at the start and at each time, keeps what the 
 })
 
 test('each backup is restored and compared, which metrics, status and doctor say, and nothing of it stays (D20.23)', async t => {
-  const { folder } = await filled(t)
+  const { folder } = await filledStore(t)
   const target = join(await temporaryFolder(), 'backups')
   const service = await startProcess(t, { folder, settings: once(target) })
   await eventually('a proof', async () => (await metric(service, 'backup_proven_timestamp_seconds')) > 0)
@@ -90,7 +92,7 @@ test('each backup is restored and compared, which metrics, status and doctor say
 })
 
 test('a proof that finds something wrong is told, and no older backup goes (D20.23)', async t => {
-  const { folder } = await filled(t)
+  const { folder } = await filledStore(t)
   const target = join(await temporaryFolder(), 'backups')
   const key = 'ab'.repeat(20)
   await mkdir(join(target, 'generations', 'ab'), { recursive: true })
@@ -117,7 +119,7 @@ test('a proof that finds something wrong is told, and no older backup goes (D20.
 })
 
 test('an encrypted backup gives nothing away, is verified without the secret key, and is restored only with it', async t => {
-  const { folder, contents } = await filled(t)
+  const { folder, contents } = await filledStore(t)
   const target = join(await temporaryFolder(), 'backups')
   const [secret, other] = [await generateX25519Identity(), await generateX25519Identity()]
   const settings = { ...once(target), 'service.backup.encrypt-to.1': await identityToRecipient(secret) }
@@ -159,7 +161,7 @@ test('an encrypted backup gives nothing away, is verified without the secret key
 })
 
 test('a bucket with a server and an access key of its own can be the target', async t => {
-  const { folder, contents } = await filled(t)
+  const { folder, contents } = await filledStore(t)
   const s3 = await startFakeS3(t)
   const own = {
     'service.backup.s3.endpoint': s3.url,
@@ -180,7 +182,7 @@ test('a bucket with a server and an access key of its own can be the target', as
 })
 
 test('a bucket that cannot be reached, or refuses what is written, is a clear problem and gets no backup', async t => {
-  const { folder } = await filled(t)
+  const { folder } = await filledStore(t)
   const s3 = await startFakeS3(t)
   const problemWith = async (endpoint: string): Promise<string> => {
     const own = { 'service.backup.s3.endpoint': endpoint }
@@ -202,24 +204,18 @@ test('a bucket that cannot be reached, or refuses what is written, is a clear pr
 test('a target that fails is told by mail, metric, page and log, leaves no half backup, and works again later', async t => {
   const disk = await smallDisk(t, 2 ** 22)
   if (disk === undefined) return
-  const { folder } = await filled(t)
+  const { folder } = await filledStore(t)
   // Enough for the folders.
   await fillDisk(disk, 2 ** 16)
   const smtp = await startSmtpServer(t)
   const target = join(disk, 'backups')
-  const mail = {
-    'service.smtp.host': '127.0.0.1',
-    'service.smtp.port': String(smtp.port),
-    'service.smtp.security': 'off',
-    'service.smtp.from': 'store@example.org',
-  }
   const before = await startProcess(t, { folder, settings: quota })
   const admin = await before.admin()
   const chief = await addUser(admin, 'chief@example.org')
   assert.equal((await admin.put('_principals/resource/_admins', [chief.id])).status, 204)
   await before.stop()
 
-  const service = await startProcess(t, { folder, settings: { ...everySecond(target), ...mail } })
+  const service = await startProcess(t, { folder, settings: { ...everySecond(target), ...smtp.settings } })
   const text = partOf(await smtp.take('chief@example.org', 1), 'text/plain')
   assert.match(text, /The scheduled backup of http\S+ failed\.[^]*\/backups is full\.[^]*ui\/admin/)
   assert.equal(await metric(service, 'backup_failed'), 1)
@@ -234,7 +230,7 @@ test('a target that fails is told by mail, metric, page and log, leaves no half 
 })
 
 test('a kill in the middle of a backup leaves nothing that looks like one, and the next start makes it', async t => {
-  const { folder, contents } = await filled(t)
+  const { folder, contents } = await filledStore(t)
   const target = join(await temporaryFolder(), 'backups')
   for (let round = 0; round < 3; round++) {
     const service = await startProcess(t, { folder, settings: everySecond(target) })
@@ -252,7 +248,7 @@ test('a kill in the middle of a backup leaves nothing that looks like one, and t
 })
 
 test('files of the store that are lost make a problem, but the rest is backed up', async t => {
-  const { folder } = await filled(t)
+  const { folder } = await filledStore(t)
   const blobs = join(folder, 'files')
   const [lost] = (await readdir(blobs, { recursive: true, withFileTypes: true })).filter(file => file.isFile())
   if (!lost) return t.skip('the files are not in a folder')
@@ -265,7 +261,7 @@ test('files of the store that are lost make a problem, but the rest is backed up
 })
 
 test('bytes of an earlier backup that are damaged are written again, and that is a problem of the target', async t => {
-  const { folder } = await filled(t)
+  const { folder } = await filledStore(t)
   const target = join(await temporaryFolder(), 'backups')
   const service = await startProcess(t, { folder, settings: once(target) })
   await eventually('a backup', async () => (await timesIn(target)).length > 0)
@@ -309,7 +305,7 @@ test('a schedule without a place, a place in the data folder and a key that is n
 })
 
 test('the folder of one backup is not listed as several, and --at names none in it', async t => {
-  const { folder } = await filled(t)
+  const { folder } = await filledStore(t)
   const backup = join(await temporaryFolder(), 'backup')
   succeeded(await backUp(folder, backup))
   const { status, stderr } = await stowage('/', [
