@@ -30,7 +30,7 @@ trap 'rm -rf "$work"' EXIT
   export OLDER_PACKAGE BUILT_CLONE="$work/release" REQUIRE_PEERS=1
 
   node scripts/test.mjs peers/package peers/rolling-upgrade peers/verify
-  export DEBIAN_RELEASE=trixie STOWAGE_PEERS="$work/trixie"
+  export DEBIAN_RELEASE=trixie STOWAGE_PEERS="${STOWAGE_PEERS:-${TMPDIR:-/tmp}/stowage-peers}-trixie"
   .ci/install-peers
   echo "Debian $(cat "$STOWAGE_PEERS/debian/root/etc/debian_version")"
   node scripts/test.mjs peers/packages
