@@ -10,7 +10,7 @@ import { debian, inDebian, obstacle, runAsMachine } from '../support/peers/debia
 import { architecture, builtClone, fileIn, output, startPackage } from '../support/peers/packages.ts'
 import { freePort } from '../support/peers/peer-process.ts'
 import { requirePeer } from '../support/peers/peer.ts'
-import { buildImage, podman, startContainer } from '../support/peers/podman.ts'
+import { buildImage, podman, runContainer, startContainer } from '../support/peers/podman.ts'
 import { ADMIN_PASSWORD, newContext, newEntry, repository } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { eventually } from '../support/waiting.ts'
@@ -347,16 +347,8 @@ test('in a container the store is filled, keeps its promises, and comes back fro
   assert.equal(await older.run(...shell(verify)), '5 promises kept, 0 broken, 0 not checked.')
   await older.run('/opt/stowage/stowage', 'backup', '/backup')
   await older.stop()
-  await podman(
-    'run',
-    '--rm',
-    '--network=none',
-    `--volume=${restored}:/data`,
-    `--volume=${backups}:/backup`,
-    image,
-    'restore',
-    '/backup',
-  )
+  const volumes = [`--volume=${restored}:/data`, `--volume=${backups}:/backup`]
+  await runContainer(image, ['--network=none', ...volumes], ['restore', '/backup'])
   const newer = await start(restored)
   const same = 'cmp /tmp/got /etc/debian_version && echo " same"'
   assert.equal(await newer.run(...shell(signIn, curl('$S/photos/resource/one'), same)), '200200 same')

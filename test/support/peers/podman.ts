@@ -33,11 +33,22 @@ export interface Container {
   stop(): Promise<number>
 }
 
+/** As docs/how-to/install.md says. */
+const safe = ['--read-only', '--cap-drop=all', '--security-opt=no-new-privileges', '--stop-timeout=30']
+/** A sandbox may forbid to raise limits, and has no systemd whose timers would start health checks. */
+const sandbox = ['--ulimit', 'nofile=4096:4096', '--ulimit', 'nproc=4096:4096', '--health-interval=disable']
+
+/** Runs a command of Stowage in a container of its own, and resolves to its standard output. */
+export async function runContainer(
+  image: string,
+  options: readonly string[],
+  command: readonly string[],
+): Promise<string> {
+  return await podman('run', '--rm', ...safe, ...sandbox, ...options, image, ...command)
+}
+
 /** Starts a container as docs/how-to/install.md says, with more options. It has to say that it serves. */
 export async function startContainer(t: Test, image: string, options: readonly string[]): Promise<Container> {
-  const safe = ['--read-only', '--cap-drop=all', '--security-opt=no-new-privileges', '--stop-timeout=30']
-  // A sandbox may forbid to raise limits, and has no systemd whose timers would start health checks.
-  const sandbox = ['--ulimit', 'nofile=4096:4096', '--ulimit', 'nproc=4096:4096', '--health-interval=disable']
   const id = await podman('run', '--detach', ...safe, ...sandbox, ...options, image)
   t.after(async () => void (await podman('rm', '--force', '--volumes', id)))
   return {
