@@ -97,7 +97,7 @@ test('an older version does not start on newer tables, and one that runs writes 
 
   const sets = Object.entries({ ...settings, 'service.data.folder': folder, 'service.http.port': '0' })
   const again = await stowage(folder, ['serve', ...sets.flatMap(([key, value]) => ['--set', `${key}=${value}`])])
-  assert.equal(again.status, 1)
+  assert.equal(again.status, 78)
   assert.match(again.stderr, message)
   assert.equal(again.stderr.trim().split('\n').length, 1)
 })

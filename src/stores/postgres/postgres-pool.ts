@@ -1,5 +1,5 @@
 import type { Client, ClientConfig, Pool, PoolClient, QueryConfig } from 'pg'
-import { StartupError, StoreUnavailable } from '../../base/errors.ts'
+import { LastingFailure, StartupError, StoreUnavailable } from '../../base/errors.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { newerSchema } from '../migrations.ts'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -97,7 +97,8 @@ async function createClient(url: string): Promise<Client> {
 export function unusable(url: string, error: unknown): StartupError {
   const cause = error instanceof StoreUnavailable ? error.cause : error
   const reason = cause instanceof Error ? cause.message || cause.name : String(cause)
-  return new StartupError(`The database ${placeOf(url)} cannot be used: ${reason}`, { cause })
+  const message = `The database ${placeOf(url)} cannot be used: ${reason}`
+  return cause instanceof LastingFailure ? new LastingFailure(message, { cause }) : new StartupError(message, { cause })
 }
 
 /** Creates a pool for the database of the URL. The driver is loaded with the first one. */
@@ -179,7 +180,7 @@ async function shareStore(client: PoolClient, newestSchema?: number): Promise<vo
   }
   if (newestSchema === undefined) return
   const found = await schemaOf(client)
-  if (found > newestSchema) throw new Error(newerSchema(found, newestSchema))
+  if (found > newestSchema) throw new LastingFailure(newerSchema(found, newestSchema))
 }
 
 /** The last step of the schema; 0 for an empty database. */
