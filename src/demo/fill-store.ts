@@ -51,7 +51,7 @@ export async function fillStore(base: string): Promise<{ readonly link: string; 
     type: 'text/csv',
     bytes: 'Item;Euro\nBoat;12000\nSensors;8400\nTravel;2100\n',
   })
-  await anna.put(`${own}/entry/${budget}`, access(anna, `${own}/resource/${budget}`, `${own}/entry/${budget}`, carlaId))
+  await shareFile(anna, own, budget, carlaId)
   const { url } = await anna.post(`${survey}/links/${pictures}`, { name: 'For visitors' })
   return { link: String(url), dataset: anna.at(`${open}/metadata/${datasets[0]}`) }
 }
@@ -100,14 +100,13 @@ async function addLink(visitor: Visitor, context: string, address: string, title
   })
 }
 
-/** The information of an entry whose resource and metadata one more user may read. */
-const access = (visitor: Visitor, resource: string, entry: string, reader: string) => {
+/** Lets one more user read a file and its metadata. */
+async function shareFile(visitor: Visitor, context: string, entry: string, reader: string): Promise<void> {
+  const path = `${context}/entry/${entry}`
+  const info = (await visitor.get(path))['info'] as Readonly<Record<string, object>>
   const readers = { [`${TERMS}read`]: [uri(visitor.at(`_principals/resource/${reader}`))] }
-  return {
-    [visitor.at(entry)]: {},
-    [visitor.at(resource)]: readers,
-    [visitor.at(entry.replace('/entry/', '/metadata/'))]: readers,
-  }
+  const subjects = ['resource', 'metadata'].map(part => visitor.at(`${context}/${part}/${entry}`))
+  await visitor.put(path, { ...info, ...Object.fromEntries(subjects.map(one => [one, { ...info[one], ...readers }])) })
 }
 
 interface Dataset {

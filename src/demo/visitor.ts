@@ -25,6 +25,11 @@ export class Visitor {
     return new URL(path, this.#base).href
   }
 
+  async get(path: string): Promise<Readonly<Record<string, unknown>>> {
+    const answer = await this.#send('GET', path, null, { accept: 'application/json' })
+    return (await answer.json()) as Readonly<Record<string, unknown>>
+  }
+
   async post(path: string, body: unknown = {}): Promise<Readonly<Record<string, unknown>>> {
     const answer = await this.#send('POST', path, JSON.stringify(body), { 'content-type': 'application/json' })
     return (await answer.json()) as Readonly<Record<string, unknown>>
@@ -49,8 +54,8 @@ export class Visitor {
   async #send(
     method: string,
     path: string,
-    body: string | Uint8Array<ArrayBuffer>,
-    headers: Readonly<Record<string, string>>,
+    body: string | Uint8Array<ArrayBuffer> | null = null,
+    headers: Readonly<Record<string, string>> = {},
   ): Promise<Response> {
     const answer = await fetch(this.at(path), { method, body, headers: { ...headers, cookie: this.#cookie } })
     await requireOk(answer)

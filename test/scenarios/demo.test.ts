@@ -46,6 +46,12 @@ test('the demonstration works as its output says, and leaves nothing behind', as
   assert.equal((await bo.post('survey')).status, 201, 'Bo may write as a member of the group')
   assert.equal((await carla.get('survey/entry/1')).status, 403)
   assert.equal((await carla.get('anna/resource/1')).text, 'Item;Euro\nBoat;12000\nSensors;8400\nTravel;2100\n')
+  const { info } = (await carla.get('anna/entry/1')).json<{ info: Record<string, Record<string, unknown>> }>()
+  assert.equal(
+    JSON.stringify(info[`${base}anna/resource/1`]).includes('Budget 2027.csv'),
+    true,
+    'the file keeps its name when it is shared',
+  )
   const dataset = found(/^Anybody may read the metadata at (\S+)$/)
   assert.match((await new Visitor(base).get(dataset.slice(base.length))).text, /Water levels of the harbour/)
   assert.match(found(/^A visitor without an account opens (\S+)$/), /\/ui\/link#[\w-]{43}$/)
