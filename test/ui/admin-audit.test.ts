@@ -3,7 +3,7 @@ import { GOOD_PASSWORD } from '../support/accounts.ts'
 import { startFilesService } from '../support/files-page.ts'
 import { newTitled } from '../support/lists.ts'
 import { ADMIN_PASSWORD, newContext } from '../support/service.ts'
-import { enter, newPerson, openBrowser, requireAccessible } from '../support/ui.ts'
+import { enter, newPerson, openBrowser, phone, requireAccessible } from '../support/ui.ts'
 
 const inBrowser = await openBrowser()
 const { service, admin, id, name } = await startFilesService()
@@ -45,6 +45,22 @@ inBrowser('the audit log is searched by the name of an item, and by the name of 
     await page.waitForURL(url => url.searchParams.get('user') === typed)
     await row('deleted sheet-5.txt').waitFor()
   }
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('on a phone the events come first, and the fields that search them on request', async b => {
+  const { page, complaints, close } = await newPerson(b, phone)
+  await enter(page, service.base, 'admin', ADMIN_PASSWORD, 'ui/admin/audit')
+  const first = page.locator('tbody tr').first()
+  await first.waitFor()
+  assert.ok(((await first.boundingBox())?.y ?? Number.POSITIVE_INFINITY) < phone.viewport.height)
+  await requireAccessible(page)
+  await page.getByText('Filter', { exact: true }).click()
+  await page.getByLabel('User (name or ID)').fill(name)
+  await page.waitForURL(url => url.searchParams.get('user') === name)
+  await page.reload()
+  await page.getByLabel('User (name or ID)').waitFor()
   assert.deepEqual(complaints, [])
   await close()
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
 import { startFilesService } from '../support/files-page.ts'
 import { ADMIN_PASSWORD, newContext } from '../support/service.ts'
-import { desktop, enter, newPerson, openBrowser, requireAccessible } from '../support/ui.ts'
+import { desktop, enter, newPerson, openBrowser, phone, requireAccessible } from '../support/ui.ts'
 
 const inBrowser = await openBrowser()
 const { service, admin, id, name } = await startFilesService()
@@ -43,6 +43,18 @@ inBrowser('the first page leads on: recent files, spaces, and what others share 
   await requireAccessible(page)
   await others.getByRole('link', { name: 'marine' }).click()
   await page.waitForURL(new RegExp(`/contexts/${shared}/files`))
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+inBrowser('every tab of the first page is whole on a phone, in German too', async b => {
+  const { page, complaints, close } = await newPerson(b, { ...phone, locale: 'de-DE' })
+  await enter(page, service.base, name, GOOD_PASSWORD)
+  const width = phone.viewport.width
+  for (const tab of await page.locator('.tabs a').all()) {
+    const { x = -1, width: ofTab = 0 } = (await tab.boundingBox()) ?? {}
+    assert.ok(x >= 0 && x + ofTab <= width, `${await tab.innerText()} ends at ${x + ofTab} of ${width}`)
+  }
   assert.deepEqual(complaints, [])
   await close()
 })

@@ -109,6 +109,22 @@ inBrowser('a move into another space says before and after who loses access', as
   await close()
 })
 
+inBrowser('a move into a public space says before and after that everyone has access', async b => {
+  const [from, to] = [await newSpace('Kept'), await newSpace('Public')]
+  await shareContext(admin, to, { owners: [anna], readers: ['_guest'] })
+  await store(from, 'tides.txt')
+  const { page, complaints, close } = await newPerson(b)
+  await open(page, from)
+  await pick(page, 'tides.txt', 'Move')
+  await goTo(page, 'Spaces', 'Open the space Public')
+  const dialog = page.getByRole('dialog', { name: 'Move tides.txt' })
+  await dialog.getByText('Everyone will have access.').waitFor()
+  await dialog.getByRole('button', { name: 'Move here' }).click()
+  await toast(page, '1 item moved to Public. Everyone has access.').waitFor()
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
 inBrowser(
   'the tray lists by name what found no room in the other space, also after the page is loaded again',
   async b => {

@@ -46,6 +46,7 @@ inBrowser(
     await enter(other.page, service.base, ben.name, GOOD_PASSWORD, 'ui/shared')
     await other.page.getByRole('link', { name: 'shared.txt', exact: true }).click()
     await other.page.locator('pre.preview').filter({ hasText: 'for Ben' }).waitFor()
+    assert.equal(await other.page.getByRole('heading', { name: 'Spaces' }).count(), 0, 'nobody shares one with Ben')
     const asBen = service.visitor()
     await asBen.signIn(ben.name, GOOD_PASSWORD)
     assert.equal((await asBen.get(`${context}/resource/${shared}`)).status, 200)

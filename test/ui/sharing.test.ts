@@ -68,7 +68,7 @@ inBrowser(
     await page.getByRole('button', { name: 'Remove ben@example.org: read' }).click()
     await page.waitForSelector('tbody tr:has-text("ben@example.org")', { state: 'detached' })
     await other.page.goto(`${service.base}ui/shared`)
-    await other.page.waitForSelector('text=Nobody has shared a space with you yet.')
+    await other.page.waitForSelector('text=Nobody has shared files or folders with you yet.')
 
     await grant('guest')
     await page.getByRole('dialog', { name: 'Make it public?' }).getByRole('button', { name: 'Cancel' }).click()

@@ -68,8 +68,16 @@ export const tellMoveChange = ({ losing, gaining }: AccessChange): string =>
 /** What has changed, after the move. */
 export const tellMovedChange = ({ losing, gaining }: AccessChange): string =>
   [
-    losing.users > 0 ? t('movedLost', { count: number(losing.users) }) : '',
-    gaining.users > 0 ? t('movedGained', { count: number(gaining.users) }) : '',
+    losing.isEverybody
+      ? t('movedLostEverybody')
+      : losing.users > 0
+        ? t('movedLost', { count: number(losing.users) })
+        : '',
+    gaining.isEverybody
+      ? t('movedGainedEverybody')
+      : gaining.users > 0
+        ? t('movedGained', { count: number(gaining.users) })
+        : '',
   ]
     .filter(text => text !== '')
     .join(' ')

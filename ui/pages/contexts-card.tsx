@@ -18,7 +18,8 @@ import { Files } from './files/lazy.ts'
 interface ContextsProps {
   readonly title: string
   readonly access: MyAccess
-  readonly none: ComponentChildren
+  /** Said where there are none; without it, there is no card then. */
+  readonly none?: ComponentChildren
   /** Shown below the card from the moment that the contexts are there, so that they move nothing. */
   readonly after?: ComponentChildren
   /** What else is said of a context. */
@@ -30,6 +31,7 @@ export function Contexts({ title, access, none, after, about }: ContextsProps) {
   const { me } = useSession()
   const [loaded, again] = useLoaded(signal => loadMyContexts(access, 0, signal), [access])
   const [more, setMore] = useState<readonly ListedContext[]>([])
+  if (none === undefined && loaded.state === 'ready' && loaded.value.contexts.length === 0) return <>{after}</>
   return (
     <>
       <Card

@@ -1,3 +1,5 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { Choice, Field } from '../../components/field.tsx'
 import { Await, Card } from '../../components/page.tsx'
@@ -145,7 +147,7 @@ function Filters({ filter, narrow }: FiltersProps) {
   const kinds = messageKeys().flatMap(key => (key.startsWith(EVENT) ? [key.slice(EVENT.length)] : []))
   const options = kinds.map(kind => [kind, tellEvent(kind)] as const).sort(([, a], [, b]) => a.localeCompare(b))
   return (
-    <div class="filters">
+    <FilterBox isUsed={Object.entries(filter).some(([part, value]) => part !== 'from' && value !== '')}>
       <SearchField label={t('person')} value={filter.user} onValue={user => narrow({ user })} />
       <SearchField label={t('eventItem')} value={filter.item} onValue={item => narrow({ item })} />
       <SearchField label={t('eventPlace')} value={filter.place} onValue={place => narrow({ place })} />
@@ -157,7 +159,18 @@ function Filters({ filter, narrow }: FiltersProps) {
       />
       <Field label={t('since')} type="datetime-local" value={filter.since} onValue={since => narrow({ since })} />
       <Field label={t('until')} type="datetime-local" value={filter.until} onValue={until => narrow({ until })} />
-    </div>
+    </FilterBox>
+  )
+}
+
+/** On a phone the fields are closed at first, as they would hide the events. */
+function FilterBox({ isUsed, children }: { readonly isUsed: boolean; readonly children: ComponentChildren }) {
+  const [isOpen, setOpen] = useState(() => isUsed || !matchMedia('(max-width: 44rem)').matches)
+  return (
+    <details class="filter-box" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{t('filterEvents')}</summary>
+      <div class="filters">{children}</div>
+    </details>
   )
 }
 

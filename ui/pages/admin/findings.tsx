@@ -80,5 +80,13 @@ const columns = (): ReadonlyArray<Column<Finding>> => [
     title: t('state'),
     cell: ({ level }) => <span class={badges[level]}>{findMessage(`level.${level}`) ?? level}</span>,
   },
-  { title: t('finding'), kind: 'wide', cell: ({ text }) => <span class="long">{visible(text)}</span> },
+  {
+    title: t('finding'),
+    kind: 'wide',
+    cell: ({ text }) => (
+      <span class="long" lang="en">
+        {visible(text)}
+      </span>
+    ),
+  },
 ]

@@ -76,7 +76,7 @@ function Owners({ kind, title, column, pages, names, isFullOnly }: List & { read
     const labels = places.length === 0 ? new Map<string, string>() : await labelsOf(places, signal)
     const rows = found.items.map(quota => ({
       ...quota,
-      name: labels.get(`${names}/${quota.owner.id}`) ?? systemName(quota.owner.id),
+      name: systemName(quota.owner.id) ?? labels.get(`${names}/${quota.owner.id}`) ?? quota.owner.id,
     }))
     return { rows, results: found.results }
   }
@@ -132,9 +132,9 @@ function Owners({ kind, title, column, pages, names, isFullOnly }: List & { read
 }
 
 /** The contexts that hold users, groups and contexts have no title. */
-function systemName(id: string): string {
+function systemName(id: string): string | undefined {
   if (id === '_contexts') return t('adminContexts')
-  return id === '_principals' ? t('usersAndGroups') : id
+  return id === '_principals' ? t('usersAndGroups') : undefined
 }
 
 type Row = OwnerQuota & { readonly name: string }

@@ -63,10 +63,14 @@ interface EntryEvent {
 async function loadEvents({ context, entryId }: Item, signal: AbortSignal): Promise<readonly Happening[]> {
   const path = `${part(context)}/activity/${part(entryId)}`
   const { events } = await ask<{ readonly events: readonly EntryEvent[] }>(path, { signal })
+  const names = await namesOf(
+    events.flatMap(({ by }) => by ?? []),
+    signal,
+  )
   return events.map(({ time, event, by = '', byName = by, changed, newName }) => ({
     what: event,
     time: new Date(time),
-    by: byName,
+    by: names.get(by) ?? byName,
     detail: changed === undefined ? (newName ?? '') : tellPredicates(changed),
   }))
 }

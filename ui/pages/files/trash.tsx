@@ -34,7 +34,8 @@ export function Trash({ parts }: { readonly parts: Readonly<Record<string, strin
   const load = async (signal: AbortSignal) => {
     const [context, page] = await Promise.all([loadContext(key, signal), loadTrash(key, { offset, search }, signal)])
     const folders = page.items.flatMap(({ list }) => (list === undefined ? [] : [`${context.contextId}/${list}`]))
-    return { context, page, folders: await labelsOf(folders, signal) }
+    const people = page.items.map(({ deletedBy }) => `_principals/${deletedBy.id}`)
+    return { context, page, labels: await labelsOf([...folders, ...people], signal) }
   }
   const [loaded, again] = useLoaded(load, [key, offset, search])
   const [asked, setAsked] = useState<readonly TrashedItem[] | 'all'>()
@@ -98,7 +99,7 @@ export function Trash({ parts }: { readonly parts: Readonly<Record<string, strin
           onValue={search => change({ search: search.trim(), from: '0' })}
         />
         <Await loaded={loaded} again={again}>
-          {({ context: { contextId }, page: { items, results, bytes: size }, folders }) =>
+          {({ context: { contextId }, page: { items, results, bytes: size }, labels }) =>
             results === 0 ? (
               <p class="empty">{t(search === '' ? 'trashNone' : 'nothingFound')}</p>
             ) : (
@@ -106,7 +107,7 @@ export function Trash({ parts }: { readonly parts: Readonly<Record<string, strin
                 <p>{t('trashCounts', { size: bytes(size) })}</p>
                 <Table
                   caption={t('trashed')}
-                  columns={columnsFor({ selection, context: contextId, folders, bring, ask: setAsked })}
+                  columns={columnsFor({ selection, context: contextId, labels, bring, ask: setAsked })}
                   rows={items}
                   keyOf={({ entryId }) => entryId}
                 />
@@ -200,13 +201,13 @@ function Tools({ selection, results, isSearch, onRestore, onDelete, onEmpty }: T
 interface Columns {
   readonly selection: TrashSelection
   readonly context: string
-  /** What folders are called, by their place. */
-  readonly folders: ReadonlyMap<string, string>
+  /** What folders and users are called, by their place. */
+  readonly labels: ReadonlyMap<string, string>
   readonly bring: (items: readonly TrashedItem[]) => Promise<void>
   readonly ask: (items: readonly TrashedItem[]) => void
 }
 
-function columnsFor({ selection, context, folders, bring, ask }: Columns): ReadonlyArray<Column<TrashedItem>> {
+function columnsFor({ selection, context, labels, bring, ask }: Columns): ReadonlyArray<Column<TrashedItem>> {
   return [
     {
       title: t('fileName'),
@@ -235,7 +236,7 @@ function columnsFor({ selection, context, folders, bring, ask }: Columns): Reado
           <Icon name={item.graphType === 'List' ? 'folder' : 'file'} />
           <span>
             <Name>{item.name}</Name>
-            <FromFolder context={context} folder={item.list} folders={folders} />
+            <FromFolder context={context} folder={item.list} labels={labels} />
           </span>
         </span>
       ),
@@ -247,7 +248,11 @@ function columnsFor({ selection, context, folders, bring, ask }: Columns): Reado
       cell: ({ deleted, deletedBy }) => (
         <div>
           {ago(new Date(deleted))}
-          <div class="muted small">{t('sharedBy', { name: visible(deletedBy.name ?? deletedBy.id) })}</div>
+          <div class="muted small">
+            {t('sharedBy', {
+              name: visible(labels.get(`_principals/${deletedBy.id}`) ?? deletedBy.name ?? deletedBy.id),
+            })}
+          </div>
         </div>
       ),
     },
@@ -286,12 +291,12 @@ function columnsFor({ selection, context, folders, bring, ask }: Columns): Reado
 interface FromFolderProps {
   readonly context: string
   readonly folder: string | undefined
-  readonly folders: ReadonlyMap<string, string>
+  readonly labels: ReadonlyMap<string, string>
 }
 
 /** The folder that an item was in, and comes back to; nothing for one that was in none, or whose folder is gone. */
-function FromFolder({ context, folder, folders }: FromFolderProps) {
-  const name = folders.get(`${context}/${folder}`)
+function FromFolder({ context, folder, labels }: FromFolderProps) {
+  const name = labels.get(`${context}/${folder}`)
   if (name === undefined) return null
   return (
     <span class="from muted small">

@@ -14,7 +14,6 @@ export function SharedWithMe() {
       <Contexts
         title={t('contexts')}
         access="shared"
-        none={t('sharedNone')}
         about={id => <Owners key={id} context={id} />}
         after={<SharedEntries />}
       />
