@@ -2,10 +2,11 @@
 import './runtime.mjs'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { buildProgramIfStale, installIfMissing, root } from './prepare.mjs'
+import { buildProgramIfStale, buildUiIfStale, installIfMissing, root } from './prepare.mjs'
 
 installIfMissing()
 buildProgramIfStale()
+buildUiIfStale()
 const main = join(root, 'test/proof/main.ts')
 const proof = spawn(process.execPath, [main, ...process.argv.slice(2)], {
   cwd: root,
