@@ -49,7 +49,7 @@ function sort(written: ReadonlyMap<string, Written>, report: Report): { slots: S
       report.problem(`${writtenKey} is no longer a setting: ${advice}. Remove it`)
     } else {
       unknownKeys.push(writtenKey)
-      report.warning(describeUnknown(writtenKey))
+      report.warnOfUnknown(describeUnknown(writtenKey))
     }
   }
   return { slots, unknownKeys }
@@ -188,7 +188,7 @@ export interface LoadedSettings {
  * Reads the settings: overrides (`key=value`) take precedence over the environment, the environment over the file, the file over
  * the defaults (D10).
  *
- * @throws {SettingsError} with all errors, one per line, each naming key and value.
+ * @throws {SettingsError} with all errors, one per line, each naming key and value, and with the unknown keys, which alone are no error.
  */
 export function loadSettings(sources: WrittenSources): LoadedSettings {
   const report = new Report()
@@ -196,7 +196,7 @@ export function loadSettings(sources: WrittenSources): LoadedSettings {
   const { settings, origins, changes, unknownKeys } = readSettings(written, report)
   for (const change of changes) checkChange(change, report)
   findContradictions(settings, origins, report)
-  if (report.problems.length > 0) throw new SettingsError(report.problems.join('\n'))
+  if (report.problems.length > 0) throw new SettingsError([...report.problems, ...report.unknown].join('\n'))
   return { settings, origins, warnings: report.warnings, unknown: [...unknownKeys, ...unknownVariables] }
 }
 

@@ -6,6 +6,8 @@ import type { Setting } from './setting.ts'
 export class Report {
   readonly problems: string[] = []
   readonly warnings: string[] = []
+  /** Those of the warnings that are about unknown keys and variables: one of them may be the cause of a problem. */
+  readonly unknown: string[] = []
   /** Rows without a reliable value; no contradictions are checked for them. */
   readonly failed = new Set<Key>()
 
@@ -16,6 +18,11 @@ export class Report {
 
   warning(message: string): void {
     this.warnings.push(message)
+  }
+
+  warnOfUnknown(message: string): void {
+    this.unknown.push(message)
+    this.warning(message)
   }
 }
 

@@ -55,7 +55,7 @@ export function readWritten({ file, environment = {}, overrides }: WrittenSource
   const unknownVariables = unknown.filter(variable => {
     const advice = adviceForRemovedVariable(variable)
     if (advice !== undefined) report.problem(`${variable} is no longer the variable of a setting: ${advice}. Remove it`)
-    else report.warning(describeUnknown(variable))
+    else report.warnOfUnknown(describeUnknown(variable))
     return advice === undefined
   })
   for (const [index, override] of overrides.entries()) {

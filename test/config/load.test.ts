@@ -122,6 +122,18 @@ test('all problems are reported at once, each with key and value (D10.3)', () =>
   assert.ok(problems.some(line => line.startsWith('--set expects key=value')))
 })
 
+test('unknown keys and variables are reported together with the problems that they may have caused (D10.3)', () => {
+  assert.deepEqual(problemsOf('service.backup.shedule=@daily\nservice.backup.target=/b\nservice.http.port=http'), [
+    'service.http.port is "http": expected a whole number from 0 to 65535',
+    'scheduled backups need both a time and a place (service.backup.schedule=, service.backup.target=/b)',
+    'service.backup.shedule is not a known key; did you mean service.backup.schedule?',
+  ])
+  assert.throws(
+    () => loadSettings({ environment: { SERVICE_BACKUP_SHEDULE: '@daily' }, overrides: ['service.backup.target=/b'] }),
+    /both a time and a place[^]*\nSERVICE_BACKUP_SHEDULE is not the variable .*did you mean SERVICE_BACKUP_SCHEDULE/,
+  )
+})
+
 test('a gap in a numbered list stops the start and names the key (D10.3)', () => {
   assert.deepEqual(problemsOf('service.http.trusted-proxies.1=10.0.0.1\nservice.http.trusted-proxies.3=10.0.0.3'), [
     'service.http.trusted-proxies.2 is missing, but service.http.trusted-proxies.3 is "10.0.0.3"',

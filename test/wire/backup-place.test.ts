@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmod, chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { after } from '../support/after.ts'
@@ -118,7 +118,8 @@ test('a service whose target belongs to root says so in doctor, with the command
     await service.prints(/a scheduled backup had a problem/)
     await service.stop()
     const { stdout } = await stowage('/', ['doctor', ...(await place(folder)), ...sets(settings)], {}, nobody)
-    const text = `The folder ${target} cannot be used: ${blocked} belongs to root (mode 0755), and this user has no permission. If this user runs the service, run as root: ${command}`
+    const question = target === present ? `The folder ${target} is empty. Is its disk mounted? ` : ''
+    const text = `${question}The folder ${target} cannot be used: ${blocked} belongs to root (mode 0755), and this user has no permission. If this user runs the service, run as root: ${command}`
     assert.ok(stdout.includes(`\nproblem: backups: the last one failed. ${text}\n`), stdout)
   }
   return undefined
@@ -174,6 +175,17 @@ test('doctor names a place of backups that has gone or was closed after a good b
   const closed = `problem: backups: The folder ${target} cannot be used: ${target} belongs to the user nobody (mode 0000), and this user has no permission. If this user runs the service, run as root: chmod -R u+rwX ${target}`
   assert.deepEqual(await problems(), [closed])
   await rename(target, `${target}-elsewhere`)
+  // The empty folder that an unmounted disk leaves.
+  await mkdir(target, { mode: 0o755 })
+  const [unmounted = '', ...others] = await problems()
+  assert.ok(
+    unmounted.startsWith(
+      `problem: backups: The folder ${target} is empty. Is its disk mounted? The folder ${target} cannot`,
+    ),
+    unmounted,
+  )
+  assert.deepEqual(others, [])
+  await rmdir(target)
   const gone = `problem: backups: There is no folder ${target}. Is the disk that it is on mounted?`
   assert.deepEqual(await problems(), [gone])
   await chown(join(folder, 'store.sqlite'), 0, 0)
@@ -259,7 +271,10 @@ for (const damage of ['its first page', 'a few pages'] as const) {
     const { status, stdout } = await stowage('/', ['doctor', ...where, ...sets(scheduled(target))])
     assert.equal(status, 1)
     assert.match(stdout, /^problem: store: The database is damaged[.:] /m)
-    assert.match(stdout, /^problem: backups: The database is damaged, but a backup of /m)
+    assert.match(
+      stdout,
+      /^problem: backups: The database is damaged\. There is a backup of \S+ in \S+: follow docs\S+#the-database-is-damaged$/m,
+    )
     return undefined
   })
 }

@@ -106,6 +106,7 @@ test('bytes in a backup that have changed are copied anew by the next one, and r
   const refused = await restore(backup, await temporaryFolder())
   assert.equal(refused.status, 1)
   assert.match(refused.stdout, /^damaged in the backup, and left out: the bytes of \d+\/\d+ /m)
+  assert.match(refused.stdout, /do not run it again, but put the store in place and start it\..*--entry CONTEXT\/ID/)
   assert.match(succeeded(await backUp(folder, backup)), /1 of them copied now/)
   const restored = await temporaryFolder()
   succeeded(await restore(backup, restored))

@@ -40,6 +40,9 @@ test('after an interrupted restore each command says so, a start changes nothing
     (await stowage('/', ['doctor', ...where])).stdout,
     new RegExp(`^problem: store: ${INCOMPLETE.source}$`, 'm'),
   )
+  const scheduled = ['--set', 'service.backup.schedule=@daily', '--set', `service.backup.target=${elsewhere}`]
+  const { stdout } = await stowage('/', ['doctor', ...where, ...scheduled])
+  assert.match(stdout, new RegExp(`^warning: backups: not checked\\. ${INCOMPLETE.source}$`, 'm'))
   const serve = await stowage('/', ['serve', '--set', 'service.http.port=0', ...where])
   assert.equal(serve.status, 78, 'systemd does not start it again')
   assert.match(serve.stderr, INCOMPLETE)

@@ -19,6 +19,7 @@ import { eventually } from '../support/waiting.ts'
 const PAGE = 4096
 const settings = { 'service.data.quota': 'on', 'service.data.store': 'folder', 'service.auth.token.store': 'memory' }
 const page = readFileSync(join(repository, 'docs/how-to/troubleshooting.md'), 'utf8')
+const guide = readFileSync(join(repository, 'docs/how-to/backup-and-upgrade.md'), 'utf8')
 const [, chapter = ''] = /\n## The database is damaged\n([^]*?)\n## /.exec(page) ?? []
 const blocksOf = (text: string): string[] =>
   [...text.matchAll(/^ *```sh\n([^]*?)^ *```$/gm)].map(([, block = '']) => block)
@@ -34,10 +35,12 @@ interface Place {
 async function run(root: string, commands: string): Promise<Run> {
   const text = `${blocksOf(page)[0]}\n${commands}`
     .replaceAll('runuser -u stowage -- env', 'env')
+    .replaceAll('runuser -u stowage -- stowage', 'stowage')
     .replaceAll('/etc/stowage', root)
     .replaceAll('/opt/stowage/stowage', `${process.execPath} ${program}`)
     .replaceAll('/var/lib/stowage', `${root}/lib/stowage`)
     .replaceAll('/backup/', `${root}/backup/`)
+    .replaceAll('systemctl stop stowage', 'true')
     .replaceAll('install -d -o stowage -g stowage', 'install -d')
     .replaceAll('systemctl start stowage', 'true')
     .replaceAll('chown stowage:', 'test -f')
@@ -155,6 +158,26 @@ test('a damaged database is recovered from a backup by the words of the page (D2
   succeeded(await run(root, exchange))
   await holds(await start(t, folder), contents)
   assert.equal(await filesIn(join(root, 'backup/damaged')), 5)
+  return undefined
+})
+
+test('the block for a mount point moves nothing unless the restore succeeds (D20.3)', async t => {
+  if (onPostgres) return t.skip('the database is a file')
+  const { root, folder, contents } = await damagedStore(t)
+  const block = blocksOf(guide).find(block => block.includes('lost+found')) ?? assert.fail('there is no such block')
+  const before = await readdir(folder)
+  const wrong = await run(root, block.replace('restore /backup/stowage', '$& --at 2000-01-01T00:00:00.000Z'))
+  assert.notEqual(wrong.status, 0)
+  assert.deepEqual(
+    (await readdir(folder)).filter(name => name !== 'new'),
+    before,
+  )
+  succeeded(await run(root, block))
+  const after = await readdir(folder)
+  assert.equal(after.includes('new'), false)
+  const old = after.find(name => name.startsWith('old-')) ?? assert.fail('the old store is gone')
+  assert.deepEqual(await readdir(join(folder, old)), before)
+  await holds(await start(t, folder), contents)
   return undefined
 })
 

@@ -326,7 +326,7 @@ test('the folder of one backup is not listed as several, and --at names none in 
 
 test('the list of a place without backups fails, and creates nothing there', async () => {
   const empty = await temporaryFolder()
-  const stderr = `stowage: There is no complete backup in ${empty}.\n`
+  const stderr = `stowage: The folder ${empty} is empty. Is its disk mounted? There is no complete backup in ${empty}.\n`
   assert.deepEqual(await stowage('/', ['backup', 'list', empty]), { status: 1, stdout: '', stderr })
   assert.deepEqual(await readdir(empty), [])
 })

@@ -2,7 +2,7 @@ import { access, constants, mkdir, readdir, readFile, rename, rm, writeFile } fr
 import { join, resolve } from 'node:path'
 import { StartupError } from '../../base/errors.ts'
 import { FolderBlobStore } from '../../stores/folder-blob-store.ts'
-import { withPlaceErrors } from './place-errors.ts'
+import { askIfEmpty, withPlaceErrors } from './place-errors.ts'
 import { makeFolder, syncFolder } from '../../stores/sync-folder.ts'
 import type { Extent } from './loss.ts'
 import type { RowFile } from '../../backup/row-files.ts'
@@ -58,7 +58,7 @@ export async function readManifest(path: string): Promise<Manifest> {
   } catch (cause) {
     if (!(cause instanceof SyntaxError) && !(cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'))
       throw cause
-    throw new NoBackup(`There is no complete backup in ${path}.`, { cause })
+    throw new NoBackup(`${await askIfEmpty(resolve(path))}There is no complete backup in ${path}.`, { cause })
   }
   if (manifest.format === 'stowage-backup' && manifest.version === 1) return manifest
   throw new StartupError(`The backup in ${path} has a format that this version does not support.`)

@@ -1,4 +1,5 @@
 import { findOwnBackups, othersToAccept, type OwnBackups } from './acceptance.ts'
+import { INCOMPLETE, isComplete } from '../../backup/store-copy.ts'
 import { type BackupReport, type BackupRun, backupSteps, reportBackups } from './backup-runs.ts'
 import { nextTime } from '../../base/cron.ts'
 import { NoStore, ServiceError, StartupError, StoreDamaged } from '../../base/errors.ts'
@@ -125,21 +126,35 @@ async function describeNone(
   }
 }
 
-/** @param reason why there is no store that can be opened */
-async function checkLostStore(settings: Settings, reason: string): Promise<CheckResult[]> {
+interface LostStore {
+  /** Why there is no store that can be opened. */
+  readonly reason: string
+  /** What to do where there is a backup. */
+  readonly cure: string
+}
+
+async function checkLostStore(settings: Settings, { reason, cure }: LostStore): Promise<CheckResult[]> {
   try {
     const newest = (await findNewestBackup(settings))?.created
     if (newest === undefined) return [ok('backups: the service makes the first one after its start')]
-    const advice = `but a backup of ${newest} in ${settings['service.backup.target']}: mount the disk of the store, or restore it`
-    return [problem(`backups: ${reason}, ${advice}`)]
+    return [
+      problem(`backups: ${reason}. There is a backup of ${newest} in ${settings['service.backup.target']}: ${cure}`),
+    ]
   } catch (error) {
     if (error instanceof StartupError || error instanceof ServiceError) return [problem(`backups: ${error.message}`)]
     throw error
   }
 }
 
-const noStoreIn = (settings: Settings): string =>
-  `There is no store in ${dataPlace(settings, settings['service.data.folder'])}`
+const noStore = (settings: Settings): LostStore => ({
+  reason: `There is no store in ${dataPlace(settings, settings['service.data.folder'])}`,
+  cure: 'mount the disk of the store, or restore the backup',
+})
+
+const damagedStore: LostStore = {
+  reason: 'The database is damaged',
+  cure: 'follow docs/how-to/troubleshooting.md#the-database-is-damaged',
+}
 
 /** Why the store is lost, or cannot be opened by this command; `undefined` before an upgrade. */
 async function readReport(settings: Settings, place: string) {
@@ -147,13 +162,14 @@ async function readReport(settings: Settings, place: string) {
     return await readStore(settings, async database => {
       const schema = await schemaVersion(database)
       // A restore that had hardly begun leaves an empty database.
-      if (schema === 0) return { lost: noStoreIn(settings) }
+      if (schema === 0) return { lost: noStore(settings) }
+      if (!(await isComplete(database))) return { closed: INCOMPLETE }
       if (schema < (backupSteps.at(-1)?.id ?? 0)) return undefined
       return { ...(await reportBackups(database, placeName(settings, place))), store: await timeOfStore(database) }
     })
   } catch (error) {
-    if (error instanceof NoStore) return { lost: noStoreIn(settings) }
-    if (error instanceof StoreDamaged) return { lost: 'The database is damaged' }
+    if (error instanceof NoStore) return { lost: noStore(settings) }
+    if (error instanceof StoreDamaged) return { lost: damagedStore }
     if (error instanceof StartupError || error instanceof ServiceError) return { closed: error.message }
     throw error
   }

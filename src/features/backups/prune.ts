@@ -21,7 +21,7 @@ export async function whyKeepAll(target: BackupTarget): Promise<string | undefin
   const loss = generations[0] && lossesIn(generations).get(generations[0].generation)
   if (loss)
     return (
-      `the newest ${loss.text}. If the store was lost, stop the service and restore that one. ` +
+      `the newest ${loss.text}. If the store was lost, stop the service and restore the backup of ${loss.before.created}, with --at. ` +
       `If it is as it should be, run \`stowage backup accept ${target.place}\``
     )
   for (const { generation } of generations)

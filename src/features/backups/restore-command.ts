@@ -57,6 +57,7 @@ export const restoreCommand = (program: Program): Command => ({
           },
         })
         const status = printCopied(`The store is as it was on ${created}`, copied, 'backup')
+        if (status !== 0) print(adviceOnDamage(place))
         if (lostKeys === undefined) return status
         print(
           `The keys of authenticator apps did not come back: ${lostKeys} Users of such an app need a recovery code.`,
@@ -68,6 +69,11 @@ export const restoreCommand = (program: Program): Command => ({
     })
   },
 })
+
+/** What comes next after a restore that has left damaged files out. */
+const adviceOnDamage = (place: string): string =>
+  'The restore has ended, and everything but these files is there: do not run it again, but put the store in place and start it. ' +
+  `If another backup has their bytes, bring back each entry with \`stowage restore ${place} --entry CONTEXT/ID --replace --at TIME\`.`
 
 /** What `--context` or `--entry` names; `undefined` for a whole store. @throws {UsageError} */
 function selectionOf({ context, entry, replace = false }: Values): RestoreSelection | undefined {

@@ -79,9 +79,14 @@ systemctl stop stowage
 install -d -o stowage -g stowage -m 0700 /var/lib/disk
 cp -a /var/lib/stowage/. /var/lib/disk/
 mount --bind /var/lib/disk /var/lib/stowage
-old=/var/lib/stowage/old-$(date +%s) && mkdir -m 0700 "$old" &&
-  find /var/lib/stowage -mindepth 1 -maxdepth 1 ! -name 'old-*' ! -name lost+found -exec mv -n -t "$old" {} + &&
-  runuser -u stowage -- stowage restore /var/backups/stowage --config /etc/stowage/service.properties &&
+old=/var/lib/stowage/old-$(date +%s)
+install -d -o stowage -g stowage -m 0700 /var/lib/stowage/new &&
+  runuser -u stowage -- stowage restore /var/backups/stowage --config /etc/stowage/service.properties \
+    --set service.data.folder=/var/lib/stowage/new &&
+  mkdir -m 0700 "$old" &&
+  find /var/lib/stowage -mindepth 1 -maxdepth 1 ! -name 'old-*' ! -name new ! -name lost+found -exec mv -n -t "$old" {} + &&
+  find /var/lib/stowage/new -mindepth 1 -maxdepth 1 -exec mv -n -t /var/lib/stowage {} + &&
+  rmdir /var/lib/stowage/new &&
   systemctl start stowage
 say restored-into-mount "$? $(stored_file)"
 systemctl stop stowage && umount /var/lib/stowage
