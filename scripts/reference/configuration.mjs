@@ -24,7 +24,8 @@ and \`--set key=value\` wins over both. \`stowage config show\` prints what is i
   \`SERVICE_SMTP_PASSWORD_FILE\`. Line breaks at the end of the file do not count.
 
 Every mistake prevents the start, and all of them are reported together: a value that is not accepted, a key that occurs twice, a gap
-in a numbered list, a removed key, settings that contradict each other. An unknown key causes a warning.
+in a numbered list, a removed key, settings that contradict each other. An unknown key alone causes a warning; beside a
+mistake it is reported with it.
 
 - Keys that end in \`<n>\` are lists, numbered 1, 2, 3… without gaps.
 - \`<language>\` is a language tag: \`en\`, \`pt-BR\`.

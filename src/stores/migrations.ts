@@ -69,7 +69,7 @@ export async function requireCurrent(database: Queries, migrations: readonly Mig
   if (found === known) return
   throw new StartupError(
     found === 0
-      ? 'The database is empty. Restore a backup, or start the service once to set it up.'
+      ? 'The database is empty. If it has lost its rows, restore a backup; for a new store, start the service once.'
       : 'The tables of the store are those of an older version of Stowage. Start this version once to upgrade them.',
   )
 }
