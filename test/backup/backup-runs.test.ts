@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { schema } from '../../src/assembly/stores.ts'
-import { attempts, BackupRuns, RUN_TTL } from '../../src/features/backups/backup-runs.ts'
+import { attempts, BackupRuns, failedProofs, RUN_TTL } from '../../src/features/backups/backup-runs.ts'
 import { BackupSchedule } from '../../src/features/backups/backup-schedule.ts'
 import { createLog } from '../../src/base/log.ts'
 import { migrate } from '../../src/stores/migrations.ts'
@@ -158,13 +158,15 @@ test('in another place the first backup is made at once, and those in the former
   assert.deepEqual([(await runs.report()).made?.bytes, (await elsewhere.report()).made?.bytes], [20, 30])
 })
 
-const found = { problem: null, note: null, restored: 5, newest: 7 }
+const found = { problem: null, isWhole: true, note: null, restored: 5, newest: 7 }
 const made = async () => good
 
 test('each backup is proven once by one node, the newest again after a day, and a failure is told and tried again by a start', async t => {
   const { system, runs, proven, problems, node } = await openNodes(t)
   let problem: string | null = null
-  const nodes = ['one', 'two'].map(name => node(name, made, runs, async () => ({ ...found, problem })))
+  const nodes = ['one', 'two'].map(name =>
+    node(name, made, runs, async () => ({ ...found, problem, isWhole: problem === null })),
+  )
   const all = () => Promise.all(nodes.map(one => one.run()))
   await all()
   await all()
@@ -182,6 +184,18 @@ test('each backup is proven once by one node, the newest again after a day, and 
   await node('start', made, runs, async () => found).run()
   assert.deepEqual(proven.slice(2), ['start'])
   assert.equal((await runs.report()).checked?.proof_problem, null)
+})
+
+test('a proof that finds something wrong with other backups only proves its own (D20.23)', async t => {
+  const { database, system, runs, problems, node } = await openNodes(t)
+  const of = async () => (await failedProofs(database, '/backup')).size
+  await node('one', made, runs, async () => ({ ...found, problem: 'an older manifest was changed' })).run()
+  assert.deepEqual(problems, ['an older manifest was changed'])
+  assert.equal(await of(), 0)
+  assert.ok((await runs.report()).proven)
+  system.pass(1)
+  await node('start', made, runs, async () => ({ ...found, problem: 'a file is damaged', isWhole: false })).run()
+  assert.equal(await of(), 1)
 })
 
 test('without a newer backup the newest one is proven again after a day', async t => {

@@ -81,7 +81,7 @@ after(async () => {
 const { signal } = new AbortController()
 
 /** A backup in this place, and a function that damages it, proves it and repairs it. */
-async function backedUp(at: Place, recipients: readonly string[]) {
+async function backedUp(at: Place, recipients: readonly string[], onRewritten?: (isRepaired: boolean) => void) {
   const target = await openBackupTarget(settings, at.url)
   after(() => target.close())
   const created = realSystem.now()
@@ -101,6 +101,7 @@ async function backedUp(at: Place, recipients: readonly string[]) {
       signing: await manifestKey(database, realSystem),
       own: await ownBackups(database),
       signal,
+      ...(onRewritten && { onRewritten }),
     },
     target,
   )
@@ -266,6 +267,21 @@ for (const [where, make] of [
       await at.remove(surplus)
       assert.equal(await backup.prove(), '', 'everything is as it was')
     })
+
+test('an encrypted file that is damaged is whole in the next backup, but stays damaged in the earlier ones', async () => {
+  for (const isEncrypted of [true, false]) {
+    const at = await folderPlace()
+    const recipients = isEncrypted ? [await identityToRecipient(await generateX25519Identity())] : []
+    const backup = await backedUp(at, recipients)
+    await at.write(backup.file, Buffer.alloc(10))
+    const repaired: boolean[] = []
+    const next = await backedUp(at, recipients, isRepaired => repaired.push(isRepaired))
+    assert.deepEqual(repaired, [!isEncrypted])
+    assert.equal(await next.prove(), '')
+    if (isEncrypted) assert.match(await backup.prove(), /are missing or damaged/)
+    else assert.equal(await backup.prove(), '')
+  }
+})
 
 test('where a restore has too little space, a backup is read instead, and the proof says so (D20.23)', async t => {
   const disk = await smallDisk(t, 2 ** 18)

@@ -101,7 +101,6 @@ test('a proof that finds something wrong is told, and no older backup goes (D20.
   const service = await startProcess(t, { folder, settings })
   await eventually('a failed proof', async () => (await metric(service, 'backup_proof_failed')) === 1)
   await eventually('more backups', async () => (await timesIn(target)).length > 2)
-  assert.equal(await metric(service, 'backup_proven_timestamp_seconds'), 0)
   const findings = (await (await service.admin()).get('management/findings')).text
   assert.match(
     findings,
@@ -110,11 +109,42 @@ test('a proof that finds something wrong is told, and no older backup goes (D20.
     ),
   )
   await service.prints(new RegExp(`"problem":"The manifest ${target}/generations/ab/${key} is damaged\\."`))
-  const lines = await listed(target, ...(await place(folder)))
-  const remark = `; its last proof found something wrong: The manifest ${target}/generations/ab/${key} is damaged`
-  assert.ok(
-    lines.some(line => line.includes(remark)),
-    lines.join('\n'),
+  await service.stop()
+  const list = succeeded(await stowage('/', ['backup', 'list', target, ...(await place(folder))]))
+  assert.ok(list.includes(`\nThe manifest ${target}/generations/ab/${key} is damaged, or of another version.\n`), list)
+  assert.doesNotMatch(list, /last proof found something wrong/, 'nothing is wrong with the proven backups')
+})
+
+test('a remark about a changed manifest is at its backup only, and nobody is asked to accept it (D20.9, D20.24)', async t => {
+  const { folder } = await filledStore(t)
+  const target = join(await temporaryFolder(), 'backups')
+  const before = await startProcess(t, { folder, settings: once(target) })
+  await eventually('a backup', async () => (await timesIn(target)).length > 0)
+  await before.stop()
+  const [old = ''] = await timesIn(target)
+  const manifests = await readdir(join(target, 'generations'), { recursive: true, withFileTypes: true })
+  const file = manifests.find(one => one.isFile()) ?? assert.fail('there is no manifest')
+  const manifest = join(file.parentPath, file.name)
+  const text = await readFile(manifest, 'utf8')
+  await writeFile(manifest, text.replace(/"program": "/, '"program": "x'))
+  const service = await startProcess(t, { folder, settings: everySecond(target) })
+  await eventually('a failed proof', async () => (await metric(service, 'backup_proof_failed')) === 1)
+  await service.stop()
+  const here = await place(folder)
+  const lines = await listed(target, ...here)
+  assert.deepEqual(
+    lines.filter(line => line.includes(';')).map(line => line.replace(/^(\S+) .*?; /, '$1 ')),
+    [`${old} its manifest ${manifest} was changed after it was signed`],
+  )
+  const [newest = ''] = await timesIn(target)
+  const list = succeeded(await stowage('/', ['backup', 'list', target, ...here]))
+  const good = `The last good backup is of ${newest}: stowage restore ${target} --at ${newest}\n`
+  assert.ok(list.endsWith(`\n${good}`), list)
+  const sets = Object.entries(once(target)).flatMap(([name, value]) => ['--set', `${name}=${value}`])
+  assert.doesNotMatch((await stowage('/', ['doctor', ...here, ...sets])).stdout, /accept/)
+  assert.equal(
+    succeeded(await stowage('/', ['backup', 'accept', target, ...here])),
+    `There is nothing to accept in ${target}. Older backups still stay, because ${manifest} was changed after it was signed.\n`,
   )
 })
 
@@ -266,6 +296,7 @@ test('bytes of an earlier backup that are damaged are written again, and that is
   const service = await startProcess(t, { folder, settings: once(target) })
   await eventually('a backup', async () => (await timesIn(target)).length > 0)
   await service.stop()
+  const [first = ''] = await timesIn(target)
   const stored = await readdir(join(target, 'blobs'), { recursive: true, withFileTypes: true })
   for (const file of stored.filter(entry => entry.isFile())) {
     const path = join(file.parentPath, file.name)
@@ -277,6 +308,9 @@ test('bytes of an earlier backup that are damaged are written again, and that is
   await again.prints(
     /The backup was made\. \d+ files of earlier backups were damaged in .* Check this disk or bucket\./,
   )
+  await again.stop()
+  const verified = succeeded(await stowage('/', ['backup', 'verify', target, '--at', first]))
+  assert.match(verified, /, 0 damaged/, 'the earlier backup is whole again')
 })
 
 test('a schedule without a place, a place in the data folder and a key that is none are refused', async () => {

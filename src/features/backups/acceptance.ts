@@ -58,11 +58,14 @@ export function keptOfOthers(generations: readonly ListedGeneration[], own: OwnB
   return generations.filter(listed => !isOwn(listed, own) && !(timeOf(listed) < until))
 }
 
-/** The generations of others that an operator can accept: none as long as this store has made no generation itself. */
-export const othersToAccept = (
-  generations: readonly ListedGeneration[],
-  own: OwnBackups,
-): readonly ListedGeneration[] => (generations.some(listed => isOwn(listed, own)) ? keptOfOthers(generations, own) : [])
+/**
+ * The generations of others that an operator can accept: none as long as this store has made no generation itself, and none whose manifest was
+ * changed, because nobody knows who made it.
+ */
+export function othersToAccept(generations: readonly ListedGeneration[], own: OwnBackups): readonly ListedGeneration[] {
+  if (!generations.some(listed => isOwn(listed, own))) return []
+  return keptOfOthers(generations, own).filter(({ generation }) => originOf(generation, own.key) !== 'wrong')
+}
 
 /**
  * Accepts the newest generation although it shows a loss, or others have made generations before it, so that all of these are removed again.
@@ -83,7 +86,7 @@ export async function accept(
       `The newest backup in ${target.place}, of ${newest.generation.created}, is of another store, or of this one before a restore. Accept the next one that this store makes.`,
     )
   const loss = lossesIn(generations).get(newest.generation)?.text
-  const others = keptOfOthers(generations, own).length
+  const others = othersToAccept(generations, own).length
   if (loss === undefined && others === 0) return undefined
   const signal = new AbortController().signal
   const accepted = { ...newest.generation, accepted: newest.generation.created }

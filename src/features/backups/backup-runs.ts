@@ -31,7 +31,7 @@ export const backupSteps: readonly Migration[] = [
     id: 65,
     name: 'proofs of scheduled backups',
     // The last proof of each backup. `proof_renewed`: when the node that makes the proof was last alive, NULL when no node makes one.
-    // `proven`: when the last proof without a finding ended.
+    // `proven`: when the last proof that found nothing wrong with this backup ended.
     statements: [
       sql`ALTER TABLE backup_runs ADD COLUMN proof_renewed BIGINT`,
       sql`ALTER TABLE backup_runs ADD COLUMN proof_ended BIGINT`,
@@ -70,7 +70,7 @@ export interface BackupRun {
   readonly proof_problem: string | null
   /** What that proof could not check, for people. */
   readonly proof_note: string | null
-  /** When the last proof that found nothing wrong ended. */
+  /** When the last proof that found nothing wrong with this backup ended. */
   readonly proven: Milliseconds | null
   /** How long the restore of the last proof took; `null` when the backup was only read. */
   readonly restored_in: Milliseconds | null
@@ -80,7 +80,10 @@ export interface BackupRun {
 
 /** What a proof found. */
 export interface ProofResult {
+  /** For people: also what is wrong with other backups in the place. */
   readonly problem: string | null
+  /** Whether nothing is wrong with this backup. */
+  readonly isWhole: boolean
   readonly note: string | null
   readonly restored: Milliseconds | null
   readonly newest: Milliseconds | null
@@ -169,9 +172,9 @@ export class BackupRuns {
     )
   }
 
-  async finishProof(started: Milliseconds, { problem, note, restored, newest }: ProofResult): Promise<void> {
+  async finishProof(started: Milliseconds, { problem, isWhole, note, restored, newest }: ProofResult): Promise<void> {
     const now = this.#system.now()
-    const proven = problem === null ? sql`, proven = ${now}` : sql``
+    const proven = isWhole ? sql`, proven = ${now}` : sql``
     await this.#database.run(sql`UPDATE backup_runs SET proof_renewed = NULL, proof_ended = ${now}, proof_problem = ${problem},
       proof_note = ${note}, restored_in = ${restored}, newest_change = ${newest} ${proven} WHERE started = ${started}`)
   }
@@ -200,7 +203,7 @@ export interface BackupReport {
   readonly made: BackupRun | undefined
   /** The backup of the last proof. */
   readonly checked: BackupRun | undefined
-  /** The backup of the last proof that found nothing wrong. */
+  /** The backup that the last proof found whole. */
   readonly proven: BackupRun | undefined
 }
 
@@ -221,10 +224,11 @@ export async function reportBackups(queries: Queries, place: string): Promise<Ba
   }
 }
 
-/** What the last proof of each backup in this place found wrong, by the time of the backup. */
+/** What the last proof of each backup in this place found wrong with the backup itself, by its time. */
 export async function failedProofs(queries: Queries, place: string): Promise<ReadonlyMap<string, string>> {
   const runs = await queries.all<{ readonly started: Milliseconds; readonly proof_problem: string }>(
-    sql`SELECT started, proof_problem FROM backup_runs WHERE place = ${place} AND proof_problem IS NOT NULL`,
+    sql`SELECT started, proof_problem FROM backup_runs WHERE place = ${place} AND proof_problem IS NOT NULL
+      AND (proven IS NULL OR proven < proof_ended)`,
   )
   return new Map(runs.map(({ started, proof_problem: problem }) => [new Date(started).toISOString(), problem]))
 }

@@ -11,6 +11,7 @@ import { prune, whyKeepAll } from './prune.ts'
 import { realSystem } from '../../base/system.ts'
 import type { BackupAnswer, BackupTask } from './scheduled-backups.ts'
 import { openBackupTarget, reasonOf } from './backup-target.ts'
+import { count } from '../../core/copied.ts'
 import { openBlobs, openDatabase } from '../../core/open-store.ts'
 
 // A thread that makes one backup, with its own connections, so that requests do not wait for it.
@@ -47,17 +48,28 @@ async function makeBackup(): Promise<BackupAnswer> {
           keyFile,
           spool,
         }
-        let rewritten = 0
+        let [repaired, replaced] = [0, 0]
         const { files, damaged } = await makeGeneration(
-          { ...store, recipients, encrypt, signal: stopping.signal, onRewritten: () => rewritten++ },
+          {
+            ...store,
+            recipients,
+            encrypt,
+            signal: stopping.signal,
+            onRewritten: isRepaired => void (isRepaired ? repaired++ : replaced++),
+          },
           target,
         )
-        const decay =
-          rewritten === 0
+        const decay = [
+          ...(repaired === 0
+            ? []
+            : [`${damagedEarlier(repaired)} and ${repaired === 1 ? 'was' : 'were'} written again.`]),
+          ...(replaced === 0
             ? []
             : [
-                `${rewritten} files of earlier backups were damaged in ${place} and were written again. Check this disk or bucket.`,
-              ]
+                `${damagedEarlier(replaced)}: this backup has ${replaced === 1 ? 'it' : 'them'} whole, but the earlier ones stay damaged.`,
+              ]),
+          ...(repaired + replaced === 0 ? [] : ['Check this disk or bucket.']),
+        ]
         const keep = settings['service.backup.keep']
         // With proofs, older backups are removed only after the new backup has been proven.
         const removed = settings['service.backup.prove']
@@ -78,6 +90,9 @@ async function makeBackup(): Promise<BackupAnswer> {
     await target.close()
   }
 }
+
+const damagedEarlier = (files: number): string =>
+  `${count(files, 'file')} of earlier backups ${files === 1 ? 'was' : 'were'} damaged in ${place}`
 
 try {
   parentPort?.postMessage(await withPlaceErrors(place, makeBackup()))

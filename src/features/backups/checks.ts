@@ -77,7 +77,7 @@ async function checkTarget(target: BackupTarget, { made, own }: LastBackup): Pro
     .map(one => problem(`backups: ${doubtAbout(target, one, own.key)}`))
   const gone = tellGone(target, listed, made.started)
   const others = othersToAccept(generations, own).length
-  const kept = `backups: ${count(others, 'backup')} of another store, or of this one before a restore, stay. If this store is as it should be, run \`stowage backup accept ${target.place}\``
+  const kept = `backups: ${count(others, 'backup')} of another store, or of this one before a restore, stay. If this store has lost nothing, run \`stowage backup accept ${target.place}\`; if it has, restore the backup that \`stowage backup list ${target.place}\` calls the last good one. If another service makes backups there, name another target for one of the two`
   return [
     ...damaged,
     ...changed,

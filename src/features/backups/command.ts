@@ -14,7 +14,8 @@ import {
 import { doubtAbout, findManifestKey, manifestKey, originOf } from './manifest-key.ts'
 import { withPlaceErrors } from './place-errors.ts'
 import { accept as acceptNewest, findOwnBackups } from './acceptance.ts'
-import { findFailedProofs, remarksOn, tellUnreadable } from './remarks.ts'
+import { whyKeepAll } from './prune.ts'
+import { findFailedProofs, remarksOn, tellLastGood, tellUnreadable } from './remarks.ts'
 import type { Settings } from '../../config/settings.ts'
 import { openBlobs, openDatabase } from '../../core/open-store.ts'
 import { lockFolder } from '../../stores/sqlite/folder-lock.ts'
@@ -95,10 +96,12 @@ async function list(program: Program, args: readonly string[]): Promise<number> 
       const { created, files, recipients, program, service } = generation
       const kind = recipients.length > 0 ? 'encrypted' : 'not encrypted'
       const facts = `${created}  ${count(files.count, 'file')}, ${count(files.bytes, 'byte')}, ${kind}, by ${program} at ${service}`
-      print([facts, ...(remarks.get(generation) ?? [])].join('; '))
+      const { wrong = [], notes = [] } = remarks.get(generation) ?? {}
+      print([facts, ...wrong, ...notes].join('; '))
     }
     for (const key of unreadable) print(tellUnreadable(target, key))
     if (generations.length === 0) throw noBackup(place)
+    print(tellLastGood(target, generations, remarks))
     return 0
   })
 }
@@ -109,13 +112,18 @@ async function accept(program: Program, args: readonly string[]): Promise<number
   const signing = await keyOfStore(settings)
   return await withTarget(settings, place, async target => {
     const accepted = await acceptNewest(target, { system: realSystem, signing, own: await findOwnBackups(settings) })
-    if (accepted === undefined) print(`There is nothing to accept in ${place}.`)
+    const reason = await whyKeepAll(target)
+    const still = reason === undefined ? undefined : `Older backups still stay, because ${reason}.`
+    if (accepted === undefined)
+      print(`There is nothing to accept in ${place}.${still === undefined ? '' : ` ${still}`}`)
     else {
       const { loss, others } = accepted
       const newest = loss === undefined ? 'The newest backup' : `The newest backup, which ${loss},`
       const more =
-        others === 0 ? '' : `, and so are ${count(others, 'backup')} of other stores, or of this one before a restore`
-      print(`${newest} is accepted${more}. The next one removes older backups again.`)
+        others === 0
+          ? ''
+          : `, and so ${others === 1 ? 'is' : 'are'} ${count(others, 'backup')} of other stores, or of this one before a restore`
+      print(`${newest} is accepted${more}. ${still ?? 'The next one removes older backups again.'}`)
     }
     return 0
   })

@@ -52,8 +52,11 @@ interface GenerationOf {
   readonly signing: ManifestKey
   readonly own: OwnBackups
   readonly signal: AbortSignal
-  /** Called for each file whose bytes in an earlier backup are lost or damaged, and are written again. */
-  readonly onRewritten?: () => void
+  /**
+   * Called for each file whose bytes in an earlier backup are lost or damaged, and are written again.
+   * @param isRepaired whether the earlier backup is mended as well
+   */
+  readonly onRewritten?: (isRepaired: boolean) => void
 }
 
 /** Few, because the service reads and writes files meanwhile. */
@@ -166,9 +169,13 @@ async function copyFiles(from: GenerationOf, target: BackupTarget): Promise<Pick
     const file = row as unknown as FileRow
     const before = known.get(file.blob)
     const isKept = before !== undefined && (await isIntact(target.blobs, before))
-    if (before && !isKept) from.onRewritten?.()
-    const stored = isKept ? before : await copy(file, from, writer)
+    let stored = isKept ? before : await copy(file, from, writer)
     if (!stored) return void damaged.push(file.blob)
+    if (before && !isKept) {
+      const isRepaired = await repair(before, stored, target, signal)
+      if (isRepaired) stored = before
+      from.onRewritten?.(isRepaired)
+    }
     files.count++
     files.bytes += file.size
     const { blob, size, sha256 } = stored
@@ -193,6 +200,30 @@ async function copy(
   } catch (error) {
     if (error instanceof BlobMissing) return undefined
     throw error
+  }
+}
+
+/**
+ * Puts the new bytes in place of the damaged ones, which earlier generations name, too.
+ * @returns false if they differ, as encrypted bytes always do, or if the damaged object cannot be replaced
+ */
+async function repair(
+  damaged: StoredObject,
+  stored: StoredObject,
+  { blobs }: BackupTarget,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (stored.sha256 !== damaged.sha256) return false
+  try {
+    // A blob in a bucket can have several parts.
+    await blobs.delete(damaged.blob)
+    await blobs.write(damaged.blob, await blobs.read(stored.blob), signal)
+    if (!(await isIntact(blobs, damaged))) return false
+    await blobs.delete(stored.blob)
+    return true
+  } catch {
+    signal.throwIfAborted()
+    return false
   }
 }
 

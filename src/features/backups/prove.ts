@@ -26,6 +26,8 @@ import type { Pace } from './pace.ts'
 export interface Proof {
   /** What is wrong with the proven backup, and which earlier backups cannot be read, each a sentence. Empty: the backup can be restored. */
   readonly problems: readonly string[]
+  /** Whether none of the problems is about the proven backup. */
+  readonly isWhole: boolean
   /** How long the restore took; `null` when the backup was only read. */
   readonly restored: Milliseconds | null
   /** When the newest entry in the backup was changed; `null` when it was only read. */
@@ -33,6 +35,9 @@ export interface Proof {
   /** What was not checked and why; `null` when everything was checked. */
   readonly note: string | null
 }
+
+/** What is found in the proven backup alone. */
+type Finding = Omit<Proof, 'isWhole'>
 
 export interface ProofOf {
   readonly target: BackupTarget
@@ -63,7 +68,9 @@ export async function proveBackup(from: ProofOf): Promise<Proof> {
   const { generations, unreadable } = await listGenerations(target)
   const created = new Date(from.created).toISOString()
   const found = generations.find(({ generation }) => generation.created === created)?.generation
-  const problems = unreadable.map(key => `The manifest ${target.pathOf('generations', key)} is damaged.`)
+  // About the proven backup, and about others.
+  const problems: string[] = []
+  const others = unreadable.map(key => `The manifest ${target.pathOf('generations', key)} is damaged.`)
   const nothing = { restored: null, newest: null, note: null }
   const own = await findPublicKey(from.store)
   for (const listed of generations) {
@@ -71,17 +78,24 @@ export async function proveBackup(from: ProofOf): Promise<Proof> {
     // Older backups may be of another store, or of an older version.
     const isNewest = Date.parse(generation.created) >= from.created
     const doubt = doubtAbout(target, listed, own)
-    if (doubt !== undefined && (isNewest || originOf(generation, own) === 'wrong')) problems.push(doubt)
+    if (doubt !== undefined && (isNewest || originOf(generation, own) === 'wrong'))
+      (generation === found ? problems : others).push(doubt)
   }
-  if (!found) return { ...nothing, problems: [...problems, `The backup of ${created} in ${target.place} is gone.`] }
+  const withOthers = ({ problems: inside, ...proof }: Finding): Proof => ({
+    ...proof,
+    problems: [...others, ...problems, ...inside],
+    isWhole: problems.length + inside.length === 0,
+  })
+  if (!found) return withOthers({ ...nothing, problems: [`The backup of ${created} in ${target.place} is gone.`] })
   try {
     const reason = await whyNotRestored(from, found)
-    const proof = reason === undefined ? await restore({ ...from, target }, found) : await read(target, found, reason)
-    return { ...proof, problems: [...problems, ...proof.problems] }
+    return withOthers(
+      reason === undefined ? await restore({ ...from, target }, found) : await read(target, found, reason),
+    )
   } catch (error) {
     // Damage that stops a restore.
     if (error instanceof StartupError || error instanceof ServiceError)
-      return { ...nothing, problems: [...problems, error.message] }
+      return withOthers({ ...nothing, problems: [error.message] })
     throw error
   } finally {
     await rm(from.scratch, { recursive: true, force: true })
@@ -100,7 +114,7 @@ async function whyNotRestored(
   return needed > most ? `a restore needs ${needed} bytes, and may take ${most} of the data folder's disk` : undefined
 }
 
-async function read(target: BackupTarget, generation: Generation, reason: string): Promise<Proof> {
+async function read(target: BackupTarget, generation: Generation, reason: string): Promise<Finding> {
   const { damaged } = await verifyGeneration(target, generation)
   const { created } = generation
   return {
@@ -111,7 +125,7 @@ async function read(target: BackupTarget, generation: Generation, reason: string
   }
 }
 
-async function restore({ target, layout, store, scratch, pace }: ProofOf, generation: Generation): Promise<Proof> {
+async function restore({ target, layout, store, scratch, pace }: ProofOf, generation: Generation): Promise<Finding> {
   const { created, index, files, damaged } = generation
   const problems: string[] = []
   const problem = (text: string): void => void problems.push(`In the backup of ${created}, ${text}.`)

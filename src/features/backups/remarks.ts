@@ -15,7 +15,14 @@ import {
 } from './generations.ts'
 import { originOf, readStoreIfPossible } from './manifest-key.ts'
 
-/** What is to be said about each backup, for people; nothing for a backup that is good as far as it is known. */
+/** What is to be said about one backup, for people. */
+export interface Remarks {
+  /** Why it is not known to be good. Empty: it is, as far as its manifest and the proofs show. */
+  readonly wrong: readonly string[]
+  /** What else an operator should know: a good backup can lack files, and can be one of another store. */
+  readonly notes: readonly string[]
+}
+
 export function remarksOn(
   target: BackupTarget,
   generations: readonly ListedGeneration[],
@@ -24,25 +31,49 @@ export function remarksOn(
     proofs,
   }: {
     readonly own: OwnBackups
-    /** What the last proofs found wrong, by the time of the backup. */
+    /** What the last proofs found wrong with the backup itself, by its time. */
     readonly proofs: ReadonlyMap<string, string>
   },
-): ReadonlyMap<Generation, readonly string[]> {
+): ReadonlyMap<Generation, Remarks> {
   const losses = lossesIn(generations)
   const others = new Set(othersToAccept(generations, own))
   return new Map(
     generations.map(listed => {
       const { key, generation } = listed
       const proof = proofs.get(generation.created)
-      const remarks = [
+      const loss = losses.get(generation)?.text
+      const wrong = [
         doubtInShort(generation, target.pathOf('generations', key)),
-        losses.get(generation)?.text,
-        others.has(listed) ? keptUntilAccepted(target) : undefined,
+        loss,
         proof === undefined ? undefined : `its last proof found something wrong: ${proof.replace(/\.$/, '')}`,
       ]
-      return [generation, remarks.filter(remark => remark !== undefined)]
+      const notes = [
+        loss === undefined ? lackInShort(generation) : undefined,
+        others.has(listed) ? keptUntilAccepted(target) : undefined,
+      ]
+      return [generation, { wrong: wrong.filter(isDefined), notes: notes.filter(isDefined) }]
     }),
   )
+}
+
+const isDefined = (remark: string | undefined): remark is string => remark !== undefined
+
+/** Files that an operator has accepted as lost, or that the first backup lacked already. */
+function lackInShort({ damaged }: Generation): string | undefined {
+  return damaged.length === 0 ? undefined : `lacks ${damaged.length === 1 ? 'a file' : `${damaged.length} files`}`
+}
+
+/** Names the newest backup with nothing wrong, whichever store has made it, and the command that restores it. */
+export function tellLastGood(
+  { place }: BackupTarget,
+  generations: readonly ListedGeneration[],
+  remarks: ReadonlyMap<Generation, Remarks>,
+): string {
+  const good = generations.find(({ generation }) => remarks.get(generation)?.wrong.length === 0)?.generation
+  if (!good)
+    return `No backup is good as far as it is known. Check them one by one: stowage backup verify ${place} --at TIME`
+  const identity = good.recipients.length > 0 ? ' --identity FILE' : ''
+  return `The last good backup is of ${good.created}: stowage restore ${place} --at ${good.created}${identity}`
 }
 
 export const tellUnreadable = ({ pathOf }: BackupTarget, key: string): string =>
@@ -65,7 +96,7 @@ export const goneFrom = (place: string, last: Milliseconds): string =>
 
 /** Why a backup that this store has not made stays, and until when, for people. */
 export const keptUntilAccepted = ({ place }: BackupTarget): string =>
-  `another store has made it, or this one before a restore: it stays until \`stowage backup accept ${place}\``
+  `another store has made it, or this one before a restore: it stays until \`stowage backup accept ${place}\`, which is for a store that has lost nothing`
 
 /** What the manifest shows about who wrote it, for people; `undefined` with a valid signature. */
 export function doubtInShort(generation: Generation, path: string): string | undefined {
@@ -74,7 +105,7 @@ export function doubtInShort(generation: Generation, path: string): string | und
   return origin === 'none' ? `its manifest ${path} is not signed` : undefined
 }
 
-/** What the last proofs found wrong, by the time of the backup. Nothing is known where there is no store. */
+/** What the last proofs found wrong with the backup itself, by its time. Nothing is known where there is no store. */
 export async function findFailedProofs(settings: Settings, place: string): Promise<ReadonlyMap<string, string>> {
   const found = await readStoreIfPossible(settings, async store =>
     (await schemaVersion(store)) < MANIFEST_KEY_STEP
