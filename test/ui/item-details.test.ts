@@ -182,6 +182,11 @@ for (const [title, options] of [
     const { entry } = await newFile(`still ${title}.txt`, about)
     const { page, complaints, close } = await newPerson(b, options)
     await watchShifts(page)
+    // The code of the details comes after the rows of the list behind them.
+    await page.route('**/about-items*.js', async route => {
+      await page.getByRole('gridcell').first().waitFor()
+      await route.continue()
+    })
     const pages = {
       '': '.tile',
       shared: '.empty',

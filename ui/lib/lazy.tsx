@@ -9,16 +9,11 @@ interface Lazy<P> extends FunctionComponent<P> {
   readonly prefetch: () => void
 }
 
-interface LazyOptions {
-  /** For a part of a page, which has a frame around it. */
-  readonly isPart?: boolean
-}
+/** A page; a part of a page, which has a frame around it; or a dialog over the page, where nothing moves while it loads. */
+type Kind = 'page' | 'part' | 'dialog'
 
 /** A page whose code is loaded when it is opened: code that few users need is not part of the first load. */
-export function lazy<P extends object>(
-  load: () => Promise<ComponentType<P>>,
-  { isPart = false }: LazyOptions = {},
-): Lazy<P> {
+export function lazy<P extends object>(load: () => Promise<ComponentType<P>>, kind: Kind = 'page'): Lazy<P> {
   let known: ComponentType<P> | undefined
   const fetchPage = async (): Promise<ComponentType<P>> => {
     known ??= await load().catch(() => {
@@ -29,7 +24,7 @@ export function lazy<P extends object>(
   function Lazy(props: P) {
     // Decided once per rendering of the page: replacing the element would lose what has been typed.
     const [Page] = useState(() => known)
-    return Page ? <Page {...props} /> : <Fetched fetchPage={fetchPage} props={props} isPart={isPart} />
+    return Page ? <Page {...props} /> : <Fetched fetchPage={fetchPage} props={props} kind={kind} />
   }
   return Object.assign(Lazy, { prefetch: () => void fetchPage().catch(() => undefined) })
 }
@@ -37,10 +32,10 @@ export function lazy<P extends object>(
 interface FetchedProps<P> {
   readonly fetchPage: () => Promise<ComponentType<P>>
   readonly props: P
-  readonly isPart: boolean
+  readonly kind: Kind
 }
 
-function Fetched<P extends object>({ fetchPage, props, isPart }: FetchedProps<P>) {
+function Fetched<P extends object>({ fetchPage, props, kind }: FetchedProps<P>) {
   const [loaded, again] = useLoaded(fetchPage, [])
   if (loaded.state === 'ready') return <loaded.value {...props} />
   const state = (
@@ -48,7 +43,8 @@ function Fetched<P extends object>({ fetchPage, props, isPart }: FetchedProps<P>
       {() => null}
     </Await>
   )
-  if (isPart) return state
+  if (kind === 'part') return state
+  if (kind === 'dialog') return <div class="over-page">{state}</div>
   if (loaded.state === 'failed') return <FailurePage error={loaded.error} again={again} />
   return (
     <main class="page" id="main" tabIndex={-1}>

@@ -7,7 +7,7 @@ import { Contexts } from './contexts-card.tsx'
 import { FilesHome } from './files-home.tsx'
 
 /** Loaded after the spaces, which people open most. */
-const HomeBlocks = lazy(async () => (await import('./home-blocks.tsx')).HomeBlocks, { isPart: true })
+const HomeBlocks = lazy(async () => (await import('./home-blocks.tsx')).HomeBlocks, 'part')
 
 /** Where the user goes on: recent files, the spaces they can write to, and what others have shared. */
 export function MyFiles() {

@@ -18,10 +18,10 @@ interface AddFilesProps {
 }
 
 /** Its code is not needed for the list, nor is that of the dialogs below. */
-const Conflicts = lazy(async () => (await import('./conflicts.tsx')).Conflicts, { isPart: true })
-const NewFolder = lazy(async () => (await import('./name-dialog.tsx')).NewFolder, { isPart: true })
-const NewLink = lazy(async () => (await import('./new-link-or-text.tsx')).NewLink, { isPart: true })
-const NewText = lazy(async () => (await import('./new-link-or-text.tsx')).NewText, { isPart: true })
+const Conflicts = lazy(async () => (await import('./conflicts.tsx')).Conflicts, 'dialog')
+const NewFolder = lazy(async () => (await import('./name-dialog.tsx')).NewFolder, 'dialog')
+const NewLink = lazy(async () => (await import('./new-link-or-text.tsx')).NewLink, 'dialog')
+const NewText = lazy(async () => (await import('./new-link-or-text.tsx')).NewText, 'dialog')
 
 /** What the menu creates without an upload. */
 const creators = { newFolder: NewFolder, newLink: NewLink, newText: NewText } as const

@@ -5,11 +5,11 @@ import type { Picked } from './many-items.ts'
 import { trashChosen, trashItems } from './to-trash.ts'
 
 /** Their code is not needed for the list. */
-const NameDialog = lazy(async () => (await import('./name-dialog.tsx')).NameDialog, { isPart: true })
-const ChoosePlace = lazy(async () => (await import('./choose-place.tsx')).ChoosePlace, { isPart: true })
-const ShareMany = lazy(async () => (await import('./about-items.ts')).ShareMany, { isPart: true })
-const TagMany = lazy(async () => (await import('./about-items.ts')).TagMany, { isPart: true })
-const ReplaceFile = lazy(async () => (await import('./replace-file.tsx')).ReplaceFile, { isPart: true })
+const NameDialog = lazy(async () => (await import('./name-dialog.tsx')).NameDialog, 'dialog')
+const ChoosePlace = lazy(async () => (await import('./choose-place.tsx')).ChoosePlace, 'dialog')
+const ShareMany = lazy(async () => (await import('./about-items.ts')).ShareMany, 'dialog')
+const TagMany = lazy(async () => (await import('./about-items.ts')).TagMany, 'dialog')
+const ReplaceFile = lazy(async () => (await import('./replace-file.tsx')).ReplaceFile, 'dialog')
 
 /** Loads what somebody who is at a row may need next. */
 export function prefetchActions(): void {

@@ -29,8 +29,8 @@ interface FileContentProps {
 
 /** Documents are parsed in a browser's memory. */
 const MAX_PDF = 50_000_000
-const PdfPreview = lazy(async () => (await import('./pdf-preview.tsx')).PdfPreview, { isPart: true })
-const Markdown = lazy(async () => (await import('./markdown.tsx')).default, { isPart: true })
+const PdfPreview = lazy(async () => (await import('./pdf-preview.tsx')).PdfPreview, 'part')
+const Markdown = lazy(async () => (await import('./markdown.tsx')).default, 'part')
 
 /**
  * Media elements, text, and a drawing of a PDF document in a sandbox: no document of a user's is ever opened within the page, so none

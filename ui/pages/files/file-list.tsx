@@ -21,7 +21,7 @@ import { useRowKeys } from './row-keys.ts'
 import { type Selection, useSelection } from './selecting.ts'
 
 /** Its code is not needed for the list. */
-export const ItemPanel = lazy(async () => (await import('./about-items.ts')).ItemPanel, { isPart: true })
+export const ItemPanel = lazy(async () => (await import('./about-items.ts')).ItemPanel, 'dialog')
 
 function prefetch(): void {
   ItemPanel.prefetch()

@@ -32,7 +32,7 @@ import {
 import { UnfinishedUpload } from './unfinished-upload.tsx'
 
 /** Its code is only needed while there are operations. */
-const OperationList = lazy(async () => (await import('./operations.tsx')).OperationList, { isPart: true })
+const OperationList = lazy(async () => (await import('./operations.tsx')).OperationList, 'part')
 
 /** All uploads, now and after every change. */
 export function useUploads(): readonly Upload[] {
