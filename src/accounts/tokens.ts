@@ -14,12 +14,12 @@ interface Owned {
 
 /**
  * A name for a session that other users may see. With the handle a permitted user can end the session, but cannot use it. It
- * contains a dot, which no token does.
+ * contains a dot, which no token does, and does not begin with a hyphen, which commands would take for an option.
  */
 export const handleOf = ({ token, userId }: Owned): string =>
-  `${createHash('sha256').update(`handle\n${token}`).digest('base64url')}.${userId}`
+  `${createHash('sha256').update(`handle\n${token}`).digest('hex')}.${userId}`
 
-const HANDLE = /^[\w-]{43}\.([\w-]{1,128})$/
+const HANDLE = /^[\da-f]{64}\.([\w-]{1,128})$/
 
 /** The id of the user whose session a handle names; `undefined` for a token, and for any text that is no handle. */
 export const userOfHandle = (handle: string): string | undefined => HANDLE.exec(handle)?.[1]
