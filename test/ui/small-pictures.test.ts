@@ -197,7 +197,8 @@ inBrowser('when many bytes have been fetched for small pictures, no more large f
   const fetched: string[] = []
   page.on('request', request => fetched.push(request.url()))
   await page.goto(`${service.base}ui/contexts/${context}/files`, { waitUntil: 'networkidle' })
-  const count = (): number => large.filter(entry => fetched.some(url => url.endsWith(`/resource/${entry}`))).length
+  const count = (): number =>
+    large.filter(entry => fetched.some(url => url.endsWith(`/${context}/resource/${entry}`))).length
   await eventually('as many as may be fetched', () => count() >= 8)
   await row(page, 'last.jpg').locator('canvas.thumbnail').waitFor()
   assert.equal(count(), 8)
