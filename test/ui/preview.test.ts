@@ -48,7 +48,7 @@ inBrowser('a picture is enlarged by buttons and keys; a large one is fetched onl
   const fetched: string[] = []
   // Its digest comes from a HEAD.
   page.on('request', request => {
-    if (request.url().endsWith(`/resource/${large}`) && request.method() !== 'HEAD')
+    if (request.url().endsWith(`/${context}/resource/${large}`) && request.method() !== 'HEAD')
       fetched.push(request.resourceType())
   })
   await page.getByRole('link', { name: 'large.png' }).click()
