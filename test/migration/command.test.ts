@@ -198,8 +198,9 @@ test('killed at any point, an import leaves a store that is empty or complete, a
     const [status] = await ended
     if (status !== null) continue
     // Empty, or begun, which a service does not take for its store.
-    const start = await stowage(folder, ['backup', join(folder, 'copy'), ...to])
-    assert.equal(existsSync(join(folder, 'copy/manifest.json')), start.status === 0, stage)
+    const copy = join(folder, `copy when ${stage}`)
+    const start = await stowage(folder, ['backup', copy, ...to])
+    assert.equal(existsSync(join(copy, 'manifest.json')), start.status === 0, stage)
   }
   const last = await stowage(folder, ['import', 'entrystore', backup, ...to])
   assert.ok(last.status === 0 || /Only an empty one can be filled/.test(last.stderr), last.stderr)
