@@ -3,6 +3,7 @@ import { part } from './base.ts'
 import type { Item } from './files.ts'
 import { number } from './format.ts'
 import { t } from './language.ts'
+import type { MessageKey } from '../messages/en.ts'
 
 interface People {
   readonly users: number
@@ -50,34 +51,18 @@ const isFolder = (item: Item, to: { readonly context: string; readonly folder: s
 
 /** What is going to change, in sentences; empty where nothing does. */
 export const tellMoveChange = ({ losing, gaining }: AccessChange): string =>
-  [
-    losing.isEverybody
-      ? t('moveLosesEverybody')
-      : losing.users > 0
-        ? t('moveLoses', { count: number(losing.users) })
-        : '',
-    gaining.isEverybody
-      ? t('moveGainsEverybody')
-      : gaining.users > 0
-        ? t('moveGains', { count: number(gaining.users) })
-        : '',
-  ]
+  [tellPeople(losing, 'moveLosesEverybody', 'moveLoses'), tellPeople(gaining, 'moveGainsEverybody', 'moveGains')]
     .filter(text => text !== '')
     .join(' ')
 
 /** What has changed, after the move. */
 export const tellMovedChange = ({ losing, gaining }: AccessChange): string =>
-  [
-    losing.isEverybody
-      ? t('movedLostEverybody')
-      : losing.users > 0
-        ? t('movedLost', { count: number(losing.users) })
-        : '',
-    gaining.isEverybody
-      ? t('movedGainedEverybody')
-      : gaining.users > 0
-        ? t('movedGained', { count: number(gaining.users) })
-        : '',
-  ]
+  [tellPeople(losing, 'movedLostEverybody', 'movedLost'), tellPeople(gaining, 'movedGainedEverybody', 'movedGained')]
     .filter(text => text !== '')
     .join(' ')
+
+/** The text for everybody, or that for some users with their number; empty for nobody. */
+function tellPeople({ isEverybody, users }: People, everybody: MessageKey, some: MessageKey): string {
+  if (isEverybody) return t(everybody)
+  return users > 0 ? t(some, { count: number(users) }) : ''
+}
