@@ -46,6 +46,7 @@ interface Pruning {
 export async function prune(target: BackupTarget, { service, own, keep, now }: Pruning): Promise<string | undefined> {
   const reason = await whyKeepAll(target)
   if (reason !== undefined) return reason
+  // Listed again: the checks take long, and a backup that was added meanwhile may need older objects.
   const { generations } = await listGenerations(target)
   const losses = lossesIn(generations)
   const others = new Set(keptOfOthers(generations, own))
