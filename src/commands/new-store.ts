@@ -1,4 +1,3 @@
-import { Audit } from '../accounts/audit.ts'
 import type { Settings } from '../config/settings.ts'
 import { Changes } from '../content/changes.ts'
 import { Revisions } from '../content/revisions.ts'
@@ -7,6 +6,7 @@ import { createPasswords } from '../assembly/accounts.ts'
 import { warnOfNewStore } from '../features/backups/new-store.ts'
 import { dataPlace } from '../core/data-folder.ts'
 import type { RuntimeEnvironment } from '../core/machine.ts'
+import { OperatorAudit } from '../core/operator-audit.ts'
 import { createLedger } from '../assembly/ledger.ts'
 import { openStores } from '../assembly/stores.ts'
 import { requireUsable } from '../assembly/usable-settings.ts'
@@ -18,7 +18,7 @@ export async function makeStore(settings: Settings, machine: RuntimeEnvironment)
   const passwords = await createPasswords(settings, machine)
   try {
     const { database, folder } = stores
-    const audit = new Audit(database, machine)
+    const audit = new OperatorAudit(database, machine)
     const revisions = new Revisions(settings['service.repository.provenance'])
     const changes = new Changes({ ...machine, database, audit, revisions, requireFresh: () => {} })
     const ledger = createLedger(settings, database, machine.system)

@@ -1,4 +1,3 @@
-import { Audit, type AuditEntry } from '../accounts/audit.ts'
 import { requireUsableStore } from '../backup/store-copy.ts'
 import { NoStore } from '../base/errors.ts'
 import { createLog } from '../base/log.ts'
@@ -8,7 +7,7 @@ import type { Settings } from '../config/settings.ts'
 import { Changes } from '../content/changes.ts'
 import { Revisions } from '../content/revisions.ts'
 import { Garbage } from '../files/garbage.ts'
-import type { Database, Queries } from '../stores/database.ts'
+import type { Database } from '../stores/database.ts'
 import { DependencyCache } from '../stores/dependency-cache.ts'
 import { features } from '../features/features.ts'
 import { createAccounts } from '../assembly/accounts.ts'
@@ -21,27 +20,12 @@ import { makeStore } from './new-store.ts'
 import { createLedger } from '../assembly/ledger.ts'
 import { archiveTranslator } from '../assembly/translate-archive.ts'
 import { openBlobs, openDatabase } from '../core/open-store.ts'
+import { OperatorAudit } from '../core/operator-audit.ts'
 import { operatorOf } from '../core/operator-users.ts'
 import { schema } from '../assembly/stores.ts'
 import { version } from '../core/version.ts'
 
 const CACHE_BYTES = 2 ** 20
-
-/** Rows of the audit log name the command line, not the user whose rights it has. */
-class OperatorAudit extends Audit {
-  override async insert(tx: Queries, entry: AuditEntry): Promise<void> {
-    await super.insert(tx, byCommand(entry))
-  }
-
-  override announce(entry: AuditEntry): void {
-    super.announce(byCommand(entry))
-  }
-}
-
-const byCommand = ({ actorId: _actor, address: _address, detail, ...entry }: AuditEntry): AuditEntry => ({
-  ...entry,
-  detail: { ...detail, by: 'command' },
-})
 
 /** The services of an existing store for a person at the command line, also while a service uses it. */
 export type OperatorStore = Awaited<ReturnType<typeof openStore>>

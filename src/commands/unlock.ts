@@ -1,9 +1,9 @@
 import { requireUsableStore } from '../backup/store-copy.ts'
-import { Audit } from '../accounts/audit.ts'
 import { findUserByName, liftLockout, normaliseName } from '../accounts/users.ts'
 import { createLog } from '../base/log.ts'
 import { realSystem } from '../base/system.ts'
 import { openDatabase } from '../core/open-store.ts'
+import { OperatorAudit } from '../core/operator-audit.ts'
 import { schema } from '../assembly/stores.ts'
 import { type Command, print, printError, settingsUsage, UsageError } from '../core/command.ts'
 import { readSettings } from './settings-options.ts'
@@ -26,8 +26,8 @@ export const unlock: Command = {
       }
       await liftLockout(database, user.id)
       const machine = { system: realSystem, log: createLog(settings['service.log.level']) }
-      const audit = new Audit(database, machine)
-      await audit.record({ event: 'unlocked', userId: user.id, userName: user.name, detail: { by: 'command' } })
+      const audit = new OperatorAudit(database, machine)
+      await audit.record({ event: 'unlocked', userId: user.id, userName: user.name })
       print(`The wrong passwords of ${user.name} are forgotten.`)
       return 0
     } finally {

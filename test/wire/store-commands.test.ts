@@ -18,7 +18,7 @@ const store = [...(await storeArguments(service.folder)), '--set', 'service.data
 const command = (...words: readonly string[]): Promise<Run> => stowage(service.folder, [...words, ...store])
 const done = async (...words: readonly string[]): Promise<string> => {
   const { status, stdout, stderr } = await command(...words)
-  assert.equal(status, 0, stderr)
+  assert.deepEqual([status, stderr], [0, ''])
   return stdout
 }
 const json = async (...words: readonly string[]): Promise<unknown> => JSON.parse(await done(...words, '--json'))

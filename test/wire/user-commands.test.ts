@@ -15,7 +15,7 @@ const command = (words: readonly string[], input?: string): Promise<Run> =>
   stowage(service.folder, [...words, ...store], {}, input === undefined ? {} : { input: `${input}\n` })
 const done = async (words: readonly string[], input?: string): Promise<string> => {
   const { status, stdout, stderr } = await command(words, input)
-  assert.equal(status, 0, stderr)
+  assert.deepEqual([status, stderr], [0, ''])
   return stdout
 }
 const signIn = async (name: string, password: string): Promise<number> =>
@@ -136,7 +136,7 @@ test('`user add --admin` makes the store with the first administrator before the
   assert.equal(without.status, 1)
   assert.match(without.stderr, /There is no store/)
   const made = await first(['admin', '--admin', '--password'])
-  assert.equal(made.status, 0, made.stderr)
+  assert.deepEqual([made.status, made.stderr], [0, ''])
   assert.equal(made.stdout, 'admin can sign in as an administrator with a new password. Their sessions have ended.\n')
   assert.equal((await first(['eva', '--admin', '--password'])).status, 0)
 

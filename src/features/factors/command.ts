@@ -1,9 +1,9 @@
-import { Audit } from '../../accounts/audit.ts'
 import { removeFactorsOf } from './factor-rows.ts'
 import { findUserByName, normaliseName } from '../../accounts/users.ts'
 import { createLog } from '../../base/log.ts'
 import { realSystem } from '../../base/system.ts'
 import { openDatabase } from '../../core/open-store.ts'
+import { OperatorAudit } from '../../core/operator-audit.ts'
 import { requireUsableStore } from '../../backup/store-copy.ts'
 import {
   type Command,
@@ -35,9 +35,9 @@ export const removeFactors = ({ layout, settingsFrom }: Program): Command => ({
       }
       const removed = await database.transaction(tx => removeFactorsOf(tx, user.id))
       const machine = { system: realSystem, log: createLog(settings['service.log.level']) }
-      const audit = new Audit(database, machine)
+      const audit = new OperatorAudit(database, machine)
       for (const { id, kind, name } of removed) {
-        const detail = { factor: id, kind, name, by: 'command' }
+        const detail = { factor: id, kind, name }
         await audit.record({ event: 'factor-removed', userId: user.id, userName: user.name, detail })
       }
       print(`Second factors of ${user.name} removed: ${removed.length}.`)
