@@ -18,6 +18,7 @@ const PARTS = [
   'files',
   'uploads',
   'transfers',
+  'operations',
   'entries',
   'start',
   'pages',
