@@ -71,32 +71,25 @@ async function carryOut(service, headers, { context, body }) {
   const path = `${context}/operations`
   const begun = performance.now()
   let operation = JSON.parse(await ask(service, headers, 'POST', path, body))
-  const probe = probing(service)
+  const probe = { isOver: false }
+  const slowest = slowestRequest(service, probe)
   while (operation.state === 'running') {
     await pause(POLL_MS)
     operation = JSON.parse(await ask(service, headers, 'GET', `${path}/${operation.id}`))
   }
   const seconds = (performance.now() - begun) / 1000
   if (operation.state !== 'done' || operation.failed > 0) throw new Error(JSON.stringify(operation).slice(0, 500))
-  return { seconds, slowest: await probe.end() }
+  probe.isOver = true
+  return { seconds, slowest: await slowest }
 }
 
-function probing(service) {
-  let isOver = false
-  const slowest = (async () => {
-    let most = 0
-    while (!isOver) {
-      const begun = performance.now()
-      await ask(service, {}, 'GET', 'auth/user')
-      most = Math.max(most, performance.now() - begun)
-      await pause(PROBE_MS)
-    }
-    return most
-  })()
-  return {
-    end: () => {
-      isOver = true
-      return slowest
-    },
+async function slowestRequest(service, probe) {
+  let slowest = 0
+  while (!probe.isOver) {
+    const begun = performance.now()
+    await ask(service, {}, 'GET', 'auth/user')
+    slowest = Math.max(slowest, performance.now() - begun)
+    await pause(PROBE_MS)
   }
+  return slowest
 }
