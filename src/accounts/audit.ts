@@ -12,7 +12,6 @@ const coreEvents = [
   'locked-out',
   'unlocked',
   'logout',
-  'token-removed',
   'step-up',
   'password-changed',
   'user-created',
@@ -26,14 +25,10 @@ const coreEvents = [
   'context-created',
   'context-renamed',
   'context-deleted',
-  'context-exported',
-  'context-imported',
   'access-changed',
   'members-changed',
   'mail-failed',
   'mail-sent',
-  'groups-changed',
-  'profile-changed',
   'file-uploaded',
   'file-replaced',
   'entry-moved',
@@ -41,9 +36,7 @@ const coreEvents = [
   'metadata-changed',
   'list-changed',
   'entry-deleted',
-  'entry-trashed',
   'entry-restored',
-  'trash-deleted',
 ] as const
 
 /** The names of all events. A feature adds a member with its own (`declare module`). */

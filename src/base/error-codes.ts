@@ -130,10 +130,6 @@ const coreCodes = {
       title: 'Second factor wrong',
       help: 'The code is wrong, has expired or was already used. The attempt counts towards the lockout.',
     },
-    'second-factor-missing': {
-      title: 'Second factor missing',
-      help: 'This account must have a second factor. Until one is added, only that is possible: `POST /auth/factors`.',
-    },
     'codes-locked-out': {
       title: 'Codes locked out',
       help: 'After 50 wrong codes in a row, codes of apps are refused for a day, or until an administrator lifts the lockout. Use a passkey or a recovery code. If the codes were not yours, change your password.',

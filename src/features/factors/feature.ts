@@ -1,4 +1,5 @@
 import { feature, offer } from '../../core/feature.ts'
+import { factorCodes } from './codes.ts'
 import { factorEvents } from './events.ts'
 import { FactorPolicy } from './factor-policy.ts'
 import { factorRoutes } from './routes.ts'
@@ -31,6 +32,7 @@ export const factors = feature({
     { name: 'second_factors', key: ['id'], since: 27 },
     { name: 'recovery_codes', key: ['user_id', 'digest'], since: 27 },
   ],
+  codes: factorCodes,
   events: factorEvents,
   commands: { 'remove-factors': async program => (await import('./command.ts')).removeFactors(program) },
   routes: factorRoutes,

@@ -2,6 +2,7 @@ import { feature, offer } from '../../core/feature.ts'
 import { ok } from '../../core/check-result.ts'
 import { BaseAddress } from '../../http/base-address.ts'
 import { ssoCodes } from './codes.ts'
+import { ssoEvents } from './events.ts'
 import { ssoContradictions } from './contradictions.ts'
 import { flowCapacity } from './login-flows.ts'
 import { protocols } from './protocols.ts'
@@ -11,6 +12,7 @@ import { ssoSettings } from './settings.ts'
 
 export const sso = feature({
   name: 'sso',
+  events: ssoEvents,
   settings: ssoSettings,
   contradictions: ssoContradictions,
   steps: ssoSteps,

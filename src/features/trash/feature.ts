@@ -1,5 +1,6 @@
 import { feature, offer, offerReads } from '../../core/feature.ts'
 import { readRoutes, trashRoutes } from './routes.ts'
+import { trashEvents } from './events.ts'
 import { trashSettings } from './settings.ts'
 import { Trash, type TrashOptions } from './trash.ts'
 import { TrashList } from './trash-list.ts'
@@ -12,6 +13,7 @@ const optionsOf = (settings: { readonly 'service.trash.days': number }): TrashOp
 
 export const trash = feature({
   name: 'trash',
+  events: trashEvents,
   settings: trashSettings,
   reads: {
     routes: readRoutes,

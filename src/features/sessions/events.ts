@@ -1,0 +1,7 @@
+export const sessionEvents = ['token-removed'] as const
+
+declare module '../../accounts/audit.ts' {
+  interface AuditEvents {
+    sessions: (typeof sessionEvents)[number]
+  }
+}
