@@ -26,6 +26,7 @@ import { ScheduledJobs } from '../base/scheduled-jobs.ts'
 import { httpOptions } from './http.ts'
 import { createExamination } from './examination.ts'
 import { type ComparedSettings, LiveSettings } from '../core/live-settings.ts'
+import { warnOfNewStore } from '../core/lost-store.ts'
 import type { Reload } from '../core/reload.ts'
 import type { RuntimeEnvironment } from '../core/machine.ts'
 import { Reloader } from './reload.ts'
@@ -44,7 +45,6 @@ import { requireIntact, type Stores } from '../core/stores.ts'
 import { capacity } from './ephemeral-capacity.ts'
 import { layout, openStores } from './stores.ts'
 import { createLedger } from './ledger.ts'
-import { warnOfNewStore } from '../features/backups/new-store.ts'
 import { ownFactorKeyFile } from '../core/factor-key-file.ts'
 import { createReaders } from './readers.ts'
 import { loggedUpgrade } from '../core/schema-upgrade.ts'
@@ -144,7 +144,7 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
   const isNew = await database.withExclusiveLock(() =>
     prepareStore(settings, machine, { ...accounts, database, changes, ledger, catchUp }),
   )
-  if (isNew) await warnOfNewStore(settings, machine, dataPlace(settings, stores.folder))
+  if (isNew) await warnOfNewStore(settings, log, dataPlace(settings, stores.folder))
   const readers = createReaders(settings, () => address.base.href)
   const content = createContent(settings, {
     ...accounts,

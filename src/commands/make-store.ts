@@ -3,8 +3,8 @@ import { Changes } from '../content/changes.ts'
 import { Revisions } from '../content/revisions.ts'
 import { initialise } from '../content/setup/initialise.ts'
 import { createPasswords } from '../assembly/accounts.ts'
-import { warnOfNewStore } from '../features/backups/new-store.ts'
 import { dataPlace } from '../core/data-folder.ts'
+import { warnOfNewStore } from '../core/lost-store.ts'
 import type { RuntimeEnvironment } from '../core/machine.ts'
 import { OperatorAudit } from '../core/operator-audit.ts'
 import { createLedger } from '../assembly/ledger.ts'
@@ -26,7 +26,7 @@ export async function makeStore(settings: Settings, machine: RuntimeEnvironment)
     const isNew = await database.withExclusiveLock(() =>
       initialise({ database, changes, ledger, withTestData, passwords }),
     )
-    if (isNew) await warnOfNewStore(settings, machine, dataPlace(settings, folder))
+    if (isNew) await warnOfNewStore(settings, machine.log, dataPlace(settings, folder))
   } finally {
     await passwords.close()
     await stores.close()

@@ -1,4 +1,3 @@
-import { backupKeys } from './backup-keys.ts'
 import { fileKeys, repositoryKeys } from './content-keys.ts'
 import { lockoutKeys, mailKeys, passwordKeys, passwordRuleKeys } from './password-keys.ts'
 import { addressKeys, corsKeys, operationKeys } from './service-keys.ts'
@@ -14,7 +13,6 @@ export const coreGroups = {
   Lockout: lockoutKeys,
   'Mail server': mailKeys,
   Files: fileKeys,
-  Backups: backupKeys,
   'Contexts and entries': repositoryKeys,
   'Cross-origin requests': corsKeys,
   Operation: operationKeys,

@@ -4,6 +4,7 @@ import { StartupError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { Settings } from '../config/settings.ts'
 import { DiskSpace, IS_READ_ONLY, releaseReserve } from '../stores/disk.ts'
+import { adviceOnLoss } from './lost-store.ts'
 import { explainAccess } from '../stores/file-access.ts'
 import { foldersOfBlobs } from '../stores/folder-blob-store.ts'
 import { openToOthers } from '../stores/host-limits.ts'
@@ -46,13 +47,6 @@ export async function makeRoomForStart(settings: Settings, log: Log): Promise<vo
 export async function exposedPaths(folder: string): Promise<readonly string[]> {
   const isOpen = (await openToOthers([folder])).length > 0
   return isOpen ? [folder, ...(await openToOthers([join(folder, 'store.sqlite'), join(folder, 'files')]))] : []
-}
-
-/** What to do before a new store takes the place of a lost one. */
-export function adviceOnLoss(settings: Settings): string {
-  const target = settings['service.backup.target']
-  if (target === undefined) return ''
-  return ` If it was lost, mount its disk, or restore a backup from ${target} (docs/how-to/backup-and-upgrade.md).`
 }
 
 /**

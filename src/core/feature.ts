@@ -17,6 +17,7 @@ import type { Capacity } from '../stores/ephemeral-store.ts'
 import type { Migration } from '../stores/migrations.ts'
 import type { Command, Program } from './command.ts'
 import type { CommandCore, Core, ReadCore } from './core.ts'
+import { addLostStore, type LostStore } from './lost-store.ts'
 import type { Reload, SettingsChange } from './reload.ts'
 
 /** A feature that has been opened. @typeParam T the rows of its settings */
@@ -119,6 +120,8 @@ interface Declared<S extends object, N extends Needs, T extends Table> extends F
    * writes nothing and connects to nothing. @throws {StartupError}
    */
   readonly requireUsable?: (configured: Configured<T>) => void | Promise<void>
+  /** What it knows of a store that is not there. */
+  readonly lostStore?: LostStore<T>
   /** Earlier features whose services this one uses. */
   readonly needs?: N
   /** All routes but those that only read. They are known also while the feature is off: for the documentation. */
@@ -198,6 +201,7 @@ function withoutTypes<S extends object, N extends Needs, T extends Table>(
     settings,
     contradictions = [],
     requireUsable,
+    lostStore,
     needs,
     routes = [],
     reads,
@@ -212,6 +216,7 @@ function withoutTypes<S extends object, N extends Needs, T extends Table>(
   addAuditEvents(events)
   if (endOnDisabling) addEndOnDisabling(endOnDisabling)
   if (lastingUploads) addLastingUploads(lastingUploads)
+  if (lostStore) addLostStore(lostStore as LostStore)
   const configuredBy = (settings: Settings) => ({ settings: settings as Settings & SettingsOf<T> })
   const all = [...(reads?.routes ?? []), ...routes]
   const readsOf = (core: With<ReadCore, T>) => (reads && isOn(core) ? reads.offers(core) : [])

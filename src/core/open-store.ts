@@ -11,7 +11,7 @@ import { ownName } from '../stores/file-access.ts'
 import { requireOwnFolder, requirePlainFile } from '../stores/own-folder.ts'
 import { holdsStore } from '../stores/postgres/node-registry.ts'
 import { openSqliteDatabase, openSqliteReader } from '../stores/sqlite/sqlite-database.ts'
-import { adviceOnLoss } from './data-folder.ts'
+import { adviceOnLoss } from './lost-store.ts'
 
 /** Below the data folder. */
 export const DATABASE_FILE = 'store.sqlite'

@@ -21,6 +21,7 @@ import { fill, place as placeOf } from '../support/backups.ts'
 import { startFakeS3 } from '../support/fake-s3.ts'
 import { startProcess } from '../support/service.ts'
 import { smallDisk } from '../support/small-disk.ts'
+import { withBackupSettings } from '../../src/features/backups/settings.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** Where backups are, byte by byte. Names end with the keys of what they hold. */
@@ -71,7 +72,7 @@ await original.stop()
 
 const arguments_ = (await placeOf(original.folder)).filter(word => word !== '--set')
 const overrides = [...arguments_, ...Object.entries(access).map(([key, value]) => `${key}=${value}`)]
-const { settings } = loadSettings({ file: undefined, overrides })
+const settings = withBackupSettings(loadSettings({ file: undefined, overrides }).settings)
 const database = await openDatabase(settings, realSystem)
 const blobs = await openBlobs(settings)
 after(async () => {

@@ -13,10 +13,11 @@ import { prune } from '../../src/features/backups/prune.ts'
 import { loadSettings } from '../../src/config/load.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { newDatabase } from '../support/store.ts'
+import { withBackupSettings } from '../../src/features/backups/settings.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const DAY = 86_400_000
-const { settings } = loadSettings({ file: undefined, overrides: [] })
+const settings = withBackupSettings(loadSettings({ file: undefined, overrides: [] }).settings)
 const database = await newDatabase({ after })
 const blobs = await FolderBlobStore.open(await temporaryFolder())
 const { signal } = new AbortController()

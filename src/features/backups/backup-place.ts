@@ -18,8 +18,8 @@ import type { Source } from '../../backup/store-copy.ts'
 import type { Layout } from '../../backup/tables.ts'
 import { StartupError } from '../../base/errors.ts'
 import { containsSecretKey } from '../../base/text.ts'
-import type { Settings } from '../../config/settings.ts'
 import { isMissing, readPrivate } from '../../stores/key-file.ts'
+import type { BackupSettings } from './settings.ts'
 
 class NoPlace extends StartupError {}
 
@@ -54,14 +54,18 @@ export async function requireUsablePlace(place: string): Promise<void> {
 }
 
 export async function withTarget<T>(
-  settings: Settings,
+  settings: BackupSettings,
   place: string,
   work: (target: BackupTarget) => Promise<T>,
 ): Promise<T> {
   return await withPlaceErrors(place, useTarget(settings, place, work))
 }
 
-async function useTarget<T>(settings: Settings, place: string, work: (target: BackupTarget) => Promise<T>): Promise<T> {
+async function useTarget<T>(
+  settings: BackupSettings,
+  place: string,
+  work: (target: BackupTarget) => Promise<T>,
+): Promise<T> {
   const target = await openBackupTarget(settings, place)
   try {
     return await work(target)
@@ -71,7 +75,7 @@ async function useTarget<T>(settings: Settings, place: string, work: (target: Ba
 }
 
 /** The newest backup that a service has made; `undefined` if there is none. Creates nothing. */
-export async function findNewestBackup(settings: Settings): Promise<Generation | undefined> {
+export async function findNewestBackup(settings: BackupSettings): Promise<Generation | undefined> {
   const place = settings['service.backup.target']
   if (place === undefined || !(await isScheduled(place).catch(unlessNoPlace))) return undefined
   return await withTarget(settings, place, async target => {
@@ -113,7 +117,7 @@ export function requireSeveral(place: string, at: string | undefined): void {
 
 /** Opens a backup of either kind. @throws {StartupError} when it is incomplete, damaged or encrypted to another key */
 export async function withBackup<T>(
-  settings: Settings,
+  settings: BackupSettings,
   place: string,
   { at, identity, layout, acceptsChanged }: ChosenBackup,
   work: (backup: OpenedBackup) => Promise<T>,

@@ -2,22 +2,22 @@ import { join, resolve } from 'node:path'
 import type { BackupTarget } from './generations.ts'
 import { StoreUnavailable } from '../../base/errors.ts'
 import { readEnvironment } from '../../config/environment.ts'
-import type { Settings } from '../../config/settings.ts'
 import type { BlobStore } from '../../stores/blob-store.ts'
 import { FolderBlobStore } from '../../stores/folder-blob-store.ts'
 import { makeFolder } from '../../stores/sync-folder.ts'
+import type { BackupSettings } from './settings.ts'
 
 export const isBucket = (place: string): boolean => place.startsWith('s3://')
 
 /** Tells places of backups apart. */
-export function placeName(settings: Settings, place: string): string {
+export function placeName(settings: BackupSettings, place: string): string {
   if (!isBucket(place)) return resolve(place)
   const endpoint = settings['service.backup.s3.endpoint'] ?? readEnvironment().s3.endpoint ?? ''
   return `${place.replace(/\/+$/, '')} ${endpoint}`.trimEnd()
 }
 
 /** Opens the place of backups, a folder or `s3://bucket/prefix`. @throws {StartupError} when it is unusable */
-export async function openBackupTarget(settings: Settings, place: string): Promise<BackupTarget> {
+export async function openBackupTarget(settings: BackupSettings, place: string): Promise<BackupTarget> {
   const [blobs, manifests] = await Promise.all(
     ['blobs', 'generations'].map(name =>
       openStore(settings, isBucket(place) ? `${place.replace(/\/+$/, '')}/${name}` : join(place, name)),
@@ -33,7 +33,7 @@ export async function openBackupTarget(settings: Settings, place: string): Promi
   return { blobs, manifests, place, pathOf, close }
 }
 
-async function openStore(settings: Settings, place: string): Promise<BlobStore> {
+async function openStore(settings: BackupSettings, place: string): Promise<BlobStore> {
   if (!isBucket(place)) {
     await makeFolder(resolve(place))
     return await FolderBlobStore.open(resolve(place))

@@ -6,7 +6,6 @@ import { NoStore, ServiceError, StartupError, StoreDamaged } from '../../base/er
 import { realSystem } from '../../base/system.ts'
 import { isoTime } from '../../base/times.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import type { Settings } from '../../config/settings.ts'
 import { schemaVersion } from '../../stores/migrations.ts'
 import { findNewestBackup, isScheduled, requireUsablePlace, withTarget } from './backup-place.ts'
 import { isBucket, placeName, reasonOf } from './backup-target.ts'
@@ -18,6 +17,7 @@ import { type CheckResult, ok, problem, warning } from '../../core/check-result.
 import { count } from '../../core/copied.ts'
 import { dataPlace } from '../../core/data-folder.ts'
 import { readStore } from '../../core/open-store.ts'
+import type { BackupSettings } from './settings.ts'
 
 /** How long a backup may take before the last one counts as too old. */
 const TIMEOUT: Milliseconds = 6 * 3_600_000
@@ -26,7 +26,7 @@ const TIMEOUT: Milliseconds = 6 * 3_600_000
 const PROOF_TIMEOUT: Milliseconds = 2 * 86_400_000
 
 /** Whether the scheduled backups are made and proven. */
-export async function checkBackups(settings: Settings): Promise<CheckResult[]> {
+export async function checkBackups(settings: BackupSettings): Promise<CheckResult[]> {
   const expression = settings['service.backup.schedule']
   const place = settings['service.backup.target']
   if (expression === undefined || place === undefined)
@@ -56,7 +56,7 @@ interface LastBackup {
 }
 
 /** Whether this user can use the place of the backups, and what is wrong with those in it. */
-async function checkPlace(settings: Settings, place: string, last: LastBackup): Promise<CheckResult[]> {
+async function checkPlace(settings: BackupSettings, place: string, last: LastBackup): Promise<CheckResult[]> {
   try {
     if (!isBucket(place)) await requireUsablePlace(place)
     // Opening an empty folder would make it a place of backups.
@@ -107,7 +107,7 @@ function describeProof({ made, checked, proven }: BackupReport): CheckResult {
 
 /** What the place of backups has, of which this store has made none. @param report with the time when the store was made */
 async function describeNone(
-  settings: Settings,
+  settings: BackupSettings,
   { ended, store }: BackupReport & { readonly store: string | undefined },
 ): Promise<CheckResult> {
   try {
@@ -133,7 +133,7 @@ interface LostStore {
   readonly cure: string
 }
 
-async function checkLostStore(settings: Settings, { reason, cure }: LostStore): Promise<CheckResult[]> {
+async function checkLostStore(settings: BackupSettings, { reason, cure }: LostStore): Promise<CheckResult[]> {
   try {
     const newest = (await findNewestBackup(settings))?.created
     if (newest === undefined) return [ok('backups: the service makes the first one after its start')]
@@ -146,7 +146,7 @@ async function checkLostStore(settings: Settings, { reason, cure }: LostStore): 
   }
 }
 
-const noStore = (settings: Settings): LostStore => ({
+const noStore = (settings: BackupSettings): LostStore => ({
   reason: `There is no store in ${dataPlace(settings, settings['service.data.folder'])}`,
   cure: 'mount the disk of the store, or restore the backup',
 })
@@ -157,7 +157,7 @@ const damagedStore: LostStore = {
 }
 
 /** Why the store is lost, or cannot be opened by this command; `undefined` before an upgrade. */
-async function readReport(settings: Settings, place: string) {
+async function readReport(settings: BackupSettings, place: string) {
   try {
     return await readStore(settings, async database => {
       const schema = await schemaVersion(database)

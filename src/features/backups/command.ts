@@ -16,7 +16,6 @@ import { withPlaceErrors } from './place-errors.ts'
 import { accept as acceptNewest, findOwnBackups } from './acceptance.ts'
 import { whyKeepAll } from './prune.ts'
 import { findFailedProofs, remarksOn, tellLastGood, tellUnreadable } from './remarks.ts'
-import type { Settings } from '../../config/settings.ts'
 import { openBlobs, openDatabase } from '../../core/open-store.ts'
 import { lockFolder } from '../../stores/sqlite/folder-lock.ts'
 import { requireUsableStore } from '../../backup/store-copy.ts'
@@ -31,6 +30,8 @@ import {
   UsageError,
 } from '../../core/command.ts'
 import { count, printCopied, showProgress } from '../../core/copied.ts'
+import type { Settings } from '../../config/settings.ts'
+import { withBackupSettings } from './settings.ts'
 
 export const backupCommand = (program: Program): Command => ({
   name: 'backup',
@@ -79,7 +80,7 @@ function readPlace({ settingsFrom }: Program, args: readonly string[]) {
   const [place, ...more] = parsed.positionals
   if (place === undefined || more.length > 0) throw new UsageError('Name one place of backups.')
   const { config, set, at } = parsed.values
-  return { place, at, settings: settingsFrom({ config, set }) }
+  return { place, at, settings: withBackupSettings(settingsFrom({ config, set })) }
 }
 
 async function list(program: Program, args: readonly string[]): Promise<number> {

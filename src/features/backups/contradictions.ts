@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
 import { both, type Check } from '../../config/check.ts'
+import type { backupSettings } from './settings.ts'
 
 /** Contradictions between the settings of backups. */
-export const backupContradictions: readonly Check[] = [
+export const backupContradictions: ReadonlyArray<Check<typeof backupSettings.rows>> = [
   both('service.backup.schedule', 'service.backup.target', 'scheduled backups need both a time and a place'),
   both(
     'service.backup.s3.access-key',

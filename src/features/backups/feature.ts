@@ -5,9 +5,11 @@ import { backupContradictions } from './contradictions.ts'
 import { backupMetrics } from './metrics.ts'
 import { BackupOverview } from './overview.ts'
 import { backupRoutes } from './routes.ts'
+import { backupSettings } from './settings.ts'
 
 export const backups = feature({
   name: 'backups',
+  settings: backupSettings,
   steps: backupSteps,
   commands: {
     backup: async program => (await import('./command.ts')).backupCommand(program),
@@ -17,6 +19,13 @@ export const backups = feature({
   routes: backupRoutes,
   requireUsable: async ({ settings }) =>
     void (await (await import('./cipher.ts')).encryptionTo(settings['service.backup.encrypt-to.<n>'])),
+  lostStore: {
+    advice: ({ 'service.backup.target': target }) =>
+      target === undefined
+        ? ''
+        : ` If it was lost, mount its disk, or restore a backup from ${target} (docs/how-to/backup-and-upgrade.md).`,
+    warnOfNewStore: async (...given) => await (await import('./new-store-warning.ts')).warnOfNewStore(...given),
+  },
   checks: async ({ settings }) => await (await import('./checks.ts')).checkBackups(settings),
   open: async core => {
     const { createBackups } = await import('./scheduled-backups.ts')

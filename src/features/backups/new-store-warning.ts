@@ -1,9 +1,9 @@
 import type { Log } from '../../base/log.ts'
-import type { Settings } from '../../config/settings.ts'
 import { findNewestBackup } from './backup-place.ts'
+import type { BackupSettings } from './settings.ts'
 
 /** Says that a start has made a new store although there is a backup: the data folder may be lost, or its disk not mounted. */
-export async function warnOfNewStore(settings: Settings, { log }: { readonly log: Log }, store: string): Promise<void> {
+export async function warnOfNewStore(settings: BackupSettings, log: Log, store: string): Promise<void> {
   const place = settings['service.backup.target']
   try {
     const newest = (await findNewestBackup(settings))?.created

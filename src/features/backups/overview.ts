@@ -3,7 +3,6 @@ import { ServiceError, StartupError } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import { isoTime } from '../../base/times.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import type { Settings } from '../../config/settings.ts'
 import { findOwnBackups, othersToAccept } from './acceptance.ts'
 import type { BackupRun, BackupRuns } from './backup-runs.ts'
 import { withTarget } from './backup-place.ts'
@@ -11,13 +10,14 @@ import { reasonOf } from './backup-target.ts'
 import { originOf } from './manifest-key.ts'
 import { doubtInShort, keptUntilAccepted, tellGone } from './remarks.ts'
 import { type Generation, lossesIn, type ListedGeneration, listGenerations } from './generations.ts'
+import type { BackupSettings } from './settings.ts'
 
 /** How many of the last attempts are described. */
 const MAX_RUNS = 20
 
 interface Scheduled {
   readonly runs: BackupRuns
-  readonly settings: Settings
+  readonly settings: BackupSettings
   /** The cron expression. */
   readonly schedule: string
   readonly place: string
@@ -51,7 +51,7 @@ export class BackupOverview {
   }
 
   /** What the place of backups has, or why it cannot be read. */
-  async #generations(settings: Settings, place: string, last: Milliseconds | undefined) {
+  async #generations(settings: BackupSettings, place: string, last: Milliseconds | undefined) {
     try {
       return await withTarget(settings, place, async target => {
         const found = await listGenerations(target)

@@ -1,6 +1,5 @@
 import { isoTime } from '../../base/times.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import type { Settings } from '../../config/settings.ts'
 import { schemaVersion } from '../../stores/migrations.ts'
 import { failedProofs, MANIFEST_KEY_STEP } from './backup-runs.ts'
 import { othersToAccept, type OwnBackups } from './acceptance.ts'
@@ -14,6 +13,7 @@ import {
   timeOf,
 } from './generations.ts'
 import { originOf, readStoreIfPossible } from './manifest-key.ts'
+import type { BackupSettings } from './settings.ts'
 
 /** What is to be said about one backup, for people. */
 export interface Remarks {
@@ -106,7 +106,7 @@ export function doubtInShort(generation: Generation, path: string): string | und
 }
 
 /** What the last proofs found wrong with the backup itself, by its time. Nothing is known where there is no store. */
-export async function findFailedProofs(settings: Settings, place: string): Promise<ReadonlyMap<string, string>> {
+export async function findFailedProofs(settings: BackupSettings, place: string): Promise<ReadonlyMap<string, string>> {
   const found = await readStoreIfPossible(settings, async store =>
     (await schemaVersion(store)) < MANIFEST_KEY_STEP
       ? undefined

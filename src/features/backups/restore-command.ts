@@ -12,6 +12,7 @@ import {
 import { printCopied, showProgress } from '../../core/copied.ts'
 import { restoreKeys } from '../../core/factor-key-file.ts'
 import { withBackup } from './backup-place.ts'
+import { withBackupSettings } from './settings.ts'
 import { restoreContext, type RestoreSelection } from './restore-context.ts'
 
 const options = {
@@ -31,7 +32,7 @@ export const restoreCommand = (program: Program): Command => ({
     'Fills an empty store from a backup, and goes on where it was cut off; or brings one context or entry back into a store, also while the service runs.',
   async run(args) {
     const { place, values } = read(args)
-    const settings = program.settingsFrom({ config: values.config, set: values.set })
+    const settings = withBackupSettings(program.settingsFrom({ config: values.config, set: values.set }))
     const selection = selectionOf(values)
     const { layout } = program
     const { at, identity, 'accept-changed': acceptsChanged = false } = values

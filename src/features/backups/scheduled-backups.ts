@@ -7,13 +7,13 @@ import { encryptionTo } from './cipher.ts'
 import type { Layout, Table } from '../../backup/tables.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { Core } from '../../core/core.ts'
-import type { Settings } from '../../config/settings.ts'
 import { type UiAssets, wordsFor } from '../../http/page.ts'
 import { threadModule } from '../../workers/thread-pool.ts'
+import type { BackupSettings } from './settings.ts'
 
 /** The data that the thread of one backup needs. */
 export interface BackupTask {
-  readonly settings: Settings
+  readonly settings: BackupSettings
   readonly place: string
   readonly created: Milliseconds
   /** The last backup that was made in this place before; `undefined` if there is none. */
@@ -46,7 +46,7 @@ export type BackupAnswer =
     }
 
 /** The backups that the service makes itself; `undefined` without a schedule. @throws {StartupError} for a key that is none */
-export async function createBackups(core: Core) {
+export async function createBackups(core: Core & { readonly settings: BackupSettings }) {
   const { settings, database, mails, ui, address, version, layout, ownKeyFile, system, log } = core
   const expression = settings['service.backup.schedule']
   const place = settings['service.backup.target']
