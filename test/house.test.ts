@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, posix, relative, sep } from 'node:path'
 import { test } from 'node:test'
+import { auditEvents } from '../src/accounts/audit.ts'
+import { errorCodes } from '../src/base/error-codes.ts'
 import { keys } from '../src/config/keys.ts'
 import { features } from '../src/features/features.ts'
 import { repository } from './support/service.ts'
@@ -118,6 +120,22 @@ test('a feature is named by few files outside its folder: three in the median, e
   assert.ok((counts[0] ?? 0) > 0, 'the test finds nothing: features.ts imports each of them')
   assert.ok((counts[Math.floor(counts.length / 2)] ?? 0) <= 3, counts.join(', '))
   assert.ok((counts.at(-1) ?? 0) <= 8, counts.join(', '))
+})
+
+test('a setting, error code or audit event that only one feature uses is declared by this feature', () => {
+  const declared = new Set(
+    features.flatMap(({ settings, codes, events }) => [...Object.keys({ ...settings?.rows, ...codes }), ...events]),
+  )
+  const ofCore = [...Object.keys(keys), ...auditEvents, ...Object.keys(errorCodes)].filter(name => !declared.has(name))
+  assert.ok(ofCore.length > 100, 'the names were not found')
+  const declaring = /^(config\/|accounts\/audit\.ts$|base\/error-codes\.ts$)/
+  const using = sources.filter(({ path }) => !declaring.test(path))
+  const wrong = ofCore.flatMap(name => {
+    const places = using.filter(({ text }) => text.includes(`'${name}'`)).map(({ path }) => featureOf(path))
+    const [feature] = places
+    return feature !== undefined && places.every(place => place === feature) ? [`${name}: features/${feature}/`] : []
+  })
+  assert.deepEqual(wrong, [])
 })
 
 test('only the list of commands and the place that translates archives import migration/', () => {

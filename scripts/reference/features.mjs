@@ -22,14 +22,28 @@ export function featureUses() {
       .map(one => `features/${one.name}/`)
     const placeOf = ({ path }) => builders.find(builder => path.startsWith(builder)) ?? path
     const own = sources.filter(({ path }) => path.startsWith(folder))
-    const names = [...Object.keys({ ...settings?.rows, ...codes }), ...events, ...own.flatMap(tablesMade)]
+    const names = [...Object.keys({ ...settings?.rows, ...codes }), ...events]
+    const tables = own.flatMap(tablesOf)
     const outside = sources.filter(source => !own.includes(source))
-    const uses = outside.filter(source => imports(source, folder) || names.some(one => mentions(source, one)))
+    const uses = outside.filter(
+      source =>
+        imports(source, folder) ||
+        names.some(one => mentions(source, one)) ||
+        tables.some(table => usesTable(source, table)),
+    )
     return { name, folder, files: [...new Set(uses.map(placeOf))].sort((a, b) => (a < b ? -1 : 1)) }
   })
 }
 
-const tablesMade = ({ text }) => [...text.matchAll(/CREATE TABLE (\w+)/g)].map(([, table]) => table)
+/** The tables that a file makes, or whose rows it writes: the step that makes a table may be in the core. */
+const tablesOf = ({ text }) =>
+  [...text.matchAll(/\b(?:CREATE TABLE|INSERT (?:OR \w+ )?INTO|DELETE FROM|(?<!DO )UPDATE) ([a-z_]+)/g)].map(
+    ([, table]) => table,
+  )
+
+/** In SQL, or in quotes: the name alone may be a word of a comment. */
+const usesTable = ({ text }, table) =>
+  new RegExp(`\\b(?:TABLE|FROM|INTO|UPDATE|JOIN|ON) ${table}\\b|'${table}'`).test(text)
 
 const imports = ({ path, text }, folder) =>
   [...text.matchAll(/(?:from|import\(?) ?'(\.[^']+)'/g)].some(([, file]) =>
@@ -41,9 +55,12 @@ const mentions = ({ text }, name) => new RegExp(`(?<![\\w.-])${name.replaceAll('
 /** The page with its table made anew. */
 export function withFeatures(page) {
   const [before, after] = [page.indexOf(START), page.indexOf(END, page.indexOf(START))]
-  const rows = featureUses().map(
+  const uses = featureUses()
+  const rows = uses.map(
     ({ folder, files }) => `| \`${folder}\` | ${files.length} | ${files.map(file => `\`${file}\``).join(', ')} |`,
   )
   const table = ['| Folder under `src/` | Files outside that name it | Which |', '|---|---|---|', ...rows].join('\n')
-  return `${page.slice(0, before)}${START}\n${table}\n\n${page.slice(after)}`
+  const counts = uses.map(({ files }) => files.length).sort((a, b) => a - b)
+  const summary = `The median is ${counts[Math.floor(counts.length / 2)]}, and the largest number is ${counts.at(-1)}:`
+  return `${page.slice(0, before)}${START}\n${summary}\n\n${table}\n\n${page.slice(after)}`
 }
