@@ -133,7 +133,8 @@ async function buildOthers(into) {
 }
 
 function languageTags() {
-  const languages = readdirSync(join(root, 'ui/messages')).map(name => name.replace(/\.ts$/, ''))
+  const files = readdirSync(join(root, 'ui/messages')).filter(name => name.endsWith('.ts'))
+  const languages = files.map(name => name.replace(/\.ts$/, ''))
   return ['en', ...languages.filter(language => language !== 'en')]
 }
 

@@ -1,5 +1,5 @@
-// The names that a release keeps, one on each line: what the references list, and what `stowage help` prints. `npm run stable` records them
-// in docs/reference/stable-names.txt; without `--record` they are printed.
+// The names that a release keeps, one on each line: what the references and the texts of findings list, and what `stowage help` prints.
+// `npm run stable` records them in docs/reference/stable-names.txt; without `--record` they are printed.
 import './runtime.mjs'
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -32,6 +32,7 @@ const kinds = {
   command: commandsIn(help),
   metric: metrics,
   event: events,
+  finding: all(read('ui/messages/findings/de.ts'), /^ {2}'?([a-z-]+)'?:/gm),
 }
 const names = Object.entries(kinds).flatMap(([kind, found]) => found.map(name => `${kind} ${name}`))
 const list = `${[...new Set(names)].sort().join('\n')}\n`

@@ -45,7 +45,7 @@ function tableRows(keys) {
       setting.help,
       setting.sameOnAllNodes ? '*The same on all nodes.*' : '',
       setting.live === true ? '*Live.*' : setting.live === 'credentials' ? '*Live: user name and password.*' : '',
-      setting.warn === undefined ? '' : `*Warning at start:* it ${setting.warn}.`,
+      setting.warn === undefined ? '' : `*Warning at start:* it ${setting.warn.text}.`,
     ]
     return `| \`${key}\` | ${cell(setting.kind.expects)} | ${defaultCell(setting)} | ${cell(help.filter(Boolean).join(' '))} |`
   })

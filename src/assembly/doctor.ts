@@ -1,11 +1,12 @@
 import { ServiceError, StartupError } from '../base/errors.ts'
+import type { Finding } from '../base/finding.ts'
 import type { Bytes } from '../base/units.ts'
 import type { LoadedSettings } from '../config/load.ts'
 import type { Settings } from '../config/settings.ts'
 import { features } from '../features/features.ts'
 import { BaseAddress } from '../http/base-address.ts'
 import { AuthCookie } from '../http/protocol/cookies.ts'
-import { type CheckResult, ok, problem, warning } from '../core/check-result.ts'
+import { type CheckResult, ok, problem } from '../core/check-result.ts'
 import { checkSettingsFile } from '../core/settings-file-check.ts'
 import { newestSchema } from './stores.ts'
 import { checkStore } from '../core/store-checks.ts'
@@ -17,8 +18,8 @@ import { cookieOptions } from './http.ts'
 export interface Subject {
   readonly settings: Settings
   readonly origins: LoadedSettings['origins']
-  /** Of the settings, each a sentence without a full stop. */
-  readonly warnings: readonly string[]
+  /** Of the settings. */
+  readonly warnings: readonly Finding[]
   /** Path of the configuration file. */
   readonly file: string | undefined
   /** `SERVICE_AUTH_TOKEN_KEY`. */
@@ -44,11 +45,15 @@ export async function runChecks({
 }: Subject): Promise<readonly CheckResult[]> {
   const base = new BaseAddress(settings['service.baseurl.folder'] ?? defaultBase(settings))
   return [
-    ok(`settings: ${file ?? 'built in'}`),
+    file === undefined
+      ? ok('settings-built-in', 'settings: built in')
+      : ok('settings-file', 'settings: {file}', { file }),
     ...(await checkSettingsFile({ settings, origins, file })),
-    ok(`base address: ${base.href}`),
-    ok(`cookie: ${new AuthCookie(cookieOptions(settings, base.path)).set('…', undefined)}`),
-    ...warnings.map(warning),
+    ok('base-address', 'base address: {url}', { url: base.href }),
+    ok('cookie', 'cookie: {cookie}', {
+      cookie: new AuthCookie(cookieOptions(settings, base.path)).set('…', undefined),
+    }),
+    ...warnings.map(one => ({ ...one, level: 'warning' as const })),
     ...(await checkStorage({ settings, tokenKey, version })),
     ...(await attempt(checkStore(settings, { newestSchema, maxChecked }))),
     ...(await Promise.all(features.map(feature => attempt(feature.check(settings, tokenKey))))).flat(),
@@ -60,7 +65,8 @@ async function attempt(check: Promise<readonly CheckResult[]>): Promise<readonly
   try {
     return await check
   } catch (error) {
-    if (error instanceof StartupError || error instanceof ServiceError) return [problem(`store: ${error.message}`)]
+    if (error instanceof StartupError || error instanceof ServiceError)
+      return [problem('store-unusable', 'store: {reason}', { reason: error.message })]
     throw error
   }
 }

@@ -43,7 +43,7 @@ export class Reloader {
       live.replace(change)
       for (const { apply } of prepared) apply()
       if (change.pending.length > 0) log.warn({ settings: change.pending }, 'these settings need a restart to change')
-      for (const warning of new Set([...loaded.warnings, ...warnings])) log.warn(warning)
+      for (const text of new Set([...loaded.warnings, ...warnings].map(({ text }) => text))) log.warn(text)
       const applied = [...change.applied, ...prepared.flatMap(({ what }) => what ?? [])]
       if (applied.length > 0) log.info({ settings: applied }, 'settings read again and applied')
       else log.info('settings read again: nothing to apply')

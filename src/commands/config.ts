@@ -20,7 +20,7 @@ export const config: Command = {
 async function check(args: readonly string[]): Promise<number> {
   const { loaded, environment, has } = readSettings(args, ['strict'])
   const { settings, warnings, unknown } = loaded
-  for (const warning of warnings) printError(`warning: ${warning}`)
+  for (const { text } of warnings) printError(`warning: ${text}`)
   await requireUsable(settings, environment)
   await requireListening(settings['service.http.host'], settings['service.http.port'])
   if (environment.adminPassword !== undefined) requireFirstPassword(environment.adminPassword)

@@ -27,7 +27,7 @@ export const serve: Command = {
     const { loaded, environment, file, sources } = readSettings(args)
     const { settings, warnings } = loaded
     const log = createLog(settings['service.log.level'])
-    for (const warning of warnings) log.warn(warning)
+    for (const { text } of warnings) log.warn(text)
 
     const { adminPassword, tokenKey } = environment
     // Not loaded for commands that start no service.

@@ -1,3 +1,4 @@
+import type { Values } from '../base/finding.ts'
 import type { Key as CoreKey } from './core-keys.ts'
 import type { Settings as CoreSettings, SettingsOf } from './settings.ts'
 
@@ -9,12 +10,14 @@ type Settings<T = object> = CoreSettings & SettingsOf<T>
 export interface Check<T = object> {
   /** The settings concerned; they are shown with the message. */
   readonly keys: ReadonlyArray<Key<T>>
-  /** Logged as a warning; the service still starts. */
-  readonly warning?: true
+  /** The code of the warning that is logged; the service still starts. */
+  readonly warning?: string
   /** @param isWritten whether the key is set, be it to its default */
   readonly wrong: (settings: Settings<T>, isWritten: (key: Key<T>) => boolean) => boolean
   /** A sentence without a full stop. */
   readonly message: string
+  /** What stands in the places of the message of a warning. */
+  readonly values?: Values
 }
 
 /** Two settings of which neither makes sense without the other. */

@@ -1,3 +1,4 @@
+import { filled } from '../base/finding.ts'
 import { UNLIMITED } from '../base/units.ts'
 import { both, type Check, isHttps, isLoopbackHost, isPlainHttp, KEY_PAIR, needs } from './check.ts'
 import type { Key } from './core-keys.ts'
@@ -13,27 +14,31 @@ import type { Origin } from './source-values.ts'
  */
 export function findContradictions(settings: Settings, origins: ReadonlyMap<string, Origin>, report: Report): void {
   const isWritten = (key: Key): boolean => (origins.get(key) ?? 'default') !== 'default'
-  for (const { keys, warning, wrong, message } of checks) {
+  for (const { keys, warning, wrong, message, values } of contradictions) {
     if (keys.some(key => report.failed.has(key)) || !wrong(settings, isWritten)) continue
     const shown = keys.flatMap(key => showSetting(settings, key)).filter(shown => !message.includes(shown))
-    const text = shown.length === 0 ? message : `${message} (${shown.join(', ')})`
-    if (warning) report.warning(text)
-    else report.problem(text)
+    const shownAll = shown.join(', ')
+    if (warning === undefined) report.problem(shownAll === '' ? message : `${message} (${shownAll})`)
+    else report.warning(filled(warning, textOfWarning(message), { ...values, settings: shownAll }))
   }
 }
 
-const checks: readonly Check[] = [
+/** A warning names the settings. */
+export const textOfWarning = (message: string): string => `${message} ({settings})`
+
+/** Those of the core and of all features. */
+export const contradictions: readonly Check[] = [
   // Addresses
   {
     keys: ['service.baseurl.folder', 'service.http.host'],
-    warning: true,
+    warning: 'base-address-not-set',
     wrong: settings =>
       settings['service.baseurl.folder'] === undefined && !isLoopbackHost(settings['service.http.host']),
     message: 'service.baseurl.folder is not set, so URIs in responses begin with http://127.0.0.1',
   },
   {
     keys: ['service.http.host', 'service.http.trusted-proxies.<n>'],
-    warning: true,
+    warning: 'no-trusted-proxy',
     wrong: settings =>
       !isLoopbackHost(settings['service.http.host']) && settings['service.http.trusted-proxies.<n>'].length === 0,
     message:
@@ -41,19 +46,19 @@ const checks: readonly Check[] = [
   },
   {
     keys: ['service.http.trusted-proxies.<n>'],
-    warning: true,
+    warning: 'every-peer-trusted',
     wrong: settings => settings['service.http.trusted-proxies.<n>'].some(range => range.endsWith('/0')),
     message: 'every peer is a trusted proxy, so any client can claim any address',
   },
   {
     keys: ['service.cors', 'service.cors.origins.<n>'],
-    warning: true,
+    warning: 'cors-incomplete',
     wrong: settings => settings['service.cors'] !== settings['service.cors.origins.<n>'].length > 0,
     message: 'cross-origin requests need both the switch and at least one origin',
   },
   {
     keys: ['service.repository.store.url'],
-    warning: true,
+    warning: 'database-not-verified',
     wrong: ({ 'service.repository.store.url': url }) =>
       url !== undefined && ['prefer', 'allow'].includes(new URL(url).searchParams.get('sslmode') ?? ''),
     message: 'with sslmode=prefer or allow, rows and the password can be read on the network: use verify-full',
@@ -62,25 +67,25 @@ const checks: readonly Check[] = [
   // Cookie and tokens
   {
     keys: ['service.auth.cookie.samesite', 'service.auth.cookie.secure'],
-    warning: true,
+    warning: 'cookie-secure-anyway',
     wrong: settings => settings['service.auth.cookie.samesite'] === 'none' && !settings['service.auth.cookie.secure'],
     message: 'the cookie is Secure nevertheless, because browsers reject SameSite=None without it',
   },
   {
     keys: ['service.baseurl.folder', 'service.auth.cookie.samesite', 'service.auth.cookie.secure'],
-    warning: true,
+    warning: 'cookie-needs-https',
     wrong: settings => isPlainHttp(settings['service.baseurl.folder']) && sendsSecureCookie(settings),
     message: 'browsers accept a Secure cookie only over https, so users cannot sign in with a browser',
   },
   {
     keys: ['service.baseurl.folder', 'service.auth.cookie.secure'],
-    warning: true,
+    warning: 'cookie-without-https',
     wrong: settings => isHttps(settings['service.baseurl.folder']) && !sendsSecureCookie(settings),
     message: 'the cookie is sent over plain http too, although the base address is https',
   },
   {
     keys: ['service.baseurl.folder', 'service.auth.cookie.path'],
-    warning: true,
+    warning: 'cookie-outside-path',
     wrong: settings => !pathCovers(settings['service.auth.cookie.path'], settings['service.baseurl.folder']),
     message: 'browsers do not send the cookie to the base address, because it is outside the path of the cookie',
   },
@@ -98,7 +103,7 @@ const checks: readonly Check[] = [
   ...maxAgeKeys.map(
     (key): Check => ({
       keys: [key, 'service.auth.token.absolute-max-age'],
-      warning: true,
+      warning: 'login-ends-early',
       wrong: settings => {
         const cap = settings['service.auth.token.absolute-max-age'] ?? UNLIMITED
         return cap !== UNLIMITED && (settings[key] ?? 0) > cap
@@ -108,7 +113,7 @@ const checks: readonly Check[] = [
   ),
   {
     keys: ['service.auth.token.store', 'service.auth.token.key-file'],
-    warning: true,
+    warning: 'token-key-unused',
     wrong: settings =>
       settings['service.auth.token.store'] === 'memory' && settings['service.auth.token.key-file'] !== undefined,
     message: 'the key file is used only for tokens outside memory',
@@ -139,14 +144,14 @@ const checks: readonly Check[] = [
   },
   {
     keys: ['service.auth.password', 'service.auth.password.whitelist.<n>'],
-    warning: true,
+    warning: 'whitelist-unused',
     wrong: settings =>
       settings['service.auth.password'] !== 'whitelist' && settings['service.auth.password.whitelist.<n>'].length > 0,
     message: 'the whitelist is used only with service.auth.password=whitelist',
   },
   {
     keys: ['service.auth.http-basic', 'service.baseurl.folder'],
-    warning: true,
+    warning: 'basic-without-https',
     wrong: settings => settings['service.auth.http-basic'] && isPlainHttp(settings['service.baseurl.folder']),
     message: 'passwords can be read on the network, because the base address is not https',
   },
@@ -165,7 +170,7 @@ const checks: readonly Check[] = [
   ),
   {
     keys: ['service.smtp.security', 'service.smtp.password'],
-    warning: true,
+    warning: 'mail-password-in-clear',
     wrong: settings => settings['service.smtp.security'] === 'off' && settings['service.smtp.password'] !== undefined,
     message: 'the password of the mail server is sent without encryption',
   },

@@ -47,7 +47,7 @@ export const repositoryKeys = {
   }),
   'service.repository.store.init-with-test-data': boolean({
     default: false,
-    warn: 'is on: users with well-known passwords are created',
+    warn: { code: 'test-users', text: 'is on: users with well-known passwords are created' },
     help: 'Fill a new store with the users and contexts that client tests expect.',
   }),
   'service.repository.provenance': boolean({

@@ -6,6 +6,7 @@ import type { Setting } from './setting.ts'
 import type { Settings } from './settings.ts'
 import { type Origin, type Written, readWritten, type WrittenSources } from './source-values.ts'
 import { SettingsError } from '../base/errors.ts'
+import { filled, finding, type Finding } from '../base/finding.ts'
 import { findContradictions } from './checks.ts'
 
 interface ReadSettings {
@@ -56,10 +57,12 @@ function sort(written: ReadonlyMap<string, Written>, report: Report): { slots: S
 }
 
 /** The value is left out, because this may be the misspelt key of a secret. */
-function describeUnknown(key: string): string {
-  const nearest = nearestKey(key)
-  const printable = key.replaceAll(/\p{Cc}/gu, '?')
-  return `${printable} is not a known key${nearest === undefined ? '' : `; did you mean ${nearest}?`}`
+function describeUnknown(written: string): Finding {
+  const nearest = nearestKey(written)
+  const key = written.replaceAll(/\p{Cc}/gu, '?')
+  return nearest === undefined
+    ? finding('unknown-key', '{key} is not a known key', { key })
+    : finding('misspelt-key', '{key} is not a known key; did you mean {nearest}?', { key, nearest })
 }
 
 function slotOf(slots: Map<Key, Map<string | undefined, Slot>>, { key, idp }: Place): Slot {
@@ -178,8 +181,8 @@ export interface LoadedSettings {
   readonly settings: Settings
   /** By key as written, for every setting that has a value. */
   readonly origins: ReadonlyMap<string, Origin>
-  /** Each a sentence without a full stop; no secret is in them. */
-  readonly warnings: readonly string[]
+  /** No secret is in them. */
+  readonly warnings: readonly Finding[]
   /** Unknown keys and environment variables. They are also among the warnings; `config check --strict` rejects them. */
   readonly unknown: readonly string[]
 }
@@ -204,7 +207,7 @@ export function loadSettings(sources: WrittenSources): LoadedSettings {
  * Checks settings of which some come from an earlier reading. @returns warnings about them
  * @throws {SettingsError} when they contradict each other
  */
-export function requireConsistent(settings: Settings, origins: LoadedSettings['origins']): readonly string[] {
+export function requireConsistent(settings: Settings, origins: LoadedSettings['origins']): readonly Finding[] {
   const report = new Report()
   findContradictions(settings, origins, report)
   if (report.problems.length === 0) return report.warnings
@@ -214,5 +217,6 @@ export function requireConsistent(settings: Settings, origins: LoadedSettings['o
 /** Adds the warnings about a value that is not the default. */
 function checkChange({ key, writtenKey }: Change, report: Report): void {
   const setting: Setting = keys[key]
-  if (setting.warn !== undefined) report.warning(`${writtenKey} ${setting.warn}`)
+  if (setting.warn === undefined) return
+  report.warning(filled(setting.warn.code, `{key} ${setting.warn.text}`, { key: writtenKey }))
 }

@@ -5,7 +5,7 @@ export const passwordKeys = {
   'service.auth.http-basic': boolean({ default: false, help: 'Accept HTTP Basic credentials.' }),
   'service.auth.adminpw': secret({
     sameOnAllNodes: true,
-    warn: 'overrides the stored password of admin',
+    warn: { code: 'admin-password-overridden', text: 'overrides the stored password of admin' },
     help: 'Replaces the password of admin while it is set; never written to the store.',
   }),
   'service.auth.password': choice(['on', 'off', 'whitelist'], {
@@ -93,7 +93,7 @@ export const lockoutKeys = {
   'service.auth.temp.lockout.admin': boolean({
     sameOnAllNodes: true,
     default: true,
-    warn: 'is off: passwords of administrators can be guessed without limit',
+    warn: { code: 'admin-not-locked-out', text: 'is off: passwords of administrators can be guessed without limit' },
     help: 'Lock out admin and members of the admin group too.',
   }),
   'service.auth.temp.lockout.trusted-devices': boolean({

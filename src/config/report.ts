@@ -1,3 +1,4 @@
+import type { Finding } from '../base/finding.ts'
 import { containsSecretKey } from '../base/text.ts'
 import type { Key } from './core-keys.ts'
 import type { Setting } from './setting.ts'
@@ -5,7 +6,7 @@ import type { Setting } from './setting.ts'
 /** Collects all errors and warnings about the settings, so that they are reported together. */
 export class Report {
   readonly problems: string[] = []
-  readonly warnings: string[] = []
+  readonly warnings: Finding[] = []
   /** Those of the warnings that are about unknown keys and variables: one of them may be the cause of a problem. */
   readonly unknown: string[] = []
   /** Rows without a reliable value; no contradictions are checked for them. */
@@ -16,13 +17,13 @@ export class Report {
     if (key !== undefined) this.failed.add(key)
   }
 
-  warning(message: string): void {
-    this.warnings.push(message)
+  warning(warning: Finding): void {
+    this.warnings.push(warning)
   }
 
-  warnOfUnknown(message: string): void {
-    this.unknown.push(message)
-    this.warning(message)
+  warnOfUnknown(warning: Finding): void {
+    this.unknown.push(warning.text)
+    this.warning(warning)
   }
 }
 

@@ -10,7 +10,7 @@ export const sessionKeys = {
   }),
   'service.auth.cookie.httponly': boolean({
     default: true,
-    warn: 'is off: scripts in pages can read the token',
+    warn: { code: 'cookie-for-scripts', text: 'is off: scripts in pages can read the token' },
     help: 'Hide the token from scripts.',
   }),
   'service.auth.cookie.secure': boolean({ default: true, help: 'Send the cookie over https (and to localhost) only.' }),

@@ -12,6 +12,11 @@ export interface Kind<T> {
   show(value: T): string
 }
 
+interface Warning {
+  readonly code: string
+  readonly text: string
+}
+
 /** One row of the table: what one key means. `Default` is `undefined` for a setting that may be left out. */
 export interface Setting<T = unknown, Default = unknown> {
   readonly kind: Kind<T>
@@ -19,8 +24,8 @@ export interface Setting<T = unknown, Default = unknown> {
   /** Says what the default is when it follows from something else. */
   readonly defaultText: string | undefined
   readonly help: string
-  /** For dangerous switches: completes "<key> …" in a warning at start when the value is not the default. */
-  readonly warn: string | undefined
+  /** For dangerous switches, a warning at start when the value is not the default; its text completes "<key> …". */
+  readonly warn: Warning | undefined
   /** A node with another value would spoil shared data, or the protection of accounts, for all: nodes are compared. */
   readonly sameOnAllNodes: boolean
   /** Takes effect when the settings are read again while the service runs; of an address only user name and password. */
@@ -31,7 +36,7 @@ export interface SettingOptions<Default> {
   readonly help: string
   readonly default?: Default
   readonly defaultText?: string
-  readonly warn?: string
+  readonly warn?: Warning
   readonly sameOnAllNodes?: true
   readonly live?: true | 'credentials'
 }

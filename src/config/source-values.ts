@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Properties, type PropertyNode } from 'properties-file/parser'
+import { finding, type Finding } from '../base/finding.ts'
 import { adviceForRemovedVariable, nearestVariable, settingsOf } from './from-environment.ts'
 import { secretOfFile } from './key-pattern.ts'
 import type { Report } from './report.ts'
@@ -69,9 +70,14 @@ export function readWritten({ file, environment = {}, overrides }: WrittenSource
   return { written, unknownVariables }
 }
 
-function describeUnknown(variable: string): string {
+function describeUnknown(variable: string): Finding {
   const nearest = nearestVariable(variable)
-  return `${variable} is not the variable of a known setting${nearest === undefined ? '' : `; did you mean ${nearest}?`}`
+  return nearest === undefined
+    ? finding('unknown-variable', '{variable} is not the variable of a known setting', { variable })
+    : finding('misspelt-variable', '{variable} is not the variable of a known setting; did you mean {nearest}?', {
+        variable,
+        nearest,
+      })
 }
 
 /** Replaces each `….password-file` by what the file holds, without line breaks at its end. */

@@ -1,12 +1,21 @@
+import { finding, type Finding, type ValuesFor } from '../base/finding.ts'
+
 /** A line of `doctor`: something in order, something that may become a problem, or a problem. */
-export interface CheckResult {
+export interface CheckResult extends Finding {
   readonly level: 'ok' | 'warning' | 'problem'
-  readonly text: string
 }
 
-export const ok = (text: string): CheckResult => ({ level: 'ok', text })
-export const warning = (text: string): CheckResult => ({ level: 'warning', text })
-export const problem = (text: string): CheckResult => ({ level: 'problem', text })
+/** Makes a line of this level from its code, its English text and the values in it. */
+const lineAt =
+  (level: CheckResult['level']) =>
+  <const T extends string>(code: string, text: T, ...values: ValuesFor<T>): CheckResult => ({
+    level,
+    ...finding(code, text, ...values),
+  })
+
+export const ok = lineAt('ok')
+export const warning = lineAt('warning')
+export const problem = lineAt('problem')
 
 /** The line that `doctor` prints. */
 export const lineOf = ({ level, text }: CheckResult): string => (level === 'ok' ? text : `${level}: ${text}`)

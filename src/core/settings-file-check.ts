@@ -18,5 +18,11 @@ export async function checkSettingsFile({
     () => 0,
   )
   if ((mode & 0o007) === 0) return []
-  return [warning(`settings: all users of this machine can read ${secret} in ${file}; run chmod o-rwx on it`)]
+  return [
+    warning(
+      'settings-file-readable',
+      'settings: all users of this machine can read {key} in {file}; run chmod o-rwx on it',
+      { key: secret, file },
+    ),
+  ]
 }

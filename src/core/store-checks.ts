@@ -1,14 +1,13 @@
-import { INCOMPLETE, isComplete } from '../backup/store-copy.ts'
-import { NoStore } from '../base/errors.ts'
+import { isComplete } from '../backup/store-copy.ts'
+import { NoStore, StoreDamaged } from '../base/errors.ts'
 import type { Bytes } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
 import { reservedContexts } from '../content/contexts.ts'
 import { isReservedSegment } from '../model/addresses.ts'
 import type { Database } from '../stores/database.ts'
-import { newerSchema, schemaVersion } from '../stores/migrations.ts'
+import { schemaVersion } from '../stores/migrations.ts'
 import { type CheckResult, ok, problem, warning } from './check-result.ts'
 import { readStore } from './open-store.ts'
-import { describeDamage } from './stores.ts'
 
 export interface StoreCheckOptions {
   /** The newest step of the schema that this version knows. */
@@ -35,23 +34,47 @@ async function checkDatabase(
   { newestSchema, maxChecked }: StoreCheckOptions,
 ): Promise<CheckResult[]> {
   const [damage] = await database.findDamage({ maxBytes: maxChecked })
-  if (damage !== undefined) return [problem(`store: ${describeDamage(damage)}`)]
+  if (damage !== undefined) {
+    return [
+      problem('store-damaged', 'store: The database is damaged: {reason}. Stop the service and follow {page}.', {
+        reason: damage,
+        page: StoreDamaged.page,
+      }),
+    ]
+  }
   const found = await schemaVersion(database)
-  if (found > newestSchema) return [problem(newerSchema(found, newestSchema))]
+  if (found > newestSchema)
+    return [
+      problem(
+        'store-newer',
+        'store: The store is at schema version {found}, but this version of Stowage knows it up to {known} only. A newer Stowage has used it: start that one, or restore a backup made before.',
+        { found: String(found), known: String(newestSchema) },
+      ),
+    ]
   // An empty database, before the first start.
   if (found === 0) return []
-  if (!(await isComplete(database))) return [problem(`store: ${INCOMPLETE}`)]
-  const fit = ok(
+  if (!(await isComplete(database)))
+    return [
+      problem(
+        'store-incomplete',
+        'store: This store was being filled by `restore`, `migrate-store` or `import`, which did not come to its end: run it again.',
+      ),
+    ]
+  const fit =
     found === newestSchema
-      ? 'store: its tables are those of this version'
-      : 'store: its tables are those of an older version; the next start upgrades them',
-  )
+      ? ok('store-current', 'store: its tables are those of this version')
+      : ok('store-older', 'store: its tables are those of an older version; the next start upgrades them')
   const reserved = (await reservedContexts(database)).map(({ id, name = '' }) =>
-    warning(
-      isReservedSegment(id)
-        ? `context ${id}: /${id} is an address of the service now; move its content by export and import`
-        : `context ${id}: its name "${name}" is reserved now; give it another one`,
-    ),
+    isReservedSegment(id)
+      ? warning(
+          'context-id-reserved',
+          'context {id}: /{id} is an address of the service now; move its content by export and import',
+          { id },
+        )
+      : warning('context-name-reserved', 'context {id}: its name "{name}" is reserved now; give it another one', {
+          id,
+          name,
+        }),
   )
   return [fit, ...reserved]
 }

@@ -27,17 +27,20 @@ export async function requireStore(settings: Settings, system: System): Promise<
 }
 
 /**
- * The version and address of the database server; `undefined` with a database file. @throws {StartupError}
+ * The version and address of the PostgreSQL server; `undefined` with a database file. @throws {StartupError}
  * when the server is unusable
  */
-export async function describeServer(settings: Settings, system: System): Promise<string | undefined> {
+export async function describeServer(
+  settings: Settings,
+  system: System,
+): Promise<{ readonly version: string; readonly place: string } | undefined> {
   const url = settings['service.repository.store.url']
   if (url === undefined) return undefined
   const { openPostgresDatabase } = await import('../stores/postgres/postgres-database.ts')
   const database = await openPostgresDatabase(url, { system })
   try {
     await requireCreate(database)
-    return `PostgreSQL ${await serverVersion(database)} at ${placeOf(url)}`
+    return { version: await serverVersion(database), place: placeOf(url) }
   } finally {
     await database.close()
   }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { StartupError } from '../../src/base/errors.ts'
+import type { Finding } from '../../src/base/finding.ts'
 import { variableOf } from '../../src/config/from-environment.ts'
 import { keys } from '../../src/config/keys.ts'
 import { type LoadedSettings, loadSettings } from '../../src/config/load.ts'
@@ -182,11 +183,13 @@ test('a malformed escape stops the start and names the file and the line', () =>
   assert.match(problemsOf(text)[0] ?? '', /^test\.properties has a malformed \\u escape in line 2/)
 })
 
+const textsOf = (warnings: readonly Finding[]): string[] => warnings.map(({ text }) => text)
+
 test('an unknown key is warned about with the nearest known one, without its value (D10.3)', () => {
   const { warnings, unknown } = load(
     'service.auth.adminpwd=hunter2\nservice.data.inline-type.1=a/b\nservise.http.port=1\nother=1\nservice.foo.bar.baz=1',
   )
-  assert.deepEqual(warnings, [
+  assert.deepEqual(textsOf(warnings), [
     'service.auth.adminpwd is not a known key; did you mean service.auth.adminpw?',
     'service.data.inline-type.1 is not a known key; did you mean service.data.inline-types.1?',
     'servise.http.port is not a known key; did you mean service.http.port?',
@@ -216,7 +219,7 @@ test('no secret is in a problem or a warning (D10.6)', () => {
     ...problemsOf('service.repository.store.url=postgres://me:12/Hunter2@h/db'),
     ...problemsOf('service.backup.encrypt-to.1=AGE-SECRET-KEY-1HUNTER2', 'service.http.port=AGE-SECRET-KEY-1Hunter2'),
     ...problemsOf('service.backup.keep=-----BEGIN PRIVATE KEY-----Hunter2'),
-    ...load('service.auth.adminpw=Hunter2').warnings,
+    ...load('service.auth.adminpw=Hunter2').warnings.map(warning => JSON.stringify(warning)),
   ]
   assert.equal(messages.length, 13)
   for (const message of messages) assert.doesNotMatch(message, /Hunter2/i)
@@ -229,7 +232,7 @@ test('a value with line breaks does not make a second line of message, and a lon
 })
 
 test('a dangerous switch is warned about at start (D5.6)', () => {
-  const { warnings } = load('service.auth.adminpw=adminadmin\nservice.auth.cookie.httponly=off')
+  const warnings = textsOf(load('service.auth.adminpw=adminadmin\nservice.auth.cookie.httponly=off').warnings)
   assert.ok(warnings.includes('service.auth.adminpw overrides the stored password of admin'))
   assert.ok(warnings.some(warning => warning.startsWith('service.auth.cookie.httponly is off')))
   assert.deepEqual(load('service.auth.cookie.httponly=on').warnings, [])
@@ -330,7 +333,7 @@ test('variables reach lists, identity providers of every source, and under the k
 
 test('a variable that looks like a setting and is none is named in a warning, without its value', () => {
   const { warnings } = loadSettings({ environment: { SERVICE_HTTP_PROT: 'hunter2' }, overrides: [] })
-  assert.deepEqual(warnings, [
+  assert.deepEqual(textsOf(warnings), [
     'SERVICE_HTTP_PROT is not the variable of a known setting; did you mean SERVICE_HTTP_PORT?',
   ])
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ok, problem } from '../../src/core/check-result.ts'
 import { reportOf, withoutNames } from '../../src/features/diagnostics/report.ts'
 import { stowage } from '../support/cli.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -25,8 +26,8 @@ test('a report has versions, changed settings and findings, and names nobody', (
       setting('service.smtp.password', '********'),
     ],
     findings: [
-      { level: 'problem', text: 'https://store.example/ does not answer: 192.0.2.1 refuses' },
-      { level: 'ok', text: 'data folder: /srv/anna/store, mails to anna@example.org' },
+      problem('test', 'https://store.example/ does not answer: 192.0.2.1 refuses'),
+      ok('test', 'data folder: /srv/anna/store, mails to anna@example.org'),
     ],
   })
   assert.match(lines[0] ?? '', /^Stowage 0\.1\.0 \(commit 0123abc\)$/)

@@ -64,17 +64,20 @@ test('a data folder that others can read is a warning of the doctor and, once, a
 test('the doctor reports little free space, and a disk that is full for new data (E.7)', async t => {
   const folder = await smallDisk(t, 64 * 2 ** 20)
   if (folder === undefined) return
-  const free = async (): Promise<string | undefined> => onlyLines(await examine(folder), 'are free on the disk')[0]
-  assert.match((await free()) ?? '', /^\d+ MiB of 64 MiB are free on the disk of the data folder$/)
+  const free = async (): Promise<string | undefined> => onlyLines(await examine(folder), 'disk of the data folder')[0]
+  assert.match((await free()) ?? '', /^disk of the data folder: [\d.]+ MiB of 64 MiB free$/)
   // Less than a fifth, then less than a twentieth.
   await fillDisk(folder, 8 * 2 ** 20)
-  assert.match((await free()) ?? '', /^warning: \d MiB of 64 MiB are free on the disk of the data folder$/)
+  assert.match(
+    (await free()) ?? '',
+    /^warning: disk of the data folder: only \d(?:\.\d)? MiB of 64 MiB free; make room before new data are refused$/,
+  )
   await fillDisk(folder, 2 * 2 ** 20)
   const full = await examine(folder)
   assert.equal(full.status, 1)
   assert.match(
     full.stdout,
-    /^problem: \d MiB of 64 MiB are free on the disk of the data folder: new data are refused$/m,
+    /^problem: disk of the data folder: only \d(?:\.\d)? MiB of 64 MiB free, so new data are refused; make room$/m,
   )
   await freeDisk(folder)
 })
@@ -103,9 +106,9 @@ test('the doctor warns of a low limit for open files (E.7)', async () => {
   }
   assert.match(
     await withLimit(1024),
-    /^warning: open files: at most 1024; raise LimitNOFILE \(systemd\) or ulimit -n to 65536$/m,
+    /^warning: open files: at most 1,024; raise LimitNOFILE \(systemd\) or ulimit -n to 65536$/m,
   )
-  assert.match(await withLimit(4096), /^open files: at most 4096$/m)
+  assert.match(await withLimit(4096), /^open files: at most 4,096$/m)
 })
 
 test('the doctor reports a token key by its fingerprint, and one that is missing, malformed, exposed or given twice (E.7)', async () => {
@@ -170,7 +173,7 @@ test('the doctor names the other nodes and what does not fit, and compares its c
   const fitting = await examine(folder, settings)
   assert.equal(fitting.status, 0, fitting.stdout)
   assert.match(fitting.stdout, /^node \S+: version 0\.0\.0$/m)
-  assert.match(fitting.stdout, /^clock: \d+ ms (behind|ahead of) that of the database$/m)
+  assert.match(fitting.stdout, /^clock: differs by [\d,]+ ms from that of the database$/m)
   const misfit = await examine(folder, { ...settings, 'service.data.quota': 'off' })
   assert.equal(misfit.status, 1)
   assert.match(misfit.stdout, /^problem: node \S+: service\.data\.quota is off here and on there$/m)
@@ -183,7 +186,7 @@ test('the doctor names the other nodes and what does not fit, and compares its c
   await node.close()
   const late = await examine(folder, { ...settings, 'service.repository.store.url': withPath(url) })
   assert.equal(late.status, 1, late.stdout)
-  assert.match(late.stdout, /^problem: clock: 3[56]\d{5} ms ahead of that of the database$/m)
+  assert.match(late.stdout, /^problem: clock: 3,[56]\d\d s ahead of that of the database; set both right$/m)
 })
 
 /** The same database, where functions of the store come before those of the system. */

@@ -60,8 +60,8 @@ test('the doctor prints the effective addresses, cookie flags and certificates, 
     /^cookie: .*Path=\/store\/?; .*SameSite=Strict.*Secure/i,
     'CAS: off',
     'SAML own: assertion consumer service https://store.example/store/auth/saml?idp=own',
-    /^SAML own: metadata of https:\/\/idp\.example\/ from file:.*, 1 signing key\(s\)$/,
-    /^SAML own: certificate "CN=127\.0\.0\.1" expires in \d+ days$/,
+    /^SAML own: metadata of https:\/\/idp\.example\/ from file:.*, 1 signing key$/,
+    /^SAML own: certificate "CN=127\.0\.0\.1" expires in [\d,]+ days$/,
   ]
   for (const line of lines) {
     const isSaid = stdout.split('\n').some(said => (typeof line === 'string' ? said === line : line.test(said)))
@@ -93,7 +93,7 @@ test('the output of the doctor in docs/reference/cli.md has the lines that it pr
     text
       .trim()
       .split('\n')
-      .map(line => line.replace(/^warning: /, '').replace(/^\d+ MiB of \d+/, 'N MiB of N'))
+      .map(line => line.replace(/^warning: /, ''))
       .map(line => line.split(': ')[0] ?? '')
       // Only Linux says how many there may be.
       .filter(title => title !== 'open files')
@@ -152,7 +152,7 @@ test('the doctor looks at the certificates of the service itself', async () => {
     })
   const good = await signing(key, certificateOf(pair))
   assert.equal(good.status, 0, good.stdout)
-  assert.match(good.stdout, /^SAML: own signing certificate expires in \d+ days$/m)
+  assert.match(good.stdout, /^SAML: own signing certificate expires in [\d,]+ days$/m)
   const logout = await signing(key, certificateOf(pair), { 'service.auth.saml.idp.own.single-logout': 'on' })
   assert.match(logout.stdout, /^SAML own: single logout \(on\) at .*\/auth\/saml\/logout\/own$/m)
   assert.match(logout.stdout, /^warning: SAML own: the metadata of the provider have no address for single logout/m)
@@ -195,7 +195,7 @@ test('the doctor compares its clock with that of the provider', async t => {
   })
   const { status, stdout } = await examine({ 'service.auth.saml.idp.own.metadata.url': `${provider.origin}/idp` })
   assert.equal(status, 0, stdout)
-  assert.match(stdout, /^warning: SAML own: clocks differ by 1(1[0-9]|2[01]) s$/m)
+  assert.match(stdout, /^warning: SAML own: clocks differ by 1(1[0-9]|2[01]) s; set both right$/m)
 })
 
 test('the doctor warns of dangerous switches', async () => {

@@ -38,13 +38,13 @@ test('the doctor loads the configuration of a provider and prints what it decide
     'OpenID Connect op: redirect URI https://store.example/store/auth/oidc/callback',
     'OpenID Connect op: groups "sso-…" come from groups; only existing ones count',
     'OpenID Connect op: groups=store-admins makes administrators',
-    'OpenID Connect op: language from locale',
+    'OpenID Connect op: the profile is set from attributes: language=locale',
     'OpenID Connect op: required values of hd',
   ]) {
     assert.ok(lines.includes(line), `${line} is missing in:\n${stdout}`)
   }
   assert.ok(
-    lines.some(line => line.startsWith(`OpenID Connect op: ${issuer}, 1 key(s), `)),
+    lines.some(line => line.startsWith(`OpenID Connect op: ${issuer}, 1 key, `)),
     stdout,
   )
 })

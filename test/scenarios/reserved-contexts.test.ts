@@ -64,5 +64,5 @@ test('the doctor reports a store of a newer version as a problem (E.7)', ofFile,
   database.close()
   const { status, stdout } = await stowage(folder, ['doctor', '--set', `service.data.folder=${folder}`])
   assert.equal(status, 1)
-  assert.match(stdout, /^problem: The store is at schema version 9999, /m)
+  assert.match(stdout, /^problem: store: The store is at schema version 9999, /m)
 })

@@ -65,16 +65,16 @@ const federated = { '.federation': 'aggregate', '.user-name-attribute': 'eduPers
 test('the doctor loads the aggregate of a federation and prints who signs it, who is in it, and where logouts arrive', async () => {
   const { status, lines } = await examine({ ...federated, ...signing, '.single-logout': 'on' })
   assert.equal(status, 0, lines.join('\n'))
-  requireLine(lines, /^SAML federation fed: metadata are signed by the certificate ([\dA-F]{2}:){31}[\dA-F]{2}, until /)
-  requireLine(lines, /^SAML federation fed: 2 providers, 1 unusable, valid for \d+ days, from http:/)
-  requireLine(lines, 'SAML federation fed: single logout (on) at https://store.example/store/auth/saml/logout/fed')
-  requireLine(lines, 'SAML federation fed: users choose at https://store.example/store/auth/saml/discovery?idp=fed')
+  requireLine(lines, /^SAML fed: metadata are signed by the certificate ([\dA-F]{2}:){31}[\dA-F]{2}, until /)
+  requireLine(lines, /^SAML fed: a federation of 2 providers, 1 unusable, valid for [\d,]+ days, from http:/)
+  requireLine(lines, 'SAML fed: single logout (on) at https://store.example/store/auth/saml/logout/fed')
+  requireLine(lines, 'SAML fed: users choose at https://store.example/store/auth/saml/discovery?idp=fed')
   assert.deepEqual(
     lines.filter(line => /^(problem|warning): SAML/.test(line)),
     [],
   )
   const elsewhere = await examine({ ...federated, '.discovery-url': 'https://ds.example/ds' })
-  requireLine(elsewhere.lines, 'SAML federation fed: users choose at https://ds.example/ds')
+  requireLine(elsewhere.lines, 'SAML fed: users choose at https://ds.example/ds')
 })
 
 test('the doctor finds an aggregate that is forged, not signed, over, or not there', async () => {
@@ -92,20 +92,23 @@ test('the doctor finds an aggregate that is forged, not signed, over, or not the
     server.answer = () => text
     const { status, lines } = await examine(federated)
     assert.equal(status, 1)
-    requireLine(lines, new RegExp(`^problem: SAML federation fed: metadata cannot be used: .*${reason.source}`))
+    requireLine(
+      lines,
+      new RegExp(`^problem: SAML fed: the metadata of the federation cannot be used: .*${reason.source}`),
+    )
   }
   server.answer = () => aggregate
   const gone = await examine({ ...federated, '.metadata.url': `http://127.0.0.1:${await freePort()}/metadata` })
   assert.equal(gone.status, 1)
-  requireLine(gone.lines, /^problem: SAML federation fed: metadata cannot be used: .*ECONNREFUSED/)
+  requireLine(gone.lines, /^problem: SAML fed: the metadata of the federation cannot be used: .*ECONNREFUSED/)
 })
 
 test('the doctor finds a certificate that cannot be read or has expired, and scopes that are not checked', async () => {
   const missing = await examine({ ...federated, '.metadata.certificate-file': '/nowhere/signer.crt' })
   assert.equal(missing.status, 1)
-  requireLine(missing.lines, /^problem: SAML federation fed: \/nowhere\/signer\.crt: ENOENT/)
+  requireLine(missing.lines, /^problem: SAML fed: \/nowhere\/signer\.crt: ENOENT/)
   const empty = await examine({ ...federated, '.metadata.certificate-file': await write('empty.crt', 'nothing') })
-  requireLine(empty.lines, /^problem: SAML federation fed: .*empty\.crt holds no certificate in PEM\.$/)
+  requireLine(empty.lines, /^problem: SAML fed: .*empty\.crt holds no certificate in PEM\.$/)
   const old = newRsaKey(2048, '2021')
   server.answer = () => signFederation(aggregateXml(list, valid), { key: old })
   const expired = await examine({
@@ -114,7 +117,7 @@ test('the doctor finds a certificate that cannot be read or has expired, and sco
   })
   server.answer = () => aggregate
   assert.equal(expired.status, 0, 'a federation keeps its key longer than the certificate')
-  requireLine(expired.lines, /^warning: SAML federation fed: metadata are signed by the certificate .*2021/)
+  requireLine(expired.lines, /^warning: SAML fed: metadata are signed by the certificate .*2021/)
 })
 
 test('the doctor asks a metadata query service for a provider that does not exist', async () => {
@@ -122,16 +125,19 @@ test('the doctor asks a metadata query service for a provider that does not exis
   const answers = await startFederationServer({ after }, () => undefined)
   const good = await examine({ ...queries, '.metadata.url': answers.url })
   assert.equal(good.status, 0, good.lines.join('\n'))
-  requireLine(good.lines, `SAML federation fed: ${answers.url} answers queries`)
+  requireLine(good.lines, `SAML fed: ${answers.url} answers queries`)
   assert.deepEqual(answers.asked, [`/metadata/entities/${encodeURIComponent('urn:stowage:nobody')}`])
   answers.misbehave = (_, response) => response.writeHead(500).end()
   const broken = await examine({ ...queries, '.metadata.url': answers.url })
   assert.equal(broken.status, 1)
-  requireLine(broken.lines, /^problem: SAML federation fed: metadata cannot be used: .*status 500$/)
+  requireLine(broken.lines, /^problem: SAML fed: the metadata of the federation cannot be used: .*status 500$/)
   answers.misbehave = undefined
   answers.answer = () => signFederation(singleXml({}, valid), { key: keyNamed('attacker') })
   const forged = await examine({ ...queries, '.metadata.url': answers.url })
-  requireLine(forged.lines, /^problem: SAML federation fed: metadata cannot be used: its signature is refused/)
+  requireLine(
+    forged.lines,
+    /^problem: SAML fed: the metadata of the federation cannot be used: its signature is refused/,
+  )
   const unlisted = await examine({ ...queries, '.metadata.url': answers.url, '.discovery-url': '' })
   requireLine(unlisted.lines, /^warning: .*users find new providers only by a discovery-url/)
 })
@@ -142,7 +148,7 @@ test('the doctor verifies the signature of the metadata of a single provider, an
   const good = await examine()
   assert.equal(good.status, 0, good.lines.join('\n'))
   requireLine(good.lines, /^SAML fed: metadata are signed by the certificate ([\dA-F]{2}:){31}[\dA-F]{2}, until /)
-  requireLine(good.lines, /^SAML fed: metadata of https:\/\/idp\.example\/.*, 1 signing key\(s\)$/)
+  requireLine(good.lines, /^SAML fed: metadata of https:\/\/idp\.example\/.*, 1 signing key$/)
   for (const [text, reason] of [
     [plain, 'it is not signed'],
     [signFederation(plain, { key: keyNamed('attacker') }), 'its signature is refused \\(signature\\)'],
@@ -168,7 +174,7 @@ test('the doctor says which certificates of a provider are not used, and why (D8
     '.metadata.certificate-file': '',
   })
   assert.equal(status, 0, lines.join('\n'))
-  requireLine(lines, /^SAML fed: metadata of https:\/\/idp\.example\/.*, 1 signing key\(s\)$/)
+  requireLine(lines, /^SAML fed: metadata of https:\/\/idp\.example\/.*, 1 signing key$/)
   const reason = 'the certificate "CN=127.0.0.1" has an RSA key of 1024 bits; 2048 are needed'
   requireLine(lines, `warning: SAML fed: not used from the metadata: ${reason}`)
 })

@@ -31,40 +31,42 @@ const facts = (settings: Record<string, string>, keys: string[] = []): NodeFacts
   keys,
 })
 
+const reasonsOf = (own: NodeFacts, other: NodeFacts): string[] => misfitsOf(own, other).map(({ text }) => text)
+
 test('nodes fit if their settings are the same and each knows the key that the other uses (D20.7)', () => {
   const quota = { 'service.data.quota': 'true' }
-  assert.deepEqual(misfitsOf(facts(quota, ['a']), facts(quota, ['a'])), [])
+  assert.deepEqual(reasonsOf(facts(quota, ['a']), facts(quota, ['a'])), [])
   const other = { 'service.data.quota': 'not set' }
-  assert.deepEqual(misfitsOf(facts(quota), facts(other)), ['service.data.quota is true here and not set there'])
-  assert.equal(misfitsOf(facts({}, ['b', 'a']), facts({}, ['a'])).length, 1, 'the other does not know the new key yet')
+  assert.deepEqual(reasonsOf(facts(quota), facts(other)), ['service.data.quota is true here and not set there'])
+  assert.equal(reasonsOf(facts({}, ['b', 'a']), facts({}, ['a'])).length, 1, 'the other does not know the new key yet')
   // The key is changed one node after the other: added, used, removed.
   const steps = [['a'], ['a', 'b'], ['b', 'a'], ['b']]
   for (const [index, keys] of steps.entries()) {
     const before = steps[index - 1]
-    if (before) assert.deepEqual(misfitsOf(facts({}, keys), facts({}, before)), [], String(keys))
+    if (before) assert.deepEqual(reasonsOf(facts({}, keys), facts({}, before)), [], String(keys))
   }
 })
 
 test('each difference between two nodes is named with both values, the own one first', () => {
-  assert.deepEqual(misfitsOf(facts({ a: '1', b: '2', same: 'x' }), facts({ a: '4', b: '3', same: 'x' })), [
+  assert.deepEqual(reasonsOf(facts({ a: '1', b: '2', same: 'x' }), facts({ a: '4', b: '3', same: 'x' })), [
     'a is 1 here and 4 there',
     'b is 2 here and 3 there',
   ])
-  assert.deepEqual(misfitsOf(facts({ a: '1' }), facts({ b: '3' })), [], 'only one of two versions compares them')
-  assert.deepEqual(misfitsOf(facts({}, ['k1']), facts({}, ['k2'])), [
+  assert.deepEqual(reasonsOf(facts({ a: '1' }), facts({ b: '3' })), [], 'only one of two versions compares them')
+  assert.deepEqual(reasonsOf(facts({}, ['k1']), facts({}, ['k2'])), [
     'the token key is k1 here and k2 there (fingerprints)',
   ])
-  assert.deepEqual(misfitsOf(facts({}, ['k1']), facts({})), [
+  assert.deepEqual(reasonsOf(facts({}, ['k1']), facts({})), [
     'the token key is k1 here and not set there (fingerprints)',
   ])
-  assert.deepEqual(misfitsOf(facts({}), facts({}, ['k2'])), [
+  assert.deepEqual(reasonsOf(facts({}), facts({}, ['k2'])), [
     'the token key is not set here and k2 there (fingerprints)',
   ])
-  assert.deepEqual(misfitsOf(facts({}, ['k2', 'k1']), facts({}, ['k1', 'k2'])), [])
-  assert.deepEqual(misfitsOf({ ...facts({}), factorKeys: ['k1'] }, { ...facts({}), factorKeys: ['k2'] }), [
+  assert.deepEqual(reasonsOf(facts({}, ['k2', 'k1']), facts({}, ['k1', 'k2'])), [])
+  assert.deepEqual(reasonsOf({ ...facts({}), factorKeys: ['k1'] }, { ...facts({}), factorKeys: ['k2'] }), [
     'the key of authenticator apps is k1 here and k2 there (fingerprints)',
   ])
-  assert.deepEqual(misfitsOf({ ...facts({}), factorKeys: ['k1'] }, facts({})), [])
+  assert.deepEqual(reasonsOf({ ...facts({}), factorKeys: ['k1'] }, facts({})), [])
 })
 
 test('a clock that differs by more than half a minute keeps a node from starting (D20.7)', () => {

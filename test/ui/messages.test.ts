@@ -3,7 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { repository } from '../support/service.ts'
+import { findingTexts } from '../support/findings.ts'
 import de from '../../ui/messages/de.ts'
+import deFindings from '../../ui/messages/findings/de.ts'
+import svFindings from '../../ui/messages/findings/sv.ts'
 import { en } from '../../ui/messages/en.ts'
 import sv from '../../ui/messages/sv.ts'
 import { errorCodes } from '../../src/base/error-codes.ts'
@@ -19,8 +22,10 @@ const placesIn = (message: string): string[] =>
   [...message.matchAll(/\{(\w+)(?:\}|, plural,)/g)].map(([, place = '']) => place).sort()
 
 test('each language is one file, and each file is tested here', () => {
-  const files = readdirSync(join(repository, 'ui/messages')).sort()
-  assert.deepEqual(files, ['en', ...others.map(([language]) => language)].map(name => `${name}.ts`).sort())
+  const files = readdirSync(join(repository, 'ui/messages')).filter(name => name.endsWith('.ts'))
+  const languages = others.map(([language]) => `${language}.ts`)
+  assert.deepEqual(files.sort(), ['en.ts', ...languages].sort())
+  assert.deepEqual(readdirSync(join(repository, 'ui/messages/findings')).sort(), languages)
 })
 
 test('all languages have the same keys, no empty texts, and the same placeholders', () => {
@@ -69,4 +74,23 @@ test('every refusal that a page can meet has a text in each language', () => {
   const codes = Object.keys({ ...errorCodes, ...Object.assign({}, ...features.map(({ codes }) => codes)) })
   const missing = codes.filter(code => !(`problem.${code}` in en))
   assert.deepEqual(missing.sort(), ofPrograms.split(' '))
+})
+
+/** Names of the values, each with the form in which it is shown. */
+const formsIn = (text: string): string[] =>
+  [...new Set([...text.matchAll(/\{(\w+(?:, (?:size|time|plural))?)[,}]/g)].map(([, form = '']) => form))].sort()
+
+test('every finding of doctor has a text in each language, with the same values as in English', () => {
+  const english = findingTexts()
+  assert.ok(english.size > 150, 'the findings were not found')
+  for (const [language, texts] of [
+    ['de', deFindings],
+    ['sv', svFindings],
+  ] as const) {
+    assert.deepEqual(Object.keys(texts).sort(), [...english.keys()].sort(), language)
+    for (const [code, text] of english) {
+      assert.deepEqual(formsIn(texts[code] ?? ''), formsIn(text), `${language}: ${code}`)
+      assert.ok((texts[code]?.split('{reason}').length ?? 0) <= 2, `${language}: ${code} quotes its reason twice`)
+    }
+  }
 })

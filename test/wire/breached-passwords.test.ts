@@ -21,7 +21,7 @@ test('a list made by the command is used by the service; doctor reads all of it 
   )
   const setting = 'service.auth.password.rule.breached=leaked.filter'
   const examined = await stowage(folder, ['doctor', '--set', setting])
-  assert.match(examined.stdout, /^warning: breached passwords: 4444 in leaked\.filter/m)
+  assert.match(examined.stdout, /^warning: breached passwords: only 4,444 in leaked\.filter/m)
 
   await writeFile(join(folder, 'ntlm.txt'), `${'0'.repeat(32)}:1\n`)
   const ntlm = await run('build', '--output', 'other.filter', 'ntlm.txt')

@@ -135,7 +135,7 @@ test('a restored store removes no backup that it has not made, also not of the s
   const sets = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
   const doctor = async () => (await stowage('/', ['doctor', ...(await place(restored)), ...sets])).stdout
   const kept =
-    /^warning: backups: \d+ backups? of another store, or of this one before a restore, stay\..*`stowage backup accept \S+`.*name another target for one of the two$/m
+    /^warning: backups: \d+ backups? of another store, or of this one before a restore, stays?\..*`stowage backup accept \S+`.*name another target for one of the two$/m
   assert.match(await doctor(), kept)
   succeeded(await accept(target, restored))
   assert.doesNotMatch(await doctor(), kept)

@@ -85,7 +85,7 @@ test('each backup is restored and compared, which metrics, status and doctor say
   const doctor = async (): Promise<string> => (await stowage('/', ['doctor', ...(await place(folder)), ...sets])).stdout
   assert.match(
     await doctor(),
-    /^backups: that of \S+ was proven at \S+; a restore takes \d+ s; the last change in it is of \S+$/m,
+    /^backups: that of \S+ was proven at \S+\nbackups: a restore takes \d+ s\nbackups: the last change in the proven one is of \S+$/m,
   )
   assert.ok(!(await readdir(folder)).includes('backup-proof'))
   await service.stop()
@@ -105,7 +105,7 @@ test('a proof that finds something wrong is told, and no older backup goes (D20.
   assert.match(
     findings,
     new RegExp(
-      `"problem","text":"backups: the last proof found something wrong\\. The manifest ${target}/generations/ab/${key} is damaged`,
+      `"problem","code":"backup-proof-failed","text":"backups: the last proof found something wrong\\. The manifest ${target}/generations/ab/${key} is damaged`,
     ),
   )
   await service.prints(new RegExp(`"problem":"The manifest ${target}/generations/ab/${key} is damaged\\."`))
@@ -251,7 +251,7 @@ test('a target that fails is told by mail, metric, page and log, leaves no half 
   assert.equal(await metric(service, 'backup_failed'), 1)
   assert.equal(await metric(service, 'backup_age_seconds'), Number.NaN, '+Inf')
   const findings = (await (await service.admin()).get('management/findings')).text
-  assert.match(findings, /"problem","text":"backups: the last one failed\. /)
+  assert.match(findings, /"problem","code":"backup-failed","text":"backups: the last one failed\. /)
   await service.prints(/a backup failed/)
   assert.deepEqual(await listed(target).catch(() => []), [])
   await freeDisk(disk)

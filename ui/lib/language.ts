@@ -71,7 +71,12 @@ type Values = Readonly<Record<string, string | number>>
  * by the text for that number, as in ICU messages.
  */
 export function t(key: MessageKey, values: Values = {}): string {
-  return messages[key]
+  return fillIn(messages[key], values)
+}
+
+/** A text with these values in its places. */
+export function fillIn(text: string, values: Values): string {
+  return text
     .replaceAll(/\{(\w+), plural, ((?:\w+ \{[^{}]*\} ?)+)\}/g, (_, name: string, texts: string) =>
       plural(values[name], texts),
     )
@@ -80,8 +85,8 @@ export function t(key: MessageKey, values: Values = {}): string {
 
 /** @param value a number, or a formatted one @param texts `one {# day} other {# days}` */
 function plural(value: string | number = '', texts: string): string {
-  // A number that is formatted with separators is large.
-  const category = new Intl.PluralRules(current).select(Number(value))
+  // A number that is formatted with separators is large, and `1.000` is not one.
+  const category = new Intl.PluralRules(current).select(/^\d+$/.test(String(value)) ? Number(value) : Number.NaN)
   const byCategory = new Map([...texts.matchAll(/(\w+) \{([^{}]*)\}/g)].map(([, name, text = '']) => [name, text]))
   return (byCategory.get(category) ?? byCategory.get('other') ?? '').replaceAll('#', String(value))
 }

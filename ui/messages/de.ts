@@ -304,7 +304,7 @@ const de: Messages = {
   findingsGood: 'Keine Probleme und keine Warnungen.',
   findingsRun: 'Erneut prüfen',
   findingsText:
-    'Der Dienst prüft seine Adressen, Datenträger, Datenbanken, Schlüssel, andere Knoten und Identitätsanbieter. Das kann einige Sekunden dauern. Die Befunde sind auf Englisch.',
+    'Der Dienst prüft seine Adressen, Datenträger, Datenbanken, Schlüssel, andere Knoten und Identitätsanbieter. Das kann einige Sekunden dauern.',
   firstRows: 'Die ersten {count} Zeilen.',
   folder: 'Ordner',
   folderCreated: 'Ordner {name} erstellt.',

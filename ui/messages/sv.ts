@@ -303,7 +303,7 @@ const sv: Messages = {
   findingsGood: 'Inga problem och inga varningar.',
   findingsRun: 'Kontrollera igen',
   findingsText:
-    'Tjänsten kontrollerar sina adresser, disken, databaserna, nycklarna, andra noder och identitetsleverantörer. Det kan ta några sekunder. Resultaten är på engelska.',
+    'Tjänsten kontrollerar sina adresser, disken, databaserna, nycklarna, andra noder och identitetsleverantörer. Det kan ta några sekunder.',
   firstRows: 'De första {count} raderna.',
   folder: 'Mapp',
   folderCreated: 'Mappen {name} har skapats.',

@@ -11,10 +11,9 @@ import { findNewestBackup, isScheduled, requireUsablePlace, withTarget } from '.
 import { isBucket, placeName, reasonOf } from './backup-target.ts'
 import { type BackupTarget, listGenerations } from './generations.ts'
 import { timeOfStore } from './loss.ts'
-import { doubtAbout, originOf } from './manifest-key.ts'
-import { goneFrom, tellGone, tellUnreadable } from './remarks.ts'
+import { originOf } from './manifest-key.ts'
+import { isGone } from './remarks.ts'
 import { type CheckResult, ok, problem, warning } from '../../core/check-result.ts'
-import { count } from '../../core/copied.ts'
 import { dataPlace } from '../../core/data-folder.ts'
 import { readStore } from '../../core/open-store.ts'
 import type { BackupSettings } from './settings.ts'
@@ -30,22 +29,43 @@ export async function checkBackups(settings: BackupSettings): Promise<CheckResul
   const expression = settings['service.backup.schedule']
   const place = settings['service.backup.target']
   if (expression === undefined || place === undefined)
-    return [ok('backups: the service makes none (service.backup.schedule)')]
+    return [ok('backups-off', 'backups: the service makes none (service.backup.schedule)')]
   const report = await readReport(settings, place)
   if (report && 'lost' in report) return await checkLostStore(settings, report.lost)
-  if (report && 'closed' in report) return [warning(`backups: not checked. ${report.closed}`)]
-  if (!report) return [ok('backups: the service makes the first one after its start')]
+  if (report && 'closed' in report)
+    return [warning('backups-unchecked', 'backups: not checked. {reason}', { reason: report.closed })]
+  if (!report) return [firstAfterStart()]
   const { ended, made } = report
-  const failure = ended && ended.problem !== null ? [problem(`backups: the last one failed. ${ended.problem}`)] : []
+  const failure =
+    ended && ended.problem !== null
+      ? [problem('backup-failed', 'backups: the last one failed. {reason}', { reason: ended.problem })]
+      : []
   const own = await findOwnBackups(settings)
-  const key = own.key === undefined ? [] : [ok(`backups: signed with the key ${own.key}`)]
+  const key = own.key === undefined ? [] : [ok('backup-key', 'backups: signed with the key {key}', { key: own.key })]
   if (!made) return [...failure, await describeNone(settings, report), ...key]
   const found = await checkPlace(settings, place, { made, own, hasFailed: failure.length > 0 })
   const due = nextTime(expression, made.started)
-  const text = `backups: the last one is of ${new Date(made.started).toISOString()}, with ${made.files} files`
   const isOld = due !== undefined && due + TIMEOUT < realSystem.now()
-  const proof = settings['service.backup.prove'] ? [describeProof(report)] : []
-  return [...failure, ...found, isOld ? problem(`${text}; a newer one is overdue`) : ok(text), ...proof, ...key]
+  const proof = settings['service.backup.prove'] ? describeProof(report) : []
+  return [...failure, ...found, describeLast(made, isOld), ...proof, ...key]
+}
+
+const firstAfterStart = (): CheckResult =>
+  ok('backups-after-start', 'backups: the service makes the first one after its start')
+
+function describeLast({ started, files }: BackupRun, isOld: boolean): CheckResult {
+  const values = { made: isoTime(started), files: files ?? 0 }
+  return isOld
+    ? problem(
+        'backup-overdue',
+        'backups: the last one is of {made, time}, with {files, plural, one {# file} other {# files}}; a newer one is overdue',
+        values,
+      )
+    : ok(
+        'backup-made',
+        'backups: the last one is of {made, time}, with {files, plural, one {# file} other {# files}}',
+        values,
+      )
 }
 
 interface LastBackup {
@@ -60,49 +80,90 @@ async function checkPlace(settings: BackupSettings, place: string, last: LastBac
   try {
     if (!isBucket(place)) await requireUsablePlace(place)
     // Opening an empty folder would make it a place of backups.
-    if (!(await isScheduled(place))) return [problem(`backups: ${goneFrom(place, last.made.started)}`)]
+    if (!(await isScheduled(place))) return [describeGone(place, last.made.started)]
     return await withTarget(settings, place, target => checkTarget(target, last))
   } catch (error) {
     if (!(error instanceof StartupError || error instanceof ServiceError)) throw error
-    return last.hasFailed ? [] : [problem(`backups: ${reasonOf(error, place)}`)]
+    return last.hasFailed ? [] : [unusable(reasonOf(error, place))]
   }
 }
+
+const describeGone = (place: string, last: Milliseconds): CheckResult =>
+  problem('backup-gone', 'backups: The backup of {made, time} is no longer in {place}. Is its disk mounted?', {
+    made: isoTime(last),
+    place,
+  })
+
+const unusable = (reason: string): CheckResult => problem('backups-unusable', 'backups: {reason}', { reason })
 
 async function checkTarget(target: BackupTarget, { made, own }: LastBackup): Promise<CheckResult[]> {
   const listed = await listGenerations(target)
   const { generations, unreadable } = listed
-  const damaged = unreadable.map(key => problem(`backups: ${tellUnreadable(target, key)}`))
+  const damaged = unreadable.map(key =>
+    problem('backup-unreadable', 'backups: The manifest {path} is damaged, or of another version.', {
+      path: target.pathOf('generations', key),
+    }),
+  )
   const changed = generations
     .filter(({ generation }) => originOf(generation, own.key) === 'wrong')
-    .map(one => problem(`backups: ${doubtAbout(target, one, own.key)}`))
-  const gone = tellGone(target, listed, made.started)
+    .map(({ key, generation }) =>
+      problem(
+        'backup-changed',
+        'backups: The manifest of the backup of {made, time} ({path}) was changed after it was signed.',
+        { made: generation.created, path: target.pathOf('generations', key) },
+      ),
+    )
   const others = othersToAccept(generations, own).length
-  const kept = `backups: ${count(others, 'backup')} of another store, or of this one before a restore, stay. If this store has lost nothing, run \`stowage backup accept ${target.place}\`; if it has, restore the backup that \`stowage backup list ${target.place}\` calls the last good one. If another service makes backups there, name another target for one of the two`
   return [
     ...damaged,
     ...changed,
-    ...(gone === undefined ? [] : [problem(`backups: ${gone}`)]),
-    ...(others === 0 ? [] : [warning(kept)]),
+    ...(isGone(listed, made.started) ? [describeGone(target.place, made.started)] : []),
+    ...(others === 0
+      ? []
+      : [
+          warning(
+            'backups-of-others',
+            'backups: {count, plural, one {# backup of another store, or of this one before a restore, stays} other {# backups of another store, or of this one before a restore, stay}}. If this store has lost nothing, run `stowage backup accept {place}`; if it has, restore the backup that `stowage backup list {place}` calls the last good one. If another service makes backups there, name another target for one of the two',
+            { count: others, place: target.place },
+          ),
+        ]),
   ]
 }
 
 /** Whether the newest backup has been restored, and what that has shown. */
-function describeProof({ made, checked, proven }: BackupReport): CheckResult {
+function describeProof({ made, checked, proven }: BackupReport): CheckResult[] {
   if (checked && checked.proof_problem !== null)
-    return problem(`backups: the last proof found something wrong. ${checked.proof_problem}`)
+    return [
+      problem('backup-proof-failed', 'backups: the last proof found something wrong. {reason}', {
+        reason: checked.proof_problem,
+      }),
+    ]
   if (!proven || proven.proven === null) {
     const isOverdue = made !== undefined && (made.finished ?? made.started) + PROOF_TIMEOUT < realSystem.now()
-    return (isOverdue ? problem : ok)('backups: none has been proven yet (service.backup.prove)')
+    return [(isOverdue ? problem : ok)('backups-unproven', 'backups: none has been proven yet (service.backup.prove)')]
   }
   const { started, proven: time, restored_in: took, newest_change: newest, proof_note: note } = proven
-  const facts = [
-    `backups: that of ${isoTime(started)} was proven at ${isoTime(time)}`,
-    took === null ? undefined : `a restore takes ${Math.ceil(took / 1000)} s`,
-    newest === null ? undefined : `the last change in it is of ${isoTime(newest)}`,
-    note === null ? undefined : note.replace(/\.$/, ''),
+  const values = { made: isoTime(started), proven: isoTime(time) }
+  return [
+    time + PROOF_TIMEOUT < realSystem.now()
+      ? problem(
+          'backup-proof-overdue',
+          'backups: that of {made, time} was proven at {proven, time}; a newer proof is overdue',
+          values,
+        )
+      : ok('backup-proven', 'backups: that of {made, time} was proven at {proven, time}', values),
+    ...(took === null
+      ? []
+      : [ok('backup-restore', 'backups: a restore takes {seconds} s', { seconds: Math.ceil(took / 1000) })]),
+    ...(newest === null
+      ? []
+      : [
+          ok('backup-newest-change', 'backups: the last change in the proven one is of {changed, time}', {
+            changed: isoTime(newest),
+          }),
+        ]),
+    ...(note === null ? [] : [ok('backup-proof-note', 'backups: {reason}', { reason: note })]),
   ]
-  const text = facts.filter(fact => fact !== undefined).join('; ')
-  return time + PROOF_TIMEOUT < realSystem.now() ? problem(`${text}; a newer proof is overdue`) : ok(text)
 }
 
 /** What the place of backups has, of which this store has made none. @param report with the time when the store was made */
@@ -112,48 +173,56 @@ async function describeNone(
 ): Promise<CheckResult> {
   try {
     const newest = await findNewestBackup(settings)
-    if (newest === undefined) return warning('backups: there is none yet')
-    const text = `backups: this store has made none yet. ${settings['service.backup.target']} has one of ${newest.created}`
-    if (newest.store === undefined || newest.store === store) return warning(text)
+    if (newest === undefined) return noneYet()
+    const values = { place: settings['service.backup.target'] ?? '', made: newest.created }
+    if (newest.store === undefined || newest.store === store)
+      return warning(
+        'backups-none-of-store',
+        'backups: this store has made none yet. {place} has one of {made, time}',
+        values,
+      )
     return problem(
-      `${text}, of another store, which was made on ${newest.store}. If that store was lost, stop the service, and mount its disk or restore it. Otherwise name another target`,
+      'backups-of-lost-store',
+      'backups: this store has made none yet. {place} has one of {made, time}, of another store, which was made on {store, time}. If that store was lost, stop the service, and mount its disk or restore it. Otherwise name another target',
+      { ...values, store: newest.store },
     )
   } catch (error) {
     if (!(error instanceof StartupError || error instanceof ServiceError)) throw error
     // The last attempt has failed for the same reason.
-    if (ended && ended.problem !== null) return warning('backups: there is none yet')
-    return problem(`backups: ${error.message}`)
+    if (ended && ended.problem !== null) return noneYet()
+    return unusable(error.message)
   }
 }
 
-interface LostStore {
-  /** Why there is no store that can be opened. */
-  readonly reason: string
-  /** What to do where there is a backup. */
-  readonly cure: string
-}
+const noneYet = (): CheckResult => warning('backups-none', 'backups: there is none yet')
 
-async function checkLostStore(settings: BackupSettings, { reason, cure }: LostStore): Promise<CheckResult[]> {
+/** @param isDamaged whether the store is there, and cannot be opened */
+async function checkLostStore(settings: BackupSettings, { isDamaged }: LostStore): Promise<CheckResult[]> {
   try {
     const newest = (await findNewestBackup(settings))?.created
-    if (newest === undefined) return [ok('backups: the service makes the first one after its start')]
+    if (newest === undefined) return [firstAfterStart()]
+    const values = { made: newest, place: settings['service.backup.target'] ?? '' }
     return [
-      problem(`backups: ${reason}. There is a backup of ${newest} in ${settings['service.backup.target']}: ${cure}`),
+      isDamaged
+        ? problem(
+            'backup-of-damaged-store',
+            'backups: The database is damaged. There is a backup of {made, time} in {place}: follow {page}',
+            { ...values, page: StoreDamaged.page },
+          )
+        : problem(
+            'backup-without-store',
+            'backups: There is no store in {folder}. There is a backup of {made, time} in {place}: mount the disk of the store, or restore the backup',
+            { ...values, folder: dataPlace(settings, settings['service.data.folder']) },
+          ),
     ]
   } catch (error) {
-    if (error instanceof StartupError || error instanceof ServiceError) return [problem(`backups: ${error.message}`)]
+    if (error instanceof StartupError || error instanceof ServiceError) return [unusable(error.message)]
     throw error
   }
 }
 
-const noStore = (settings: BackupSettings): LostStore => ({
-  reason: `There is no store in ${dataPlace(settings, settings['service.data.folder'])}`,
-  cure: 'mount the disk of the store, or restore the backup',
-})
-
-const damagedStore: LostStore = {
-  reason: 'The database is damaged',
-  cure: 'follow docs/how-to/troubleshooting.md#the-database-is-damaged',
+interface LostStore {
+  readonly isDamaged: boolean
 }
 
 /** Why the store is lost, or cannot be opened by this command; `undefined` before an upgrade. */
@@ -162,14 +231,14 @@ async function readReport(settings: BackupSettings, place: string) {
     return await readStore(settings, async database => {
       const schema = await schemaVersion(database)
       // A restore that had hardly begun leaves an empty database.
-      if (schema === 0) return { lost: noStore(settings) }
+      if (schema === 0) return { lost: { isDamaged: false } }
       if (!(await isComplete(database))) return { closed: INCOMPLETE }
       if (schema < (backupSteps.at(-1)?.id ?? 0)) return undefined
       return { ...(await reportBackups(database, placeName(settings, place))), store: await timeOfStore(database) }
     })
   } catch (error) {
-    if (error instanceof NoStore) return { lost: noStore(settings) }
-    if (error instanceof StoreDamaged) return { lost: damagedStore }
+    if (error instanceof NoStore) return { lost: { isDamaged: false } }
+    if (error instanceof StoreDamaged) return { lost: { isDamaged: true } }
     if (error instanceof StartupError || error instanceof ServiceError) return { closed: error.message }
     throw error
   }

@@ -82,17 +82,16 @@ export const tellUnreadable = ({ pathOf }: BackupTarget, key: string): string =>
 /** Says that the last backup is gone from the target, for people; `undefined` while it or a later one is there. @param last its time, if there was one */
 export function tellGone(
   { place }: BackupTarget,
-  { generations, unreadable }: ListedGenerations,
+  listed: ListedGenerations,
   last: Milliseconds | undefined,
 ): string | undefined {
-  // One that cannot be read may be the last.
-  if (last === undefined || unreadable.length > 0 || generations.some(listed => timeOf(listed) >= last))
-    return undefined
-  return goneFrom(place, last)
+  if (last === undefined || !isGone(listed, last)) return undefined
+  return `The backup of ${isoTime(last)} is no longer in ${place}. Is its disk mounted?`
 }
 
-export const goneFrom = (place: string, last: Milliseconds): string =>
-  `The backup of ${isoTime(last)} is no longer in ${place}. Is its disk mounted?`
+/** Whether neither the last backup nor a later one is in the target. One that cannot be read may be the last. */
+export const isGone = ({ generations, unreadable }: ListedGenerations, last: Milliseconds): boolean =>
+  unreadable.length === 0 && !generations.some(listed => timeOf(listed) >= last)
 
 /** Why a backup that this store has not made stays, and until when, for people. */
 export const keptUntilAccepted = ({ place }: BackupTarget): string =>

@@ -24,10 +24,18 @@ export function checkFilter(place: string): CheckResult[] {
     } finally {
       list.close()
     }
-    const text = `breached passwords: ${list.count} in ${place}`
-    return [list.count < SMALL && place !== INCLUDED ? warning(text) : ok(text)]
+    const { count } = list
+    if (place === INCLUDED)
+      return [ok('breached-included', 'breached passwords: {count} in the included list', { count })]
+    if (count >= SMALL) return [ok('breached-list', 'breached passwords: {count} in {place}', { count, place })]
+    return [
+      warning('breached-list-small', 'breached passwords: only {count} in {place}, which lacks most of them', {
+        count,
+        place,
+      }),
+    ]
   } catch (error) {
     if (!(error instanceof StartupError)) throw error
-    return [problem(`breached passwords: ${error.message}`)]
+    return [problem('breached-list-unusable', 'breached passwords: {reason}', { reason: error.message })]
   }
 }

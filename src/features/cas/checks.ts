@@ -12,23 +12,32 @@ import type { CasSignOnOptions } from './sign-on.ts'
 export async function checkCas(settings: CasSettings, base: BaseAddress): Promise<readonly CheckResult[]> {
   const cas = createCas(settings, realSystem, () => base)
   const { 'service.auth.cas.server.url': server, 'service.auth.cas.version': version } = settings
-  const title = `CAS: ${version} at ${server ?? ''}`
+  const place = { version, server: server ?? '' }
   const rules = checkRules('CAS', cas.policy.rules)
-  const probed = await probeCas(title, cas)
-  return [ok(`${title}, service URL ${base.at(CAS_PATH)}`), ...rules, probed]
+  const probed = await probeCas(place, cas)
+  const shown = ok('cas', 'CAS: {version} at {server}, service URL {url}', { ...place, url: base.at(CAS_PATH) })
+  return [shown, ...rules, probed]
 }
 
 /** A ticket that was never issued must be refused for this very reason. */
-async function probeCas(title: string, { provider }: CasSignOnOptions): Promise<CheckResult> {
+async function probeCas(
+  place: { readonly version: string; readonly server: string },
+  { provider }: CasSignOnOptions,
+): Promise<CheckResult> {
   try {
     const reason = await provider.probe()
     if (/INVALID_SERVICE|UNAUTHORIZED_SERVICE/.test(reason)) {
-      return problem(`${title}: the server does not know this service (${reason}); register the service URL there`)
+      return problem(
+        'cas-unregistered',
+        'CAS: {version} at {server}: the server does not know this service ({reason}); register the service URL there',
+        { ...place, reason },
+      )
     }
-    return ok(`${title}: the server answers, and refuses an unknown ticket`)
+    return ok('cas-answers', 'CAS: {version} at {server}: the server answers, and refuses an unknown ticket', place)
   } catch (error) {
     if (!(error instanceof SsoRefused)) throw error
     const { check, expected, received } = error.failed
-    return problem(`${title}: ${check}: expected ${expected}; received ${received}`)
+    const reason = `expected ${expected}; received ${received}`
+    return problem('cas-unusable', 'CAS: {version} at {server}: {check}: {reason}', { ...place, check, reason })
   }
 }

@@ -16,7 +16,7 @@ export const casContradictions: ReadonlyArray<Check<typeof casSettings.rows>> = 
     get keys() {
       return ['service.auth.cas' as const, ...others().map(({ keys }) => keys.on)]
     },
-    warning: true,
+    warning: 'cas-signs-in-all',
     wrong: settings => settings['service.auth.cas'] && others().some(({ isOn }) => isOn(settings)),
     message: 'the CAS server can sign in the users of every other provider, because domains do not restrict CAS',
   },

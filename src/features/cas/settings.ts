@@ -40,7 +40,10 @@ export const casSettings = {
     'service.auth.cas.redirect-failure.url': absoluteUrl({ help: 'Where users go after a failed sign-on.' }),
     'service.https.disable-verification': boolean({
       default: false,
-      warn: 'is on: an attacker on the network path to the CAS server can sign in as any user; for tests only',
+      warn: {
+        code: 'cas-not-verified',
+        text: 'is on: an attacker on the network path to the CAS server can sign in as any user; for tests only',
+      },
       help: 'Accept any certificate of the CAS server.',
     }),
   } as const),

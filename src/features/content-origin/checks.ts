@@ -9,20 +9,34 @@ const PROBE = 'management/health'
 
 /** Whether requests to the content origin reach the service as such. The service may be stopped, which is no problem. */
 export async function checkContentOrigin(href: string): Promise<CheckResult[]> {
-  const title = `content origin: ${href}`
   try {
     const url = new BaseAddress(href).at(PROBE)
     const { status, text } = await fetchResponse({ url, timeout: TIMEOUT, maxBytes: 65_536, verifyTls: true })
-    if (status === 404 && text.includes('urn:stowage:problem:not-found')) return [ok(title)]
-    if (status !== 200) return [warning(`${title} does not lead to this service: ${PROBE} returns ${status}`)]
+    if (status === 404 && text.includes('urn:stowage:problem:not-found'))
+      return [ok('content-origin', 'content origin: {url}', { url: href })]
+    if (status !== 200) {
+      return [
+        warning(
+          'content-origin-elsewhere',
+          'content origin: {url} does not lead to this service: {path} returns {status}',
+          { url: href, path: PROBE, status },
+        ),
+      ]
+    }
     return [
       problem(
-        `${title} answers like the base address, so files would come back to it without end: ` +
-          'its proxy must pass on the Host header',
+        'content-origin-without-host',
+        'content origin: {url} answers like the base address, so files would come back to it without end: its proxy must pass on the Host header',
+        { url: href },
       ),
     ]
   } catch (error) {
     if (!(error instanceof FetchFailed)) throw error
-    return [warning(`${title} cannot be checked now: ${error.message}`)]
+    return [
+      warning('content-origin-unchecked', 'content origin: {url} cannot be checked now: {reason}', {
+        url: href,
+        reason: error.message,
+      }),
+    ]
   }
 }

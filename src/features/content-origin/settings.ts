@@ -34,7 +34,7 @@ export const contradictions: ReadonlyArray<Check<typeof contentOriginSettings.ro
   },
   {
     keys: ['service.content.base-url'],
-    warning: true,
+    warning: 'content-origin-without-https',
     wrong: settings => isPlainHttp(settings['service.content.base-url']),
     message: 'files and their tickets can be read on the network, because the content origin is not https',
   },

@@ -1,7 +1,7 @@
 import type { Examination } from '../../core/examination.ts'
 import type { HttpServices } from '../../http/http-services.ts'
 import { json, route } from '../../http/interface/route.ts'
-import { flag, list, named, object, oneOf, text } from '../../http/interface/schema.ts'
+import { anyOf, flag, list, mapOf, named, numeric, object, oneOf, text } from '../../http/interface/schema.ts'
 
 interface Services extends HttpServices, Examination {}
 
@@ -25,7 +25,16 @@ const Settings = named(
 
 const Findings = named(
   'Findings',
-  object({ findings: list(object({ level: oneOf('ok', 'warning', 'problem'), text: text() })) }),
+  object({
+    findings: list(
+      object({
+        level: oneOf('ok', 'warning', 'problem'),
+        code: text(),
+        text: text(),
+        values: mapOf(anyOf(text(), numeric)),
+      }),
+    ),
+  }),
 )
 
 /** Settings and findings, for administrators without access to the host. */
@@ -48,7 +57,9 @@ export const diagnosticRoutes = [
     url: '/management/findings',
     chapter,
     summary: 'Check addresses, disk, databases, keys, other nodes and identity providers.',
-    details: 'This process makes the same checks as `stowage doctor`. They can take seconds.',
+    details:
+      'This process makes the same checks as `stowage doctor`. They can take seconds. `code` names the `text`, which is in English, so that ' +
+      'clients can show it in another language with the same `values`. Sizes are in bytes, times in ISO 8601. `reason` is an English text.',
     requires: { role: 'admin', to: 'examine the service' },
     answers: { 200: json('The findings.', Findings) },
     handle: async ({ runChecks }: Services) => ({ findings: [...(await runChecks())] }),

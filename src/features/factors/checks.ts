@@ -32,7 +32,7 @@ export async function checkFactors(subject: Subject): Promise<CheckResult[]> {
     ...(await checkGroups(subject.settings, database)),
     ...(await checkSecrets(subject, database)),
   ])
-  return [ok(`second factors: ${describeFactors(subject.settings)}`), ...(found ?? [])]
+  return [describeFactors(subject.settings), ...(found ?? [])]
 }
 
 /** Settles like `read`; resolves to `undefined` where there is no store yet, or one of a version without second factors. */
@@ -52,19 +52,33 @@ async function checkGroups(settings: FactorSettings, database: Database): Promis
   const found: CheckResult[] = []
   for (const name of settings['service.auth.second-factor.groups.<n>']) {
     if ((await findPrincipalNamed(database, normaliseName(name))) !== undefined) continue
-    found.push(warning(`second factors: there is no group "${name}" (service.auth.second-factor.groups.<n>)`))
+    found.push(
+      warning(
+        'factor-group-missing',
+        'second factors: there is no group "{name}" (service.auth.second-factor.groups.<n>)',
+        { name },
+      ),
+    )
   }
   return found
 }
 
 /** Who must have a second factor. */
-function describeFactors(settings: FactorSettings): string {
+function describeFactors(settings: FactorSettings): CheckResult {
   const requirement = settings['service.auth.second-factor']
-  if (requirement === 'off') return 'off: none can be added'
-  if (requirement === 'all') return 'required of all users'
-  const groups = settings['service.auth.second-factor.groups.<n>'].map(name => `the group "${name}"`)
-  const required = [...(requirement === 'admins' ? ['administrators'] : []), ...groups]
-  return required.length === 0 ? 'optional' : `required of ${required.join(', ')}`
+  if (requirement === 'off') return ok('factors-off', 'second factors: off: none can be added')
+  if (requirement === 'all') return ok('factors-for-all', 'second factors: required of all users')
+  const isForAdmins = requirement === 'admins'
+  const groups = settings['service.auth.second-factor.groups.<n>'].map(name => `"${name}"`).join(', ')
+  if (groups === '')
+    return isForAdmins
+      ? ok('factors-for-admins', 'second factors: required of administrators')
+      : ok('factors-optional', 'second factors: optional')
+  return isForAdmins
+    ? ok('factors-for-admins-and-groups', 'second factors: required of administrators and members of {groups}', {
+        groups,
+      })
+    : ok('factors-for-groups', 'second factors: required of members of {groups}', { groups })
 }
 
 async function checkSecrets({ settings, tokenKey }: Subject, database: Database): Promise<CheckResult[]> {
@@ -73,28 +87,41 @@ async function checkSecrets({ settings, tokenKey }: Subject, database: Database)
   try {
     const file = factorKeyFile(settings)
     const lost = await lossOfKey(file, apps.length)
-    if (lost !== undefined) return [problem(`second factors: ${lost}`)]
+    if (lost !== undefined) return [lost]
     const machine = { system: realSystem, tokenKey }
     const keys = file === undefined ? await tokenSecrets(settings, machine) : await readKeyFile(file, realSystem)
     const secrets = new SealedSecrets(async () => keys, realSystem, 'second factor')
     const opened = await Promise.all(apps.map(({ secret, userId }) => secrets.open(secret, userId)))
     const sealedOtherwise = opened.filter(secret => secret === undefined).length
-    if (sealedOtherwise === 0) return [ok(`second factors: ${apps.length} authenticator apps`)]
+    const count = apps.length
+    if (sealedOtherwise === 0) {
+      return [
+        ok('apps', 'second factors: {count, plural, one {# authenticator app} other {# authenticator apps}}', {
+          count,
+        }),
+      ]
+    }
     return [
       problem(
-        `second factors: ${sealedOtherwise} of ${apps.length} authenticator apps are sealed with a key that is missing`,
+        'app-key-missing',
+        'second factors: {sealed, plural, one {# authenticator app is} other {# authenticator apps are}} sealed with a key that is missing, of {count} in all; restore the key from a copy',
+        { count, sealed: sealedOtherwise },
       ),
     ]
   } catch (error) {
     if (!(error instanceof StartupError)) throw error
-    return [problem(`second factors: ${error.message}`)]
+    return [problem('app-keys-unusable', 'second factors: {reason}', { reason: error.message })]
   }
 }
 
-/** What users lose because the key file is missing, for people; `undefined` if they lose nothing. */
-async function lossOfKey(file: string | undefined, apps: number): Promise<string | undefined> {
+/** What users lose because the key file is missing; `undefined` if they lose nothing. */
+async function lossOfKey(file: string | undefined, apps: number): Promise<CheckResult | undefined> {
   if (apps === 0 || file === undefined || !(await isMissing(file))) return undefined
-  return `the key file ${file} is missing, so the secrets of ${apps} authenticator apps cannot be opened; restore it from a copy`
+  return problem(
+    'app-key-file-missing',
+    'second factors: the key file {file} is missing, so {apps, plural, one {# authenticator app} other {# authenticator apps}} cannot be used; restore it from a copy',
+    { file, apps },
+  )
 }
 
 /** Logs a lost key file at the start: the next user who adds an app would make a new one. */
@@ -103,5 +130,5 @@ export async function warnOfLostKey(
   { database, log }: Pick<Core, 'database' | 'log'>,
 ): Promise<void> {
   const lost = await lossOfKey(factorKeyFile(settings), (await factorsOfKind(database, 'totp')).length)
-  if (lost !== undefined) log.error(lost)
+  if (lost !== undefined) log.error(lost.text)
 }

@@ -21,7 +21,7 @@ export const factors = feature({
     },
     {
       keys: ['service.auth.second-factor', 'service.auth.http-basic'],
-      warning: true,
+      warning: 'basic-without-factor',
       wrong: settings =>
         ['admins', 'all'].includes(settings['service.auth.second-factor']) && settings['service.auth.http-basic'],
       message: 'users with a second factor cannot use HTTP Basic; their programs use access tokens',

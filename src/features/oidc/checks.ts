@@ -18,24 +18,46 @@ export async function checkOidc(settings: OidcSettings, base: BaseAddress): Prom
     return (await Promise.all(logins.map(login => checkOidcProvider(login, base)))).flat()
   } catch (error) {
     if (!(error instanceof StartupError)) throw error
-    return [problem(`OpenID Connect: ${error.message}`)]
+    return [problem('oidc-unusable', 'OpenID Connect: {reason}', { reason: error.message })]
   }
 }
 
 async function checkOidcProvider({ provider, policy }: OidcLogin, base: BaseAddress): Promise<CheckResult[]> {
   const { name, metadata } = provider
   const title = `OpenID Connect ${name}`
-  const found = [ok(`${title}: redirect URI ${base.at(CALLBACK_PATH)}`), ...checkRules(title, policy.rules)]
+  const found = [
+    ok('oidc-redirect', '{provider}: redirect URI {url}', { provider: title, url: base.at(CALLBACK_PATH) }),
+    ...checkRules(title, policy.rules),
+  ]
   await metadata.current().catch(() => undefined)
-  const { url, metadata: known, problem: reason } = await metadata.status()
-  if (!known) return [...found, problem(`${title}: the configuration cannot be used: ${reason ?? 'unknown'}`)]
-  found.push(ok(`${title}: ${known.entityId}, ${known.keys.length} key(s), ${known.algorithms.join(', ')}`))
+  const { url, metadata: known, problem: reason = 'unknown' } = await metadata.status()
+  if (!known)
+    return [
+      ...found,
+      problem('oidc-provider-unusable', '{provider}: the configuration cannot be used: {reason}', {
+        provider: title,
+        reason,
+      }),
+    ]
+  found.push(
+    ok('oidc-provider', '{provider}: {issuer}, {keys, plural, one {# key} other {# keys}}, {algorithms}', {
+      provider: title,
+      issuer: known.entityId,
+      keys: known.keys.length,
+      algorithms: known.algorithms.join(', '),
+    }),
+  )
   return [...found, ...checkEndSession(title, provider, known), ...(await checkClock(title, url))]
 }
 
 /** Where a sign-out here goes on to. */
-function checkEndSession(title: string, { endsSession }: OidcProvider, { endpoints }: OidcServer): CheckResult[] {
+function checkEndSession(provider: string, { endsSession }: OidcProvider, { endpoints }: OidcServer): CheckResult[] {
   if (!endsSession) return []
-  if (endpoints.endSession !== undefined) return [ok(`${title}: a sign-out here goes on to ${endpoints.endSession}`)]
-  return [warning(`${title}: single-logout is on, but the provider has no end_session_endpoint`)]
+  const url = endpoints.endSession
+  if (url !== undefined) return [ok('oidc-sign-out', '{provider}: a sign-out here goes on to {url}', { provider, url })]
+  return [
+    warning('oidc-without-sign-out', '{provider}: single-logout is on, but the provider has no end_session_endpoint', {
+      provider,
+    }),
+  ]
 }

@@ -56,7 +56,10 @@ export const oidcSettings = {
     }),
     'service.auth.oidc.idp.<idp>.trust-unverified-email': boolean({
       default: false,
-      warn: 'is on: anybody who can enter an address at the provider can take over the account of that name',
+      warn: {
+        code: 'oidc-unverified-email',
+        text: 'is on: anybody who can enter an address at the provider can take over the account of that name',
+      },
       help: 'Accept e-mail addresses without `email_verified`.',
     }),
     'service.auth.oidc.idp.<idp>.user-auto-provisioning': createsUsers,

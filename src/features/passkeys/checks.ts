@@ -15,14 +15,21 @@ export async function checkPasskeys(
   relyingParty: RelyingParty | undefined,
 ): Promise<CheckResult[]> {
   const found = await readStoreWithFactors(settings, database => checkHost(settings, relyingParty, database))
-  return [ok(`passkeys: ${describe(settings, relyingParty)}`), ...(found ?? [])]
+  return [describeUse(settings, relyingParty), ...(found ?? [])]
 }
 
-function describe(settings: PasskeySettings, relyingParty: RelyingParty | undefined): string {
+function describeUse(settings: PasskeySettings, relyingParty: RelyingParty | undefined): CheckResult {
   const use = settings['service.auth.passkeys']
-  if (use === 'off') return 'off'
-  if (!relyingParty) return 'not offered, because browsers need a base address with a host name and https, or localhost'
-  return `bound to the host ${relyingParty.id}, ${use === 'sign-in' ? 'also instead of the password' : 'as second factor'}`
+  if (use === 'off') return ok('passkeys-off', 'passkeys: off')
+  if (!relyingParty)
+    return ok(
+      'passkeys-not-offered',
+      'passkeys: not offered, because browsers need a base address with a host name and https, or localhost',
+    )
+  const host = { host: relyingParty.id }
+  return use === 'sign-in'
+    ? ok('passkeys-for-sign-in', 'passkeys: bound to the host {host}, also instead of the password', host)
+    : ok('passkeys-as-factor', 'passkeys: bound to the host {host}, as second factor', host)
 }
 
 /** Passkeys belong to the host of the base address that they were added at. */
@@ -34,12 +41,24 @@ async function checkHost(
   const passkeys = await factorsOfKind(database, 'passkey')
   if (passkeys.length === 0) return []
   const base = settings['service.baseurl.folder']
-  const count = `${passkeys.length} passkeys`
+  const count = passkeys.length
   if (base === undefined || !relyingParty) {
-    return [warning(`second factors: ${count} cannot be used, because passkeys are not offered`)]
+    return [
+      warning(
+        'passkeys-unusable',
+        'second factors: {count, plural, one {# passkey} other {# passkeys}} cannot be used, because passkeys are not offered',
+        { count },
+      ),
+    ]
   }
   const foreign = passkeys.filter(({ userId, userHandle }) => userHandle !== userHandleOf(base, userId)).length
-  if (foreign === 0) return [ok(`second factors: ${count}`)]
-  const reason = `${foreign} of ${count} were added at another base address than ${base}`
-  return [warning(`second factors: ${reason}; if its host was another one, their owners need their recovery codes`)]
+  if (foreign === 0)
+    return [ok('passkeys', 'second factors: {count, plural, one {# passkey} other {# passkeys}}', { count })]
+  return [
+    warning(
+      'passkeys-of-other-address',
+      'second factors: {foreign, plural, one {# passkey was} other {# passkeys were}} added at another base address than {base}, of {count} in all; if its host was another one, the owners need their recovery codes',
+      { count, foreign, base },
+    ),
+  ]
 }

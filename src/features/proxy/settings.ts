@@ -25,7 +25,7 @@ export const proxySettings = {
 export const contradictions: ReadonlyArray<Check<typeof proxySettings.rows>> = [
   {
     keys: ['service.proxy', 'service.proxy.guest-hosts.<n>', 'service.proxy.private-hosts.<n>'],
-    warning: true,
+    warning: 'proxy-hosts-unused',
     wrong: settings =>
       !settings['service.proxy'] &&
       settings['service.proxy.guest-hosts.<n>'].length + settings['service.proxy.private-hosts.<n>'].length > 0,

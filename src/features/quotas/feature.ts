@@ -15,7 +15,7 @@ export const quotas = feature({
   contradictions: [
     {
       keys: ['service.data.quota', 'service.data.quota.default'],
-      warning: true,
+      warning: 'quota-unused',
       wrong: settings => !settings['service.data.quota'] && settings['service.data.quota.default'] !== UNLIMITED,
       message: 'a default quota is set, but quota is off',
     },

@@ -29,7 +29,7 @@ export const samlContradictions: ReadonlyArray<Check<typeof samlSettings.rows>> 
   },
   {
     keys: ['service.auth.saml.assertion-consumer-service.url', 'service.baseurl.folder'],
-    warning: true,
+    warning: 'acs-elsewhere',
     wrong: settings => settings['service.auth.saml'] !== 'off' && !isAcsOrigin(settings),
     message:
       'the assertion consumer service is not at the base address, so the cookie of a login belongs to another host',
@@ -55,16 +55,17 @@ export const samlContradictions: ReadonlyArray<Check<typeof samlSettings.rows>> 
   needs('service.auth.saml', 'on', 'service.auth.saml.idp-metadata.url'),
   {
     keys: ['service.auth.saml'],
-    warning: true,
+    warning: 'saml-deprecated',
     wrong: settings => settings['service.auth.saml'] === 'on',
     message: 'these settings for one identity provider are deprecated: use service.auth.saml=new',
   },
   ...legacyKeys.map(
     ([key, instead]): Check<typeof samlSettings.rows> => ({
       keys: ['service.auth.saml', key],
-      warning: true,
+      warning: 'saml-key-unused',
       wrong: (settings, isWritten) => settings['service.auth.saml'] !== 'on' && isWritten(key),
-      message: `${key} is used only with service.auth.saml=on; with new it is ${instead}`,
+      message: '{key} is used only with service.auth.saml=on; with new it is {instead}',
+      values: { key, instead },
     }),
   ),
   ...(['signing', 'encryption'] as const).map(use =>

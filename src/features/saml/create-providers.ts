@@ -218,8 +218,8 @@ function requireUsableKey(key: string, file: string | undefined): void {
 /** When the certificates of this service expire. An unreadable certificate is left out: it stops the start anyway. */
 export function ownCertificates(
   settings: SamlSettings,
-): ReadonlyArray<{ readonly use: string; readonly expires: Milliseconds }> {
-  const files: ReadonlyArray<readonly [use: string, file: string | undefined]> = [
+): ReadonlyArray<{ readonly use: 'signing' | 'encryption'; readonly expires: Milliseconds }> {
+  const files: ReadonlyArray<readonly [use: 'signing' | 'encryption', file: string | undefined]> = [
     ['signing', settings['service.auth.saml.signing.certificate-file']],
     ['encryption', settings['service.auth.saml.encryption.certificate-file']],
   ]

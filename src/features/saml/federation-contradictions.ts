@@ -30,7 +30,7 @@ export const federationContradictions: ReadonlyArray<Check<typeof samlSettings.r
   },
   {
     keys: [FEDERATION, 'service.auth.saml.idp.<idp>.user-name-attribute'],
-    warning: true,
+    warning: 'federation-without-name',
     wrong: settings =>
       federations(settings).some(
         idp => settings['service.auth.saml.idp.<idp>.user-name-attribute'].get(idp) === undefined,
@@ -39,7 +39,7 @@ export const federationContradictions: ReadonlyArray<Check<typeof samlSettings.r
   },
   {
     keys: [FEDERATION, 'service.auth.saml.idp.<idp>.discovery-url'],
-    warning: true,
+    warning: 'federation-without-discovery',
     wrong: settings =>
       federations(settings).some(
         idp =>

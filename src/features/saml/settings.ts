@@ -98,7 +98,7 @@ export const samlSettings = {
     }),
     'service.auth.saml.idp.<idp>.allow-unsolicited': boolean({
       default: false,
-      warn: 'is on: responses without a request of this service are accepted',
+      warn: { code: 'saml-unsolicited', text: 'is on: responses without a request of this service are accepted' },
       help: 'Accept sign-ons begun at the identity provider.',
     }),
     'service.auth.saml.relying-party-id': text({

@@ -7,29 +7,45 @@ import type { AttributeRules } from './attributes.ts'
 const MAX_OFFSET = 30_000
 
 /** What the provider decides about, so that an operator sees a misspelt attribute or prefix before the first sign-on. */
-export function checkRules(title: string, rules: AttributeRules | undefined): CheckResult[] {
+export function checkRules(provider: string, rules: AttributeRules | undefined): CheckResult[] {
   if (!rules) return []
   const { groups, map, required } = rules
   const found = []
   if (groups?.prefix !== undefined) {
-    const others = groups.provisions ? 'missing ones are created' : 'only existing ones count'
-    found.push(ok(`${title}: groups "${groups.prefix}…" come from ${groups.attribute}; ${others}`))
+    const values = { provider, prefix: groups.prefix, attribute: groups.attribute }
+    found.push(
+      groups.provisions
+        ? ok('sso-groups', '{provider}: groups "{prefix}…" come from {attribute}; missing ones are created', values)
+        : ok(
+            'sso-known-groups',
+            '{provider}: groups "{prefix}…" come from {attribute}; only existing ones count',
+            values,
+          ),
+    )
   }
   if (groups?.adminValue !== undefined) {
-    found.push(ok(`${title}: ${groups.attribute}=${groups.adminValue} makes administrators`))
+    const values = { provider, attribute: groups.attribute, value: groups.adminValue }
+    found.push(ok('sso-admins', '{provider}: {attribute}={value} makes administrators', values))
   }
   if (map.size > 0) {
-    const mapped = [...map].map(([target, attribute]) => `${target} from ${attribute}`)
-    found.push(ok(`${title}: ${mapped.join(', ')}`))
+    const mapped = [...map].map(([target, attribute]) => `${target}=${attribute}`).join(', ')
+    found.push(ok('sso-profile', '{provider}: the profile is set from attributes: {map}', { provider, map: mapped }))
   }
-  if (required.size > 0) found.push(ok(`${title}: required values of ${[...required.keys()].join(', ')}`))
+  if (required.size > 0) {
+    const attributes = [...required.keys()].join(', ')
+    found.push(ok('sso-required', '{provider}: required values of {attributes}', { provider, attributes }))
+  }
   return found
 }
 
 /** Whether the clock of the server with this address agrees. */
-export async function checkClock(title: string, url: string): Promise<CheckResult[]> {
+export async function checkClock(provider: string, url: string): Promise<CheckResult[]> {
   const offset = await clockOffset(url, realSystem)
   if (offset === undefined) return []
-  const text = `${title}: clocks differ by ${Math.round(offset / 1000)} s`
-  return [Math.abs(offset) > MAX_OFFSET ? warning(text) : ok(text)]
+  const seconds = Math.round(offset / 1000)
+  if (Math.abs(offset) <= MAX_OFFSET)
+    return [ok('provider-clock', '{provider}: clocks differ by {seconds} s', { provider, seconds })]
+  return [
+    warning('provider-clock-wrong', '{provider}: clocks differ by {seconds} s; set both right', { provider, seconds }),
+  ]
 }

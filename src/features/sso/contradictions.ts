@@ -17,11 +17,11 @@ export const ssoContradictions: readonly Check[] = [
     get keys() {
       return ['service.auth.password', ...keysOf('on')] as const
     },
-    warning: true,
+    warning: 'nobody-can-sign-in',
     wrong: settings => settings['service.auth.password'] === 'off' && !protocols.some(({ isOn }) => isOn(settings)),
-    get message() {
-      const titles = ['passwords', ...protocols.map(({ title }) => title)]
-      return `no user can sign in: ${titles.slice(0, -1).join(', ')} and ${titles.at(-1) ?? ''} are off`
+    message: 'no user can sign in: passwords are off, and so are all protocols ({protocols})',
+    get values() {
+      return { protocols: protocols.map(({ title }) => title).join(', ') }
     },
   },
   {
@@ -58,7 +58,7 @@ export const ssoContradictions: readonly Check[] = [
     get keys() {
       return protocols.flatMap(({ keys: { on, idps, domains } }) => (idps && domains ? [on, idps, domains] : []))
     },
-    warning: true,
+    warning: 'providers-without-domains',
     wrong: settings => providersOf(settings).filter(({ domains }) => domains?.length === 0).length > 1,
     message:
       'each of several identity providers without domains can sign in the users of the others: set their domains',
@@ -97,7 +97,7 @@ export const ssoContradictions: readonly Check[] = [
     get keys() {
       return keysOf('prefix')
     },
-    warning: true,
+    warning: 'groups-prefix-shared',
     wrong: settings => overlaps(settings, true),
     message: 'several providers have the same groups-prefix, so each decides about the groups of the others',
   },

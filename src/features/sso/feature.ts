@@ -24,7 +24,9 @@ export const sso = feature({
       settings['service.baseurl.folder'] ?? `http://127.0.0.1:${settings['service.http.port']}/`,
     )
     const found = protocols.map(async one =>
-      one.isOn(settings) ? await one.check(settings, base) : [ok(`${one.title}: off`)],
+      one.isOn(settings)
+        ? await one.check(settings, base)
+        : [ok('protocol-off', '{protocol}: off', { protocol: one.title })],
     )
     return (await Promise.all(found)).flat()
   },

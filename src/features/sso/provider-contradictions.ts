@@ -32,9 +32,10 @@ export function providerContradictions<T>({
     },
     {
       keys: [key, list],
-      warning: true,
+      warning: 'providers-unused',
       wrong: settings => !isUsed(settings) && namesIn(settings).length > 0,
-      message: `identity providers are used only with ${on}`,
+      message: 'identity providers are used only with {on}',
+      values: { on },
     },
     {
       keys: [list],

@@ -11,7 +11,7 @@ export const virusScan = feature({
   contradictions: [
     {
       keys: ['service.data.virus-scan', 'service.data.virus-scan.failure'],
-      warning: true,
+      warning: 'virus-scan-optional',
       wrong: settings =>
         settings['service.data.virus-scan'] !== undefined && settings['service.data.virus-scan.failure'] === 'store',
       message: 'files are stored without a virus scan while clamd does not respond, and when they are too large for it',

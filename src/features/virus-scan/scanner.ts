@@ -75,14 +75,19 @@ export async function checkVirusScan(settings: VirusScanSettings): Promise<Check
     const version = await clamd.version()
     const { kind } = await clamd.scan(testFile())
     return [
-      ok(`virus scan: ${version} at ${clamd.place}`),
-      ...(kind === 'infected' ? [] : [warning('virus scan: clamd does not recognise the EICAR test file')]),
+      ok('virus-scan', 'virus scan: {version} at {place}', { version, place: clamd.place }),
+      ...(kind === 'infected'
+        ? []
+        : [warning('virus-scan-blind', 'virus scan: clamd does not recognise the EICAR test file')]),
     ]
   } catch (error) {
     if (!(error instanceof ScannerFailure)) throw error
+    const values = { reason: error.message }
     const isFatal = settings['service.data.virus-scan.failure'] === 'reject'
     return [
-      isFatal ? problem(`virus scan: ${error.message}; uploads are rejected`) : warning(`virus scan: ${error.message}`),
+      isFatal
+        ? problem('virus-scan-rejects', 'virus scan: {reason}; uploads are rejected', values)
+        : warning('virus-scan-fails', 'virus scan: {reason}; uploads are stored without a scan', values),
     ]
   }
 }

@@ -41,7 +41,7 @@ export async function liveNodes(queries: Queries, self?: string): Promise<Regist
 export async function joinNodes(database: Database, id: string, facts: NodeFacts): Promise<void> {
   const misfits = await database.transaction(async tx => {
     const others = await liveNodes(tx, id)
-    const found = others.flatMap(other => misfitsOf(facts, other.facts).map(misfit => `node ${other.id}: ${misfit}`))
+    const found = others.flatMap(other => misfitsOf(facts, other.facts).map(({ text }) => `node ${other.id}: ${text}`))
     if (found.length > 0) return found
     const known = new Set([id, ...others.map(other => other.id)])
     for (const { id: old } of await tx.all<{ id: string }>(sql`SELECT id FROM nodes`)) {
@@ -62,7 +62,7 @@ export async function joinNodes(database: Database, id: string, facts: NodeFacts
 export async function changeNode(database: Database, id: string, facts: NodeFacts): Promise<readonly string[]> {
   await database.run(sql`UPDATE nodes SET facts = ${JSON.stringify(facts)} WHERE id = ${id}`)
   const others = await liveNodes(database, id)
-  return others.flatMap(other => misfitsOf(facts, other.facts).map(misfit => `node ${other.id}: ${misfit}`))
+  return others.flatMap(other => misfitsOf(facts, other.facts).map(({ text }) => `node ${other.id}: ${text}`))
 }
 
 /** Registers a running node again whose row has been deleted while the database was away. */
@@ -81,16 +81,26 @@ export async function leaveNodes(database: Database, id: string): Promise<void> 
   }
 }
 
-/**
- * The reasons why two nodes cannot use one store; each text names both values, this node's first. Facts that only one of the two versions
- * registers are not compared.
- */
-export function misfitsOf(own: NodeFacts, other: NodeFacts): string[] {
+/** A reason why two nodes cannot use one store. */
+export interface Misfit {
+  /** A key of settings, or one of two keys that seal secrets. */
+  readonly of: string
+  readonly own: string
+  readonly other: string
+  /** Names both values, this node's first. */
+  readonly text: string
+}
+
+/** Facts that only one of the two versions registers are not compared. */
+export function misfitsOf(own: NodeFacts, other: NodeFacts): Misfit[] {
   const names = Object.keys(own.settings).filter(name => name in other.settings)
   return [
     ...names
       .filter(name => own.settings[name] !== other.settings[name])
-      .map(name => `${name} is ${own.settings[name]} here and ${other.settings[name]} there`),
+      .map(name => {
+        const [here, there] = [String(own.settings[name]), String(other.settings[name])]
+        return { of: name, own: here, other: there, text: `${name} is ${here} here and ${there} there` }
+      }),
     ...keyMisfits('token key', own.keys, other.keys),
     ...(own.factorKeys && other.factorKeys
       ? keyMisfits('key of authenticator apps', own.factorKeys, other.factorKeys)
@@ -99,11 +109,12 @@ export function misfitsOf(own: NodeFacts, other: NodeFacts): string[] {
 }
 
 /** While keys are rotated one node after the other, each must have the key that the other uses for new secrets. */
-function keyMisfits(what: string, own: readonly string[], other: readonly string[]): string[] {
+function keyMisfits(of: string, own: readonly string[], other: readonly string[]): Misfit[] {
   const isKnown = (key: string | undefined, keys: readonly string[]): boolean => key === undefined || keys.includes(key)
   const [ownKey, otherKey] = [own[0], other[0]]
   if (isKnown(ownKey, other) && isKnown(otherKey, own)) return []
-  return [`the ${what} is ${ownKey ?? 'not set'} here and ${otherKey ?? 'not set'} there (fingerprints)`]
+  const [here, there] = [ownKey ?? 'not set', otherKey ?? 'not set']
+  return [{ of, own: here, other: there, text: `the ${of} is ${here} here and ${there} there (fingerprints)` }]
 }
 
 /**

@@ -29,7 +29,9 @@ export const sample = optionalFeature({
     })
   },
   isOn: ({ settings }) => settings['service.sample.strokes'] > 0,
-  checks: async ({ settings }) => [ok(`bells: ${settings['service.sample.strokes']} strokes`)],
+  checks: async ({ settings }) => [
+    ok('bells', 'bells: {strokes} strokes', { strokes: settings['service.sample.strokes'] }),
+  ],
   open: ({ database, settings }) => {
     const bells = new Bells(database, settings['service.sample.strokes'])
     return {

@@ -2,19 +2,19 @@ import { Button } from '../../components/button.tsx'
 import { Await, Card } from '../../components/page.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { ask } from '../../lib/api.ts'
+import { englishText, type Finding, findText, loadTexts } from '../../lib/findings.ts'
 import { number } from '../../lib/format.ts'
 import { findMessage, t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { visible } from '../../lib/text.ts'
 import { AdminPage } from './admin-page.tsx'
 
-export interface Finding {
-  readonly level: 'ok' | 'warning' | 'problem'
-  readonly text: string
+async function loadFindings(signal: AbortSignal): Promise<readonly Finding[]> {
+  const texts = loadTexts()
+  const { findings } = await ask<{ readonly findings: readonly Finding[] }>('management/findings', { signal })
+  await texts
+  return findings
 }
-
-const loadFindings = async (signal: AbortSignal): Promise<readonly Finding[]> =>
-  (await ask<{ readonly findings: readonly Finding[] }>('management/findings', { signal })).findings
 
 /** The findings of `stowage doctor`. */
 export function AdminFindings() {
@@ -83,10 +83,25 @@ const columns = (): ReadonlyArray<Column<Finding>> => [
   {
     title: t('finding'),
     kind: 'wide',
-    cell: ({ text }) => (
-      <span class="long" lang="en">
-        {visible(text)}
-      </span>
-    ),
+    cell: finding => <Told finding={finding} />,
   },
 ]
+
+/** In the language of the page where there is such a text; what other programs have said stays in English. */
+function Told({ finding }: { readonly finding: Finding }) {
+  const text = findText(finding)
+  if (text === undefined)
+    return (
+      <span class="long" lang="en">
+        {visible(englishText(finding))}
+      </span>
+    )
+  const [before = '', after] = text.split('{reason}')
+  return (
+    <span class="long">
+      {visible(before)}
+      {after !== undefined && <span lang="en">{visible(String(finding.values['reason']))}</span>}
+      {visible(after ?? '')}
+    </span>
+  )
+}
