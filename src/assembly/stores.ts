@@ -16,7 +16,7 @@ import * as core from '../core/stores.ts'
 export const schema: readonly Migration[] = [
   ...commonSteps,
   ...accountSteps,
-  ...features.flatMap(({ steps }) => steps),
+  ...features.flatMap(({ schemaSteps }) => schemaSteps),
   ...searchSteps,
   ...changeLogSteps,
 ].sort((a, b) => a.id - b.id)

@@ -68,7 +68,7 @@ interface Facts {
   /** The name of its folder under `src/features/`. */
   readonly name: string
   /** Steps of the schema for its tables, with numbers that no other step has. */
-  readonly steps?: readonly Migration[]
+  readonly schemaSteps?: readonly Migration[]
   /** Tables whose rows belong to the store: they are in every copy of it. */
   readonly tables?: readonly StoredTable[]
   /** Codes of its refusals. Their names are added to the type `ErrorCodes`. */
@@ -190,7 +190,7 @@ export const optionalFeature = <S extends object, N extends Needs = None, T exte
 function withoutTypes<S extends object, N extends Needs, T extends Table>(
   {
     name,
-    steps = [],
+    schemaSteps = [],
     tables = [],
     codes = {},
     events = [],
@@ -222,7 +222,7 @@ function withoutTypes<S extends object, N extends Needs, T extends Table>(
   const readsOf = (core: With<ReadCore, T>) => (reads && isOn(core) ? reads.offers(core) : [])
   return {
     name,
-    steps,
+    schemaSteps,
     tables,
     codes,
     events,

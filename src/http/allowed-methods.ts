@@ -1,7 +1,7 @@
-import { methods, type Route } from './route.ts'
+import { methods, type BoundRoute } from './bound-route.ts'
 
 /** The methods of an address in one order, however its routes are declared. */
-export function allowedMethods(routes: ReadonlyArray<Pick<Route, 'method'>>): string[] {
+export function allowedMethods(routes: ReadonlyArray<Pick<BoundRoute, 'method'>>): string[] {
   const allowed: string[] = methods.filter(method => routes.some(route => route.method === method))
   return allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed
 }
@@ -20,7 +20,7 @@ export class KnownAddresses {
   /** The most specific address first: at each part of the path, a name comes before a parameter. */
   readonly #known: readonly KnownAddress[]
 
-  constructor(routes: ReadonlyArray<Pick<Route, 'method' | 'url' | 'onContentOrigin'>>) {
+  constructor(routes: ReadonlyArray<Pick<BoundRoute, 'method' | 'url' | 'onContentOrigin'>>) {
     const urls = [...new Set(routes.map(({ url }) => url))].sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
     this.#known = urls.map(url => {
       const some = routes.filter(route => route.url === url)

@@ -24,7 +24,7 @@ import { noSchemas } from './protocol/no-schemas.ts'
 import { answerInOrder, inOrder, isAnswering } from './protocol/request-order.ts'
 import { withReaders } from './readers/readers.ts'
 import { methodHeaderPatterns, routeOf } from './method-override.ts'
-import type { Route } from './route.ts'
+import type { BoundRoute } from './bound-route.ts'
 import { parameterConstraint, selectedBy } from './selecting-parameter.ts'
 import { bindRoutes } from './routes/routes.ts'
 import type { HttpOptions, HttpServices } from './http-services.ts'
@@ -203,7 +203,7 @@ function createHttpServer(handle: RequestListener, idleTimeout: Milliseconds): S
 /**
  * Registers each route, HEAD for every GET, and a 405 for the other usual methods of a known address, which lists the allowed methods.
  */
-function register(app: FastifyInstance, deps: Services, all: readonly Route[]): void {
+function register(app: FastifyInstance, deps: Services, all: readonly BoundRoute[]): void {
   for (const url of new Set(all.map(route => route.url))) {
     const some = all.filter(route => route.url === url)
     const allowed = allowedMethods(some)
@@ -240,7 +240,7 @@ function register(app: FastifyInstance, deps: Services, all: readonly Route[]): 
 }
 
 /** Leads browsers to the page about an address. Programs, which have no page to show, get the address itself. */
-function withPage({ pageOf }: Route, handle: Route['handle'], deps: Services): Route['handle'] {
+function withPage({ pageOf }: BoundRoute, handle: BoundRoute['handle'], deps: Services): BoundRoute['handle'] {
   if (!pageOf) return handle
   return (request, reply) => {
     addVary(reply, 'Sec-Fetch-Mode')

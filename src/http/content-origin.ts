@@ -1,7 +1,7 @@
 import type { FastifyServerOptions } from 'fastify'
 import type { EntryAddress } from '../model/addresses.ts'
 import type { BaseAddress } from './base-address.ts'
-import type { Route } from './route.ts'
+import type { BoundRoute } from './bound-route.ts'
 
 /** The file that an address on the content origin permits to read: one state of it, for one session or through one share. */
 export interface FileOnContentOrigin extends EntryAddress {
@@ -49,5 +49,5 @@ export const originConstraint = (contentOrigin: ContentOrigin): RouterConstraint
 export type RouterConstraints = NonNullable<NonNullable<FastifyServerOptions['routerOptions']>['constraints']>
 
 /** The part of a registration that says for which origin a route is. */
-export const onlyAt = (route: Pick<Route, 'onContentOrigin'> | undefined): { origin?: string } =>
+export const onlyAt = (route: Pick<BoundRoute, 'onContentOrigin'> | undefined): { origin?: string } =>
   route?.onContentOrigin === true ? { origin: CONTENT } : {}

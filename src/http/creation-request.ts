@@ -15,7 +15,7 @@ import type { BaseAddress } from './base-address.ts'
 import { custom, flagParameter, invalid, textParameter, type ValuesOf } from './interface/route.ts'
 import type { Parameters } from './protocol/parameters.ts'
 import { clientGoneSignal } from './protocol/response-end.ts'
-import { pathParameter } from './route.ts'
+import { pathParameter } from './bound-route.ts'
 
 /**
  * Converts the graphs of a JSON body from the syntax that `rdfFormat` names (W3.0.4) to RDF/JSON. JSON-LD can

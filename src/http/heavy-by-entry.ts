@@ -1,6 +1,6 @@
 import type { Bytes } from '../base/units.ts'
 import { type EntrySummary, holdsContent, isList } from '../model/entry.ts'
-import { type Heavy, pathParameter } from './route.ts'
+import { type Heavy, pathParameter } from './bound-route.ts'
 
 type Rule = Exclude<Heavy, true>
 type Request = Parameters<Rule>[0]

@@ -1,7 +1,7 @@
 import { type IncomingMessage, METHODS } from 'node:http'
 import type { BaseAddress } from './base-address.ts'
 import { Parameters } from './protocol/parameters.ts'
-import type { Route } from './route.ts'
+import type { BoundRoute } from './bound-route.ts'
 
 /** What a POST can name in its query (W3.0.4). */
 const ofQuery: ReadonlyMap<string, string> = new Map([
@@ -10,7 +10,7 @@ const ofQuery: ReadonlyMap<string, string> = new Map([
 ])
 
 /** The addresses of routes where a header names the method, as patterns. */
-export const methodHeaderPatterns = (routes: readonly Route[]): readonly RegExp[] =>
+export const methodHeaderPatterns = (routes: readonly BoundRoute[]): readonly RegExp[] =>
   [...new Set(routes.filter(({ methodInHeader }) => methodInHeader).map(({ url }) => url))].map(
     url => new RegExp(`^${url.replaceAll(/:\w+/g, '[^/?]+')}(\\?|$)`),
   )

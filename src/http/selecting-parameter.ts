@@ -1,5 +1,5 @@
 import type { RouterConstraints } from './content-origin.ts'
-import type { Route } from './route.ts'
+import type { BoundRoute } from './bound-route.ts'
 
 /**
  * A query parameter, such as `syndication`, chooses among routes of one address: a request with the parameter is answered by a route that
@@ -33,5 +33,5 @@ const hasParameter = (url: string, name: string): boolean =>
     .split('&')
     .some(part => part === name || part.startsWith(`${name}=`))
 
-export const selectedBy = ({ parameter }: Pick<Route, 'parameter'>): { parameter?: string } =>
+export const selectedBy = ({ parameter }: Pick<BoundRoute, 'parameter'>): { parameter?: string } =>
   parameter === undefined ? {} : { parameter }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { allowedMethods, KnownAddresses } from '../../src/http/allowed-methods.ts'
-import type { Method } from '../../src/http/route.ts'
+import type { Method } from '../../src/http/bound-route.ts'
 
 const route = (method: Method, url: string) => ({ method, url })
 

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { guestFrom } from '../../src/accounts/caller.ts'
 import { RequestTimings } from '../../src/base/request-timings.ts'
 import { withReaders } from '../../src/http/readers/readers.ts'
-import type { Route } from '../../src/http/route.ts'
+import type { BoundRoute } from '../../src/http/bound-route.ts'
 import type { AppServices } from '../../src/http/app-services.ts'
 
 test('the list of the trash is read by another thread, and the trash is emptied where the request has arrived', async () => {
@@ -19,7 +19,7 @@ test('the list of the trash is read by another thread, and the trash is emptied 
       url: '/:context/trash',
       heavy: method === 'GET' || undefined,
       handle: async () => 'here',
-    } as unknown as Route
+    } as unknown as BoundRoute
     const caller = guestFrom({ address: '127.0.0.1', userAgent: '' })
     const request = { method, url: '/3/trash', caller, headers: {} } as unknown as FastifyRequest
     const handle = withReaders(route, { readers, entries: {} as AppServices['entries'] })

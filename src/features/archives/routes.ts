@@ -17,7 +17,7 @@ import {
 } from '../../http/interface/route.ts'
 import { streamedBody } from '../../http/interface/bodies.ts'
 import { anyOf, anything, object, optional, text } from '../../http/interface/schema.ts'
-import { count } from '../../http/interface/schemas.ts'
+import { count } from '../../http/interface/shared-schemas.ts'
 import { requireSuperUser } from '../../accounts/caller-guards.ts'
 import type { RightCheck } from '../../http/running-transfers.ts'
 import type { HttpServices } from '../../http/http-services.ts'

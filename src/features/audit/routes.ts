@@ -8,10 +8,10 @@ import { findContext } from '../../content/contexts.ts'
 import type { HttpServices } from '../../http/http-services.ts'
 import { choice, custom, invalid, json, route, textParameter, wholeNumber } from '../../http/interface/route.ts'
 import { anyOf, list, mapOf, named, numeric, object, optional, text } from '../../http/interface/schema.ts'
-import { time } from '../../http/interface/schemas.ts'
+import { time } from '../../http/interface/shared-schemas.ts'
 import type { Parameters } from '../../http/protocol/parameters.ts'
 import type { Database } from '../../stores/database.ts'
-import { described, entriesCalled } from '../search/described.ts'
+import { findByName, titleOrEmailQuery } from '../search/find-by-name.ts'
 import type { Search } from '../search/search.ts'
 
 interface Services extends HttpServices {
@@ -74,7 +74,7 @@ export const auditRoutes = [
       const events = await audit.list({
         userId: userId ?? named,
         userText,
-        alsoUsers: (await entriesCalled(services, caller, userText, described('User'))).map(({ id }) => id),
+        alsoUsers: (await findByName(services, caller, userText, titleOrEmailQuery('User'))).map(({ id }) => id),
         item: item === undefined ? undefined : { name: item, places: await placesCalled(services, caller, item) },
         place: place === undefined ? undefined : await placeIn({ database }, place),
         ...filter,
@@ -90,7 +90,7 @@ const idOf = async ({ database }: Pick<Services, 'database'>, name: string): Pro
 
 /** The entries that have this in their present name. */
 async function placesCalled(services: Services, caller: Caller, item: string): Promise<readonly string[]> {
-  const found = await entriesCalled(services, caller, item, words => `name:*${words}* OR title:*${words}*`)
+  const found = await findByName(services, caller, item, words => `name:*${words}* OR title:*${words}*`)
   return found.filter(({ context }) => context !== PRINCIPALS).map(({ context, id }) => `${context}/${id}`)
 }
 

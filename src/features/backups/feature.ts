@@ -10,7 +10,7 @@ import { backupSettings } from './settings.ts'
 export const backups = feature({
   name: 'backups',
   settings: backupSettings,
-  steps: backupSteps,
+  schemaSteps: backupSteps,
   commands: {
     backup: async program => (await import('./command.ts')).backupCommand(program),
     restore: async program => (await import('./restore-command.ts')).restoreCommand(program),

@@ -14,7 +14,7 @@ import { BaseAddress } from '../../http/base-address.ts'
 import { isList } from '../../model/entry.ts'
 import { createArchives } from '../archives/archives.ts'
 import { requireOrdinary } from '../archives/export.ts'
-import { ContextRestore } from '../archives/restore-context.ts'
+import { recreateContext } from '../archives/recreate-context.ts'
 import { restoreQuotas } from '../quotas/restored-quotas.ts'
 import type { OpenedBackup } from './backup-place.ts'
 import { withContextStore } from './context-of-backup.ts'
@@ -83,7 +83,7 @@ async function restoreInto(
     }
     const damaged = await dropDamagedFiles(source, database, undefined)
     if (!isNew) requireIntact(damaged)
-    if (isNew) await new ContextRestore(store).open(store.caller, context, database)
+    if (isNew) await recreateContext(store, store.caller, context, database)
     let undoQuotas = async (): Promise<void> => {}
     try {
       if (isNew) undoQuotas = await restoreQuotas(store, copy, context)

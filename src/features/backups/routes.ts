@@ -1,7 +1,7 @@
 import type { HttpServices } from '../../http/http-services.ts'
 import { json, route } from '../../http/interface/route.ts'
 import { flag, list, named, numeric, object, optional, text } from '../../http/interface/schema.ts'
-import { count, time } from '../../http/interface/schemas.ts'
+import { count, time } from '../../http/interface/shared-schemas.ts'
 import type { BackupOverview } from './overview.ts'
 
 interface Services extends HttpServices {

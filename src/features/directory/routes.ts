@@ -5,11 +5,11 @@ import type { User } from '../../accounts/users.ts'
 import { NotFound } from '../../base/errors.ts'
 import { contextOrders, listContexts } from '../../content/context-list.ts'
 import { personalDataOf } from '../../content/provisioning.ts'
-import { described, entriesCalled } from '../search/described.ts'
+import { findByName, titleOrEmailQuery } from '../search/find-by-name.ts'
 import { describeEntry } from '../../http/representations.ts'
 import { json, choice, paging, textParameter, route } from '../../http/interface/route.ts'
 import { flag, named, object, optional, text } from '../../http/interface/schema.ts'
-import { count, Graph, pageOf, Quota, time } from '../../http/interface/schemas.ts'
+import { count, Graph, pageOf, Quota, time } from '../../http/interface/shared-schemas.ts'
 import type { Audit } from '../../accounts/audit.ts'
 import { userLockoutKey, type Lockout } from '../../accounts/lockout.ts'
 import type { EntryViews } from '../../content/entry-view.ts'
@@ -76,7 +76,7 @@ export const directoryRoutes = [
     },
     handle: async (deps: Services, { caller, query }) => {
       const { database } = deps
-      const { total, items } = await listUsers(database, query, await describedAs(deps, caller, 'User', query.query))
+      const { total, items } = await listUsers(database, query, await findIdsByTitle(deps, caller, 'User', query.query))
       const users = []
       for (const user of items) users.push(await describeUser(deps, user))
       return { users, results: total, limit: query.limit, offset: query.offset }
@@ -149,7 +149,7 @@ export const directoryRoutes = [
         database,
         ledger,
         query,
-        await describedAs(deps, caller, 'Context', query.query),
+        await findIdsByTitle(deps, caller, 'Context', query.query),
       )
       const contexts = []
       for (const item of items) {
@@ -164,13 +164,13 @@ export const directoryRoutes = [
 ]
 
 /** Ids of the users whose full name or e-mail address contains a text, or of the contexts whose title does. */
-async function describedAs(
+async function findIdsByTitle(
   deps: Services,
   caller: Caller,
   type: 'User' | 'Context',
   text: string | undefined,
 ): Promise<readonly string[]> {
-  return (await entriesCalled(deps, caller, text, described(type))).map(({ id }) => id)
+  return (await findByName(deps, caller, text, titleOrEmailQuery(type))).map(({ id }) => id)
 }
 
 const unlessDeleted = (error: unknown): undefined => {

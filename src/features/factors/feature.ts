@@ -27,7 +27,7 @@ export const factors = feature({
       message: 'users with a second factor cannot use HTTP Basic; their programs use access tokens',
     },
   ],
-  steps: factorSteps,
+  schemaSteps: factorSteps,
   tables: [
     { name: 'second_factors', key: ['id'], since: 27 },
     { name: 'recovery_codes', key: ['user_id', 'digest'], since: 27 },

@@ -14,7 +14,7 @@ export const links = optionalFeature({
   name: 'links',
   settings: linkSettings,
   needs: { zips, contentOrigin },
-  steps: linkSteps,
+  schemaSteps: linkSteps,
   tables: [{ name: 'public_links', key: ['id'], since: 25 }],
   codes: linkCodes,
   events: linkEvents,

@@ -6,7 +6,7 @@ import { targetUser } from '../../http/caller.ts'
 import { done, json, flagParameter, paging, textParameter, route } from '../../http/interface/route.ts'
 import { jsonBody } from '../../http/interface/bodies.ts'
 import { flag, integer, list, named, object, oneOf, optional, text } from '../../http/interface/schema.ts'
-import { count, time, uri } from '../../http/interface/schemas.ts'
+import { count, time, uri } from '../../http/interface/shared-schemas.ts'
 import { isoTime, readExpiry } from '../../base/times.ts'
 
 const chapter = 'Public links'

@@ -21,7 +21,7 @@ import {
 } from '../../http/interface/route.ts'
 import { jsonBody } from '../../http/interface/bodies.ts'
 import { anything, list, named, object, oneOf, optional, text } from '../../http/interface/schema.ts'
-import { count, time } from '../../http/interface/schemas.ts'
+import { count, time } from '../../http/interface/shared-schemas.ts'
 import type { RightCheck } from '../../http/running-transfers.ts'
 import { LinkCookie } from './link-cookie.ts'
 import { setCookie } from '../../http/protocol/cookies.ts'

@@ -3,6 +3,7 @@ import { defaultGraphLimits } from '../../graph/graph.ts'
 import { search } from '../search/feature.ts'
 import { trash } from '../trash/feature.ts'
 import { operationCodes } from './codes.ts'
+import { createEntryActions } from './entry-actions.ts'
 import { EntryCopies } from './entry-copies.ts'
 import { operationEvents } from './events.ts'
 import { Operations } from './operations.ts'
@@ -10,19 +11,18 @@ import { operationRoutes } from './routes.ts'
 import { OperationRunner } from './runner.ts'
 import { operationSteps } from './schema-steps.ts'
 import { Selections } from './selections.ts'
-import { createSteps } from './steps.ts'
 
 export const operations = feature({
   name: 'operations',
   needs: { search, trash },
-  steps: operationSteps,
+  schemaSteps: operationSteps,
   codes: operationCodes,
   events: operationEvents,
   routes: operationRoutes,
   open: (core, { search: { search }, trash: { trash } }) => {
     const graphLimits = { ...defaultGraphLimits, maxSize: core.settings['service.http.json.max-size'] }
-    const steps = createSteps({ listMoves: core.listMoves, trash, graphLimits })
-    const runner = new OperationRunner({ ...core, steps, copies: new EntryCopies(core) })
+    const entryActions = createEntryActions({ listMoves: core.listMoves, trash, graphLimits })
+    const runner = new OperationRunner({ ...core, entryActions, copies: new EntryCopies(core) })
     const operations = new Operations({ ...core, runner, selections: new Selections({ ...core, search }) })
     return {
       offers: offer({ operations }, operationRoutes),

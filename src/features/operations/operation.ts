@@ -50,7 +50,7 @@ export interface Selection {
 }
 
 /**
- * `running` until it is over: then `done`, even if steps failed, `cancelled`, or `ended` because it could not go on, for instance after the
+ * `running` until it is over: then `done`, even if the action failed for some entries, `cancelled`, or `ended` because it could not go on, for instance after the
  * session of its maker has ended.
  */
 export const states = ['running', 'done', 'cancelled', 'ended'] as const

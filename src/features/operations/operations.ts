@@ -130,7 +130,7 @@ export class Operations {
     await database.transaction(tx => forgetBefore(tx, system.now() - KEPT))
   }
 
-  /** Refuses at once what every step would refuse. The place is checked again with each entry. */
+  /** Refuses at once what the action would refuse for every entry. The place is checked again with each entry. */
   async #destination(caller: Caller, from: string, { context: key, list }: Destination): Promise<Destination> {
     const { database, loader } = this.#deps
     const { context } = await loader.getContext(key)

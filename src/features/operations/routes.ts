@@ -3,7 +3,7 @@ import type { HttpServices } from '../../http/http-services.ts'
 import { jsonBody } from '../../http/interface/bodies.ts'
 import { done, json, paging, route } from '../../http/interface/route.ts'
 import { list, named, object, oneOf, optional, text } from '../../http/interface/schema.ts'
-import { count, time } from '../../http/interface/schemas.ts'
+import { count, time } from '../../http/interface/shared-schemas.ts'
 import { actions, MAX_ENTRIES, type Operation, roles, states } from './operation.ts'
 import type { Operations } from './operations.ts'
 

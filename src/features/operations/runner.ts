@@ -29,7 +29,7 @@ import {
   releaseClaims,
   renewClaim,
 } from './operation-rows.ts'
-import type { createSteps, Step } from './steps.ts'
+import type { createEntryActions, EntryAction } from './entry-actions.ts'
 
 interface Dependencies {
   readonly audit: Audit
@@ -40,7 +40,7 @@ interface Dependencies {
   readonly files: Files
   readonly log: Log
   readonly sessions: Sessions
-  readonly steps: ReturnType<typeof createSteps>
+  readonly entryActions: ReturnType<typeof createEntryActions>
   readonly system: System
 }
 
@@ -62,7 +62,7 @@ interface Running {
 
 /** What one transaction has done. */
 interface Portion {
-  /** Number of steps that have failed. */
+  /** Number of entries for which the action has failed. */
   readonly failed: number
   readonly isOver: boolean
 }
@@ -76,7 +76,7 @@ interface End {
 
 /**
  * Carries operations out: portions of all that run here take turns, so that at most one portion and one copy are under way. The portion notes
- * in its transaction how far the operation is, so a step is neither left out nor done twice, whatever ends the process.
+ * in its transaction how far the operation is, so no entry is left out or handled twice, whatever ends the process.
  */
 export class OperationRunner {
   readonly #deps: Dependencies
@@ -176,21 +176,21 @@ export class OperationRunner {
     }
   }
 
-  /** Does the next steps in one transaction. Resolves to whether there is more to do here. */
+  /** Handles the next entries in one transaction. Resolves to whether there is more to do here. */
   async #doPortion(running: Running): Promise<boolean> {
     const { action } = running.operation.request
     if (action === 'copy') return await this.#copyNext(running)
-    const done = await this.#doTogether(running, this.#deps.steps[action], { limit: PORTION })
+    const done = await this.#doTogether(running, this.#deps.entryActions[action], { limit: PORTION })
     return done?.isOver === false
   }
 
   /**
-   * If a step fails, only what it has written is undone. Resolves to `undefined` when nothing was to be done here.
+   * Handles entries in one transaction. If the action fails for one of them, only what it has written for that entry is undone. Resolves to `undefined` when nothing was to be done here.
    * @param part `from` is the position from which on entries are done
    */
   async #doTogether(
     { operation: { id }, caller }: Running,
-    step: Step,
+    act: EntryAction,
     { limit, from }: { readonly limit: number; readonly from?: number },
   ): Promise<Portion | undefined> {
     const { changes, files, system } = this.#deps
@@ -205,7 +205,7 @@ export class OperationRunner {
         for (const entry of await nextEntries(writer.tx, present, limit)) {
           const forget = writer.beginStep()
           try {
-            usage.push(...(await withSavepoint(writer.tx, () => step(writer, entry, present.request))))
+            usage.push(...(await withSavepoint(writer.tx, () => act(writer, entry, present.request))))
           } catch (error) {
             if (!isOfEntry(error)) throw error
             forget()
@@ -215,7 +215,7 @@ export class OperationRunner {
           ;({ position } = entry)
           if (from === undefined && system.monotonic() - begun > PORTION_TIME) break
         }
-        // One event is about all steps, except changes of rights.
+        // The operation has one event at its end; only changes of rights stay on record one by one.
         writer.forgetRecorded()
         await advance(writer.tx, id, { position, failed, failures })
         return { usage, failed: failed - present.failed, isOver: position >= present.total }
@@ -238,7 +238,7 @@ export class OperationRunner {
     const wanted = await placesOfCopies(database, present.id, to, planned)
     const prepared = await copies.prepare(await presentCaller(database, running.caller), wanted, this.#stopping.signal)
     const ready = prepared.flatMap(one => ('reason' in one ? [] : one))
-    const step: Step = async (writer, { position }) => {
+    const act: EntryAction = async (writer, { position }) => {
       const one = prepared[planned.findIndex(entry => entry.position === position)]
       if (!one) throw new TypeError(`the entry at ${position} has not been prepared`)
       if ('reason' in one) throw one.reason
@@ -247,7 +247,7 @@ export class OperationRunner {
       return usage
     }
     try {
-      const done = await this.#doTogether(running, step, { limit: prepared.length, from: present.position })
+      const done = await this.#doTogether(running, act, { limit: prepared.length, from: present.position })
       await copies.release(ready, done?.failed === 0 ? undefined : new Superseded())
       return done?.isOver === false
     } catch (error) {
@@ -305,7 +305,7 @@ const sessionEnded = (): Unauthenticated =>
 
 const internalError = { code: 'internal-error', message: 'The service could not go on. The log says why.' } as const
 
-/** One event for all steps. */
+/** The event of the whole operation. */
 function endEvent({ context, maker, request, position, failed, state }: Operation, by: End['by']): AuditEntry {
   const { action, to, share, tags } = request
   const detail = {

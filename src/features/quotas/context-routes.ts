@@ -3,7 +3,7 @@ import { quotaObject } from '../../files/quota-ledger.ts'
 import type { Usage } from '../../files/quota-usage.ts'
 import { checkedBelow } from '../../http/interface/bodies.ts'
 import { type Exchange, json, route } from '../../http/interface/route.ts'
-import { Quota, SentQuota } from '../../http/interface/schemas.ts'
+import { Quota, SentQuota } from '../../http/interface/shared-schemas.ts'
 import type { ContextQuotas } from './context-quotas.ts'
 import { hasQuota, type QuotaServices } from './routes.ts'
 

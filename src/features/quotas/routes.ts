@@ -22,7 +22,7 @@ import {
   optional,
   text,
 } from '../../http/interface/schema.ts'
-import { count } from '../../http/interface/schemas.ts'
+import { count } from '../../http/interface/shared-schemas.ts'
 
 /** With quota off the resources do not exist (D7.1). */
 export interface QuotaServices extends HttpServices {

@@ -32,7 +32,7 @@ export const saml = optionalFeature({
   contradictions: samlContradictions,
   requireUsable: async ({ settings }) => (await import('./create-providers.ts')).requireSamlFiles(settings),
   needs: { sso },
-  steps: samlSteps,
+  schemaSteps: samlSteps,
   codes: samlCodes,
   routes: samlRoutes,
   isOn: ({ settings }) => settings['service.auth.saml'] !== 'off',

@@ -16,7 +16,7 @@ import {
 } from '../../http/interface/route.ts'
 import { formBody } from '../../http/interface/bodies.ts'
 import { text } from '../../http/interface/schema.ts'
-import { CurrentUser } from '../../http/interface/schemas.ts'
+import { CurrentUser } from '../../http/interface/shared-schemas.ts'
 import { pageContext, sendPage } from '../../http/page.ts'
 import { setCookie } from '../../http/protocol/cookies.ts'
 import { type Choice, discoveryPage } from './discovery-page.ts'

@@ -5,7 +5,7 @@ import { PRINCIPALS, principalUri } from '../../model/addresses.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { ANY, type Bound, type Dialect, type TermToken } from '../../search/engine.ts'
 import type { Acquaintances, Order, Reader } from './request.ts'
-import { isScanned } from './scan.ts'
+import { isScanned } from './value-scan.ts'
 import { comparable, type FieldKind, fieldName, kindOfField, wordsOf } from '../../search/fields.ts'
 import {
   CONTEXT_OWNERS,

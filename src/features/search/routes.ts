@@ -10,7 +10,7 @@ import { describeEntry, embeddedFormat, embeddedGraphs, type GraphForm } from '.
 import { isLongEnough, MIN_CHARACTERS } from '../../search/fields.ts'
 import { custom, invalid, json, requiredText, route, shown, textParameter } from '../../http/interface/route.ts'
 import { anyOf, list, named, nothing, object, text } from '../../http/interface/schema.ts'
-import { count, Hit } from '../../http/interface/schemas.ts'
+import { count, Hit } from '../../http/interface/shared-schemas.ts'
 import type { Parameters } from '../../http/protocol/parameters.ts'
 import type { Reads } from '../../http/read-services.ts'
 import type { System } from '../../base/system.ts'

@@ -20,7 +20,7 @@ import {
   valuesOf,
   type Weight,
 } from './query-to-sql.ts'
-import { scan, scannedFields } from './scan.ts'
+import { scan, scannedFields } from './value-scan.ts'
 import { LRUCache } from 'lru-cache'
 import type { Bytes } from '../../base/units.ts'
 import { RELATIVE } from '../../graph/graph.ts'

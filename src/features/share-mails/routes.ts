@@ -1,7 +1,7 @@
 import { json, route } from '../../http/interface/route.ts'
 import { jsonBody } from '../../http/interface/bodies.ts'
 import { named, object, optional, text } from '../../http/interface/schema.ts'
-import { count } from '../../http/interface/schemas.ts'
+import { count } from '../../http/interface/shared-schemas.ts'
 import type { HttpServices } from '../../http/http-services.ts'
 import type { ShareMails } from './share-mails.ts'
 

@@ -16,7 +16,7 @@ import {
 } from '../../http/interface/route.ts'
 import { formBody } from '../../http/interface/bodies.ts'
 import { anyOf, integer, list, named, object, optional, text } from '../../http/interface/schema.ts'
-import { count, CurrentUser } from '../../http/interface/schemas.ts'
+import { count, CurrentUser } from '../../http/interface/shared-schemas.ts'
 import { pageContext, sendPage } from '../../http/page.ts'
 import { isNavigation, prefersHtml } from '../../http/protocol/negotiate.ts'
 import { type LoginForm, loginPage, type SignInMethods } from './pages.ts'

@@ -5,7 +5,7 @@ import { InvalidInput, LockedOut, ServiceError, Unauthenticated } from '../../ba
 import { json, page, redirect, type Exchange, route } from '../../http/interface/route.ts'
 import { formBody, formOrJson, jsonBody, type RequestBody } from '../../http/interface/bodies.ts'
 import { anything, list, object, oneOf, openObject, optional, text, type TypeOf } from '../../http/interface/schema.ts'
-import { CurrentUser } from '../../http/interface/schemas.ts'
+import { CurrentUser } from '../../http/interface/shared-schemas.ts'
 import { pageContext, sendPage } from '../../http/page.ts'
 import { scriptedPageHeaders } from '../../http/pages/html.ts'
 import { brokenRules } from '../../http/pages/password-pages.ts'

@@ -15,7 +15,7 @@ export const sso = feature({
   events: ssoEvents,
   settings: ssoSettings,
   contradictions: ssoContradictions,
-  steps: ssoSteps,
+  schemaSteps: ssoSteps,
   codes: ssoCodes,
   capacity: flowCapacity,
   routes: ssoRoutes,

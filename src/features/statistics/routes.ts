@@ -1,7 +1,7 @@
 import { NotFound } from '../../base/errors.ts'
 import { json, route, undescribed } from '../../http/interface/route.ts'
 import { flag, list, object, oneOf, optional, text } from '../../http/interface/schema.ts'
-import { count } from '../../http/interface/schemas.ts'
+import { count } from '../../http/interface/shared-schemas.ts'
 import type { ReadHttp } from '../../http/http-services.ts'
 import type { Statistics } from './statistics.ts'
 

@@ -9,7 +9,7 @@ import { tokenSettings } from './settings.ts'
 export const tokens = optionalFeature({
   name: 'tokens',
   settings: tokenSettings,
-  steps: tokenSteps,
+  schemaSteps: tokenSteps,
   tables: [{ name: 'access_tokens', key: ['id'], since: 23 }],
   codes: tokenCodes,
   events: tokenEvents,

@@ -16,7 +16,7 @@ export const uploads = feature({
       'service.upload.expires': 'a resumable upload that receives nothing for 24 hours is given up',
     },
   },
-  steps: uploadSteps,
+  schemaSteps: uploadSteps,
   codes: uploadCodes,
   events: uploadEvents,
   lastingUploads,

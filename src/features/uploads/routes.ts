@@ -20,7 +20,7 @@ import {
   undescribed,
 } from '../../http/interface/route.ts'
 import { list, named, object, optional, text } from '../../http/interface/schema.ts'
-import { count } from '../../http/interface/schemas.ts'
+import { count } from '../../http/interface/shared-schemas.ts'
 import { hasBody, mediaTypeOf } from '../../http/protocol/body.ts'
 import { clientGoneSignal } from '../../http/protocol/response-end.ts'
 import { fileRefusals, requirePlainBody, senderOf } from '../../http/upload-request.ts'

@@ -1,7 +1,7 @@
 import { isoTime } from '../../base/times.ts'
 import type { BaseAddress } from '../../http/base-address.ts'
 import { flag, optional, text } from '../../http/interface/schema.ts'
-import { count, time } from '../../http/interface/schemas.ts'
+import { count, time } from '../../http/interface/shared-schemas.ts'
 import { RELATIVE } from '../../graph/graph.ts'
 import type { ResumableUpload } from './resumable-upload.ts'
 

@@ -19,10 +19,10 @@ async function openTls(site: Site, options: ConnectionOptions = {}): Promise<TLS
   if (!site.isSecure) throw new CannotCheck('the base address is http')
   const { hostname, port } = site.base
   const socket = connectTls({
-    host: site.admin.route.connectTo ?? hostname,
+    host: site.admin.connection.connectTo ?? hostname,
     port: Number(port || 443),
     ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
-    ...socketOptions(site.admin.route),
+    ...socketOptions(site.admin.connection),
     ...options,
   })
   await once(socket, 'secureConnect', { signal: AbortSignal.timeout(10_000) })
@@ -36,7 +36,7 @@ function plain(site: Site): Client {
   const url = new URL(site.base)
   url.protocol = 'http:'
   url.port = String(PLAIN_PORT)
-  return new NewClient(url, site.admin.route)
+  return new NewClient(url, site.admin.connection)
 }
 
 async function overHttp2(site: Site, paths: readonly string[]): Promise<readonly number[]> {

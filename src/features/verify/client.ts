@@ -4,8 +4,8 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Milliseconds } from '../../base/units.ts'
 
-/** How connections are made. */
-export interface Route {
+/** How a client connects to the server. */
+export interface ConnectionOptions {
   /** The address of this machine to connect from. */
   readonly from?: string | undefined
   /** The address to connect to, instead of that which the name of the host resolves to. */
@@ -29,8 +29,9 @@ export interface Answer {
   readonly text: string
   /** @throws {SyntaxError} */
   json<T>(): T
-  /** Of the connection at this end. */
+  /** The address of this machine on the connection. */
   readonly localAddress: string
+  /** The address of the server, or of its proxy, on the connection. */
   readonly remoteAddress: string
 }
 
@@ -39,60 +40,60 @@ const TIMEOUT: Milliseconds = 60_000
 export const COOKIE = 'auth_token'
 
 /** Options of a socket that is opened without a request. */
-export const socketOptions = ({ from, ca }: Route) => ({
+export const socketOptions = ({ from, ca }: ConnectionOptions) => ({
   ...(from === undefined ? {} : { localAddress: from }),
   ...(ca === undefined ? {} : { ca }),
 })
 
 /** Options of a request. */
-function connectionOptions({ connectTo, ...route }: Route) {
-  const lookup: LookupFunction = (_name, options, done) => {
+function requestOptions({ connectTo, ...options }: ConnectionOptions) {
+  const lookup: LookupFunction = (_name, { all }, done) => {
     const address = connectTo ?? ''
-    if (options.all) done(null, [{ address, family: isIP(address) }])
+    if (all) done(null, [{ address, family: isIP(address) }])
     else done(null, address, isIP(address))
   }
-  return { ...socketOptions(route), ...(connectTo === undefined ? {} : { lookup }) }
+  return { ...socketOptions(options), ...(connectTo === undefined ? {} : { lookup }) }
 }
 
 /** Sends requests to one address of the service, as one user. A path is sent as it is written. */
 export class Client {
   readonly base: URL
-  readonly route: Route
+  readonly connection: ConnectionOptions
   /** The value of the session cookie. */
   session: string | undefined
   /** An access token. */
   token: string | undefined
   readonly #agent: HttpAgent | HttpsAgent
 
-  constructor(base: URL, route: Route) {
+  constructor(base: URL, connection: ConnectionOptions) {
     this.base = base
-    this.route = route
+    this.connection = connection
     const options = { keepAlive: true, maxSockets: 64 }
     this.#agent = base.protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options)
   }
 
-  /** Another client of the same address without a session. */
+  /** Another client of the same address, not signed in. */
   guest(): Client {
-    return new Client(this.base, this.route)
+    return new Client(this.base, this.connection)
   }
 
-  /** Another client of the same address with a session. */
+  /** Another client of the same address, with this session. */
   withSession(session: string | undefined): Client {
     const client = this.guest()
     client.session = session
     return client
   }
 
-  /** The same user by connections of its own. */
+  /** Another client of the same address and user, with its own connections. */
   twin(): Client {
     const client = this.withSession(this.session)
     client.token = this.token
     return client
   }
 
-  /** The same user at another address, such as that of one node. */
+  /** Another client of the same user, at another address, such as that of one node. */
   at(base: URL): Client {
-    const client = new Client(base, { ...this.route, connectTo: undefined })
+    const client = new Client(base, { ...this.connection, connectTo: undefined })
     client.session = this.session
     client.token = this.token
     return client
@@ -122,7 +123,7 @@ export class Client {
       headers: { accept: 'application/json', ...identity, ...headers },
       agent: this.#agent,
       ...(secure && isIP(this.base.hostname) === 0 ? { servername: this.base.hostname } : {}),
-      ...connectionOptions(this.route),
+      ...requestOptions(this.connection),
       signal: AbortSignal.timeout(TIMEOUT),
     })
   }

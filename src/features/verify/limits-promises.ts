@@ -15,8 +15,8 @@ const CONNECTIONS = 32
 
 async function openSocket(site: Site): Promise<Socket> {
   const { hostname, port, protocol } = site.base
-  const options = socketOptions(site.admin.route)
-  const host = site.admin.route.connectTo ?? hostname
+  const options = socketOptions(site.admin.connection)
+  const host = site.admin.connection.connectTo ?? hostname
   const secure = protocol === 'https:'
   const socket = secure
     ? connectTls({

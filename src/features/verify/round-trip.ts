@@ -3,7 +3,7 @@ import { type Client, COOKIE, tell } from './client.ts'
 import { broken, kept, unchecked } from './outcome.ts'
 import type { Promised } from './promise.ts'
 import { requireOk, type Site } from './site.ts'
-import { SignOn } from './sign-on.ts'
+import { Browser } from './browser.ts'
 
 interface Identity {
   readonly id: string
@@ -23,9 +23,9 @@ export const roundTrip: Promised = {
     const client = site.guest()
     // By the clock of the service.
     const began = await createdAt(site.admin, '_contexts', await site.workshop.context())
-    const signOn = new SignOn(client, providerUser)
-    const { url, answer } = await signOn.run()
-    client.session = signOn.cookie(COOKIE)
+    const browser = new Browser(client, providerUser)
+    const { url, answer } = await browser.signOn()
+    client.session = browser.cookie(COOKIE)
     const identity = requireOk(await client.ask('auth/user'), 'the current user').json<Identity>()
     if (identity.id === '_guest') {
       const where = url.origin + url.pathname

@@ -1,6 +1,6 @@
 import { type Answer, type Client, codeOf, tell } from './client.ts'
 import { CannotCheck } from './outcome.ts'
-import type { ProviderUser } from './sign-on.ts'
+import type { ProviderUser } from './browser.ts'
 import { type Person, Workshop } from './workshop.ts'
 
 /** Members of the extended status. */

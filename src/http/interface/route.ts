@@ -9,7 +9,7 @@ import type { Caller } from '../../accounts/caller.ts'
 import type { ErrorCode } from '../../base/error-codes.ts'
 import type { ErrorStatus } from '../../base/error-text.ts'
 import type { HttpServices } from '../http-services.ts'
-import type { Heavy, Method, Route, RouteMarks } from '../route.ts'
+import type { Heavy, Method, BoundRoute, RouteMarks } from '../bound-route.ts'
 
 /**
  * Useful requests after a response (OpenAPI links): the id of an operation, and the sources of its parameters
@@ -276,7 +276,7 @@ export interface RouteDefinition<in D = never> {
   /** Absent for routes that programs do not use: pages, and addresses that only refuse. */
   readonly description: Description | undefined
   /** `undefined` when the configuration leaves the route out. */
-  readonly bind: (deps: D) => Route | undefined
+  readonly bind: (deps: D) => BoundRoute | undefined
 }
 
 /**
@@ -347,7 +347,7 @@ function define<D, U extends string, Q extends Query, B>(
 export interface Offer<in H = HttpServices> {
   readonly definition: RouteDefinition
   /** `undefined` when the settings leave the route out. */
-  readonly bind: (http: H) => Route | undefined
+  readonly bind: (http: H) => BoundRoute | undefined
 }
 
 /** The services of HTTP and those of a feature in one object. Getters stay getters: the base address is known only after the start. */

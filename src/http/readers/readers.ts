@@ -7,14 +7,14 @@ import { currentRequest } from '../../base/request-timings.ts'
 import { TaskLimitExceeded } from '../../workers/thread-pool.ts'
 import { clientGoneSignal } from '../protocol/response-end.ts'
 import { addVary } from '../protocol/negotiate.ts'
-import type { Route } from '../route.ts'
+import type { BoundRoute } from '../bound-route.ts'
 import type { ReadAnswer, Readers } from './read-task.ts'
 
-type Handle = Route['handle']
+type Handle = BoundRoute['handle']
 
 /** Wraps the handler of a route: heavy reads go to another thread, all others to the handler itself. */
 export function withReaders(
-  { method, handle, heavy }: Route,
+  { method, handle, heavy }: BoundRoute,
   { readers, entries }: { readonly readers: Readers | undefined; readonly entries: Entries },
 ): Handle {
   if (method !== 'GET' || !heavy || !readers) return handle

@@ -35,7 +35,7 @@ import {
 import { jsonBody, streamedBody } from '../interface/bodies.ts'
 import { MAX_PREVIEWED } from '../../content/access-reads.ts'
 import { flag, list, named, object, optional, text } from '../interface/schema.ts'
-import { count, Entry as EntrySchema, Json, Name, NewName, time } from '../interface/schemas.ts'
+import { count, Entry as EntrySchema, Json, Name, NewName, time } from '../interface/shared-schemas.ts'
 import { pagingOf, pagingQuery } from '../list-paging.ts'
 import { heavyEntry } from '../heavy-by-entry.ts'
 import type { Reads } from '../read-services.ts'

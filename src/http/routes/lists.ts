@@ -8,7 +8,7 @@ import { type EntryAddress, entryUri, relationsUri } from '../../model/addresses
 import { entryValidators, validatorHeaders, answerFormat, representationFor, sendGraph } from '../representations.ts'
 import { json, flagParameter, textParameter, route } from '../interface/route.ts'
 import { object } from '../interface/schema.ts'
-import { uri } from '../interface/schemas.ts'
+import { uri } from '../interface/shared-schemas.ts'
 import type { Reads } from '../read-services.ts'
 import { graphAnswer } from './entries.ts'
 

@@ -10,7 +10,7 @@ import { isoTime } from '../../base/times.ts'
 import { userNamed } from '../caller.ts'
 import { done, json, redirect, requiredText, route } from '../interface/route.ts'
 import { list, named, object, text } from '../interface/schema.ts'
-import { count, time, uri } from '../interface/schemas.ts'
+import { count, time, uri } from '../interface/shared-schemas.ts'
 import { isNavigation } from '../protocol/negotiate.ts'
 
 interface Services extends HttpServices {

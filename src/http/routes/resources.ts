@@ -43,7 +43,7 @@ import {
 } from '../interface/route.ts'
 import { streamedBody } from '../interface/bodies.ts'
 import { anything } from '../interface/schema.ts'
-import { StoredFile } from '../interface/schemas.ts'
+import { StoredFile } from '../interface/shared-schemas.ts'
 import { orderOf, orderQuery } from '../list-paging.ts'
 import { addVary, preferenceAmong } from '../protocol/negotiate.ts'
 import { heavyResource } from '../heavy-by-entry.ts'

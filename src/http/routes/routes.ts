@@ -1,6 +1,6 @@
 import { describePaths, type Paths } from '../interface/document.ts'
 import type { Offer, RouteDefinition } from '../interface/route.ts'
-import type { Route } from '../route.ts'
+import type { BoundRoute } from '../bound-route.ts'
 import type { HttpServices } from '../http-services.ts'
 import { openApiRoute } from './openapi.ts'
 
@@ -8,7 +8,7 @@ import { openApiRoute } from './openapi.ts'
 export const descriptionRoute = openApiRoute(() => describePaths([]))
 
 /** The routes that the settings offer. Each has the services that it uses already. */
-export function bindRoutes(http: HttpServices, offers: readonly Offer[]): Route[] {
+export function bindRoutes(http: HttpServices, offers: readonly Offer[]): BoundRoute[] {
   // Described at the first request for it, so that it does not delay the start.
   let paths: Paths | undefined
   const description = openApiRoute(

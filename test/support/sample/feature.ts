@@ -11,7 +11,7 @@ import { bellSteps } from './bell-rows.ts'
 export const sample = optionalFeature({
   name: 'sample',
   settings: sampleSettings,
-  steps: bellSteps,
+  schemaSteps: bellSteps,
   routes: sampleRoutes,
   contradictions: [
     {

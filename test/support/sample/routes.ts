@@ -1,7 +1,7 @@
 import type { HttpServices } from '../../../src/http/http-services.ts'
 import { json, route } from '../../../src/http/interface/route.ts'
 import { object } from '../../../src/http/interface/schema.ts'
-import { count } from '../../../src/http/interface/schemas.ts'
+import { count } from '../../../src/http/interface/shared-schemas.ts'
 import type { Bells } from './bells.ts'
 
 interface Services extends HttpServices {

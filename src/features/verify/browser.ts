@@ -26,8 +26,8 @@ type Input = Readonly<Record<string, string>>
 const MAX_STEPS = 30
 const REDIRECTS = [301, 302, 303, 307, 308]
 
-/** Goes from the service to its identity provider and back, like a browser without scripts. */
-export class SignOn {
+/** A browser without scripts: it takes a user from the service to its identity provider, and back. */
+export class Browser {
   readonly #home: Client
   readonly #user: ProviderUser
   readonly #clients = new Map<string, Client>()
@@ -42,7 +42,7 @@ export class SignOn {
   }
 
   /** @returns the page on which it ends: of the service, or of the provider if this one asks for more */
-  async run(): Promise<Page> {
+  async signOn(): Promise<Page> {
     try {
       let page = await this.#open(new URL(this.#user.start, this.#home.base))
       for (;;) {
@@ -110,8 +110,8 @@ export class SignOn {
 
   #clientFor({ origin }: URL): Client {
     const isHome = origin === this.#home.base.origin
-    const { ca } = this.#home.route
-    const client = this.#clients.get(origin) ?? new Client(new URL(origin), isHome ? this.#home.route : { ca })
+    const { ca } = this.#home.connection
+    const client = this.#clients.get(origin) ?? new Client(new URL(origin), isHome ? this.#home.connection : { ca })
     this.#clients.set(origin, client)
     return client
   }

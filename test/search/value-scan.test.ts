@@ -5,7 +5,7 @@ import { compilePattern } from '../../src/base/patterns.ts'
 import { readDateMath } from '../../src/features/search/date-math.ts'
 import { isWithinDistance } from '../../src/features/search/distance.ts'
 import { readDate } from '../../src/search/index-fields.ts'
-import { alternativesOf, literalsOf } from '../../src/features/search/scan.ts'
+import { alternativesOf, literalsOf } from '../../src/features/search/value-scan.ts'
 
 const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 7 })
 

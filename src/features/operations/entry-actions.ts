@@ -17,7 +17,7 @@ interface Dependencies {
 }
 
 /** What is done with one entry, in the transaction of its portion. Resolves to what it has changed of quotas. */
-export type Step = (
+export type EntryAction = (
   writer: EntryWriter,
   entry: PlannedEntry,
   request: OperationRequest,
@@ -28,12 +28,12 @@ const tagging = requires('writemetadata', 'change the metadata of this entry')
 
 const missing = (member: string): TypeError => new TypeError(`the request has no member ${member}`)
 
-/** The steps of all actions but `copy`, which stores bytes first ({@link EntryCopies}). */
-export const createSteps = ({
+/** All actions but `copy`, which stores bytes first ({@link EntryCopies}). */
+export const createEntryActions = ({
   listMoves,
   trash,
   graphLimits,
-}: Dependencies): Readonly<Record<Exclude<Action, 'copy'>, Step>> => ({
+}: Dependencies): Readonly<Record<Exclude<Action, 'copy'>, EntryAction>> => ({
   move: async (writer, entry, { to }) => {
     if (!to) throw missing('to')
     const move = { entry, from: undefined, fromAny: true }

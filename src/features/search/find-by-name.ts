@@ -11,14 +11,13 @@ interface Services {
   readonly system: System
 }
 
-/** How many entries are found by a part of their name. */
 const MAX_FOUND = 100
 
 /**
- * Entries whose name contains a text, at most a hundred; none for an empty text.
- * @param queryFor the query, of the text with its signs escaped
+ * Finds entries whose name contains a text, at most a hundred; none for an empty text.
+ * @param queryFor makes the query from the text, whose punctuation is escaped: it says which fields are names
  */
-export async function entriesCalled(
+export async function findByName(
   { base, search, system }: Services,
   caller: Caller,
   text: string | undefined,
@@ -40,8 +39,8 @@ export async function entriesCalled(
   return hits.map(({ entry: { context, id } }) => ({ context, id }))
 }
 
-/** The query for users by their full name or e-mail address, or for contexts by their title. */
-export const described =
+/** Makes the query for users by their full name or e-mail address, or for contexts by their title. */
+export const titleOrEmailQuery =
   (type: 'User' | 'Context') =>
   (words: string): string =>
     `graphType:${type} AND (title:*${words}* OR email:*${words}*)`

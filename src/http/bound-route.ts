@@ -54,8 +54,8 @@ export interface RouteMarks {
  */
 export type Heavy = true | ((request: FastifyRequest, entries: Pick<Entries, 'summary'>) => boolean | Promise<boolean>)
 
-/** One address and method. A GET answers HEAD as well. */
-export interface Route extends RouteMarks {
+/** A declared route (`interface/route.ts`) with its services: one address and method. A GET answers HEAD as well. */
+export interface BoundRoute extends RouteMarks {
   readonly heavy?: Heavy | undefined
   readonly method: Method
   readonly url: string
