@@ -65,7 +65,10 @@ interface Dependencies {
 }
 
 const LIMITS = { timeout: 10_000, maxBytes: 262_144 satisfies Bytes, verifyTls: true }
-/** It becomes part of an address, and the store keeps it for each session. Without it the provider asks the user. */
+/**
+ * A longer ID token is not kept as a hint for the sign-out: the hint becomes part of an address, and is stored with each session. Without it
+ * the provider asks the user whether to sign out.
+ */
 const MAX_HINT_CHARACTERS = 8_192
 /** Guests cause these calls, so they must not use up the sockets of the service. Networks are served round-robin. */
 const MAX_EXCHANGES = { concurrency: 32, queue: 128, what: 'sign-ons' }
@@ -154,7 +157,7 @@ export class OidcProvider {
     const idToken = verified.claims
     const { rules, endsSession, clientId, maxAuthenticationAge: maxAge, clockSkew } = this.#options
     checkIdToken(idToken, { clientId, nonce: flow.requestId, maxAge, clockSkew, now: this.#deps.system.now() })
-    this.#requireClass(idToken)
+    this.#requireAcr(idToken)
     const claims =
       lacksClaims(idToken, rules) && server.endpoints.userinfo !== undefined
         ? await this.#withUserinfo(server, idToken, { accessToken, network })
@@ -199,7 +202,10 @@ export class OidcProvider {
     return this.#options.endsSession
   }
 
-  /** The ID token is not verified yet. The library, which would refuse more than the standard does, does not see it. */
+  /**
+   * Exchanges the code for tokens. The ID token, which {@link #verify} checks later, is taken out of the response before the library reads it,
+   * because the library refuses some ID tokens that the standard allows.
+   */
   async #exchange(
     server: OidcServer,
     flow: LoginFlow,
@@ -265,15 +271,16 @@ export class OidcProvider {
     return { issuer, audience, keys, algorithms, now: this.#deps.system.now(), clockSkew }
   }
 
-  #requireClass({ acr }: JWTPayload): void {
+  /** Requires that the user authenticated in one of the requested ways (`acr`). @throws {SsoRefused} `token-acr` */
+  #requireAcr({ acr }: JWTPayload): void {
     const { acrValues } = this.#options
     if (acrValues === undefined || (typeof acr === 'string' && acrValues.split(' ').includes(acr))) return
     throw refused('token-acr', acrValues, showClaim(acr))
   }
 
   /**
-   * Built for each use, because it contains the difference between the clock of the service and that of the
-   * library.
+   * The options of `openid-client` for one call. They are made for each call, because they contain the present difference between the clock of
+   * the service and the clock of the machine, which the library reads.
    */
   #configuration(
     { endpoints, sendsIssuer, ...server }: OidcServer,

@@ -84,8 +84,7 @@ export async function verifyResponse(encoded: string, expected: ExpectedResponse
   requireVersion(response)
   requireUniqueIds(response)
   requireStatus(response)
-  const sealed = requireOneAssertion(response)
-  requireNoStraySignatures(response, sealed)
+  requireNoStraySignatures(response, requireOneAssertion(response))
   const keys = expected.keys.map(key => createPublicKey(key))
 
   const signature = signatureOf(response)
@@ -217,7 +216,7 @@ function checkAssertion(assertion: XmlElement, expected: ExpectedResponse): Veri
   const named =
     nameAttribute === undefined
       ? checkName(subject, expected)
-      : { name: nameFrom(attributes, nameAttribute), nameId: anyNameId(subject, expected) }
+      : { name: nameFrom(attributes, nameAttribute), nameId: findNameId(subject, expected) }
   return { id, issuer, ...named, attributes, until, ...authentication }
 }
 
@@ -231,8 +230,8 @@ function nameFrom(attributes: Attributes, attribute: string): string {
 }
 
 /**
- * The attributes by `Name`. `FriendlyName` is for people, who must not be identified by it (SAML Core 2.7.3.1). A value with elements
- * inside is not read.
+ * The attributes by their `Name`, because `FriendlyName` is for display only and must not identify an attribute (SAML Core 2.7.3.1). Values
+ * that contain elements are left out.
  */
 function readAttributes(assertion: XmlElement): Attributes {
   const pairs: Array<readonly [string, string]> = []
@@ -305,31 +304,32 @@ function contextOf(statement: XmlElement): string | undefined {
 }
 
 /**
- * One bearer confirmation must match; others may be for other services or other methods (SAML profiles 4.1.4.3). Returns the latest time at
- * which a confirmation still matches, because the assertion could be used again until then.
+ * One bearer confirmation must be for this service and request, and be valid now; others may be for other services or other methods (SAML
+ * profiles 4.1.4.3). Returns the latest end of all bearer confirmations for this service and request, because the assertion could be used
+ * again until then: a confirmation that is not valid yet counts too.
  */
 function checkConfirmation(subject: XmlElement, expected: ExpectedResponse): Milliseconds {
   const confirmations = childrenNamed(subject, SAML, 'SubjectConfirmation')
   const ends: Milliseconds[] = []
   const failures: SsoRefused[] = []
-  let isFitting = false
+  let isConfirmed = false
   for (const confirmation of confirmations) {
     try {
-      const data = requireOurs(confirmation, expected)
+      const data = requireForUs(confirmation, expected)
       ends.push(requireEnd(data) + expected.clockSkew)
       requireTimes(data, expected)
-      isFitting = true
+      isConfirmed = true
     } catch (error) {
       if (!(error instanceof SsoRefused)) throw error
       failures.push(error)
     }
   }
-  if (isFitting) return Math.max(...ends)
+  if (isConfirmed) return Math.max(...ends)
   throw failures[0] ?? refused('subject-confirmation', 'a SubjectConfirmation', 'none')
 }
 
 /** The data of a bearer confirmation that is for this service and its request. */
-function requireOurs(confirmation: XmlElement, expected: ExpectedResponse): XmlElement {
+function requireForUs(confirmation: XmlElement, expected: ExpectedResponse): XmlElement {
   const method = attributeOf(confirmation, 'Method')
   if (method !== BEARER) throw refused('subject-confirmation', BEARER, method)
   const data = requireOne(confirmation, 'SubjectConfirmationData', 'subject-confirmation')
@@ -360,8 +360,11 @@ function checkName(subject: XmlElement, { decryptionKeys }: ExpectedResponse): N
   return { name: nameId.text, nameId }
 }
 
-/** Only single logout needs it where an attribute has the name: a NameID that cannot be read refuses nobody. */
-function anyNameId(subject: XmlElement, { decryptionKeys }: ExpectedResponse): NameId | undefined {
+/**
+ * The NameID where an attribute contains the user name. Only single logout needs it then, so a NameID that cannot be read does not prevent the
+ * sign-on.
+ */
+function findNameId(subject: XmlElement, { decryptionKeys }: ExpectedResponse): NameId | undefined {
   try {
     return readNameId(requireNameId(subject, decryptionKeys), 'a NameID')
   } catch (error) {

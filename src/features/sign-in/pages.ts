@@ -13,11 +13,12 @@ export interface Refusal {
 
 export interface SignInMethods {
   /** The target of the password form; `undefined` when passwords are not accepted. */
-  readonly cookie: string | undefined
+  readonly password: string | undefined
   /** The target of the form that finds the organisation by e-mail address; `undefined` if no domains are configured. */
   readonly discovery: string | undefined
   /** Sign-on by others: their names, as people know them, and where it begins. */
   readonly providers: ReadonlyArray<{ readonly name: string; readonly url: string }>
+  /** The address of the page for a forgotten password; `undefined` when no mails can be sent, or passwords are not accepted. */
   readonly reset: string | undefined
   /** Absent where a passkey alone signs no user in. */
   readonly passkey: PasskeyButton | undefined
@@ -36,42 +37,45 @@ export interface LoginForm {
   readonly userName?: string | undefined
   readonly refusal?: Refusal | undefined
   readonly sessionHasEnded?: boolean
-  readonly left?: OpenElsewhere | undefined
-  /** The provider where the session of the user has ended as well, as users know it. */
-  readonly out?: string | undefined
+  readonly openElsewhere?: OpenElsewhere | undefined
+  /** The name, as users know it, of the provider where the session of the user has ended as well. */
+  readonly endedElsewhere?: string | undefined
 }
 
 /** The form for signing in, and the other methods to sign in; works without scripts. */
 export const loginPage = (context: PageContext, form: LoginForm): string => {
   const { words } = context
-  const { cookie, discovery, providers, reset, passkey } = form.methods
+  const { password, discovery, providers, reset, passkey } = form.methods
   const others = providers.length > 0 || discovery !== undefined
   return page(
     context,
     words.signIn,
-    html`${notice(context, form)}${cookie === undefined ? [] : passwordForm(context, form, cookie)}${passkey === undefined ? [] : passkeyButton(context, passkey)}${
-      cookie !== undefined && others ? html`<p class="or"><span>${words.or}</span></p>` : []
+    html`${notice(context, form)}${password === undefined ? [] : passwordForm(context, form, password)}${passkey === undefined ? [] : passkeyButton(context, passkey)}${
+      password !== undefined && others ? html`<p class="or"><span>${words.or}</span></p>` : []
     }${providers.map(
       ({ name, url }) =>
         html`<p><a class="button quiet wide" href="${url}">${fill(words.signInWith, { name })}</a></p>`,
     )}${discovery === undefined ? [] : discoveryForm(context, form.successUrl, discovery)}${
-      cookie === undefined && !others ? html`<p class="notice bad">${words.noWayIn}</p>` : []
+      password === undefined && !others ? html`<p class="notice bad">${words.noWayIn}</p>` : []
     }${reset === undefined ? [] : html`<p class="aside"><a href="${reset}">${words.forgot}</a></p>`}`,
     scripted(context),
   )
 }
 
-/** Signing in again would ask for nothing, on a computer that others use as well. */
-const leftNotice = ({ words }: PageContext, { name, logoutUrl }: OpenElsewhere): Html =>
+/** Warns that anyone at this computer could sign in again: the provider would ask for no password. */
+const openElsewhereNotice = ({ words }: PageContext, { name, logoutUrl }: OpenElsewhere): Html =>
   html`<p class="notice" role="status">${fill(words.signedOutHere, { name })}${
     logoutUrl === undefined ? [] : html` <a href="${logoutUrl}">${fill(words.signOutAt, { name })}</a>`
   }</p>`
 
-function notice(context: PageContext, { refusal, sessionHasEnded, left, out }: LoginForm): Html | [] {
+function notice(
+  context: PageContext,
+  { refusal, sessionHasEnded, openElsewhere, endedElsewhere }: LoginForm,
+): Html | [] {
   const { words } = context
-  if (left && !refusal) return leftNotice(context, left)
-  if (out !== undefined && !refusal)
-    return html`<p class="notice" role="status">${fill(words.signedOutBoth, { name: out })}</p>`
+  if (openElsewhere && !refusal) return openElsewhereNotice(context, openElsewhere)
+  if (endedElsewhere !== undefined && !refusal)
+    return html`<p class="notice" role="status">${fill(words.signedOutBoth, { name: endedElsewhere })}</p>`
   if (!refusal) return sessionHasEnded ? html`<p class="notice" role="status">${words.sessionEnded}</p>` : []
   const { code, detail, retryAfter } = refusal
   if (retryAfter === undefined)

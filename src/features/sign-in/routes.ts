@@ -136,12 +136,15 @@ export const signInRoutes = [
       // pages that follow.
       if (base.isOtherNameOfLoopback(request.raw.headers.host)) return await reply.redirect(base.at('auth/login'), 303)
       const successUrl = readSuccessUrl(deps.base, query.successurl)
-      if (query.email !== undefined) return toOrganisation(deps, { request, reply }, query.email, successUrl)
+      if (query.email !== undefined) return sendToProviderOf(deps, { request, reply }, query.email, successUrl)
       const caller = await callerByCookie(deps, request)
       if (!caller) {
-        const left = query.left === undefined ? undefined : await deps.identityProviders.current?.find(query.left)
-        const out = query.out === undefined ? undefined : (await deps.identityProviders.current?.find(query.out))?.name
-        return sendLogin(deps, { request, reply }, { successUrl, sessionHasEnded: query.ended, left, out })
+        const findProvider = async (name: string | undefined) =>
+          name === undefined ? undefined : await deps.identityProviders.current?.find(name)
+        const openElsewhere = await findProvider(query.left)
+        const endedElsewhere = (await findProvider(query.out))?.name
+        const state = { successUrl, sessionHasEnded: query.ended, openElsewhere, endedElsewhere }
+        return sendLogin(deps, { request, reply }, state)
       }
       return sendSignedIn(deps, { request, reply }, caller.user, successUrl)
     },
@@ -174,7 +177,7 @@ export const signInRoutes = [
   }),
 ]
 
-/** Opens the session, or begins a sign-in that waits for its next step. */
+/** Checks the name and the password of the form, and opens the session, or begins a sign-in that waits for its next step. */
 async function signInByPassword(
   deps: Services,
   request: Exchange['request'],
@@ -183,15 +186,17 @@ async function signInByPassword(
 ): Promise<SignedIn | WaitingSignIn> {
   const name = requireField(form, 'auth_username')
   const password = requireField(form, 'auth_password')
-  const maxAge = readMaxAge(form.auth_maxage)
+  const lifetime = { requested: readMaxAge(form.auth_maxage) }
   const { client } = request.caller
   const user = await deps.login.withPassword({ name, password, mechanism: 'form', client })
-  const lifetime = { requested: maxAge }
   return await deps.signIn.begin({ user, mechanism: 'form', lifetime, client, successUrl })
 }
 
-/** With a page instead of a redirect, because the policy of the login form allows it to lead to this service only. */
-function toOrganisation(
+/**
+ * Leads to the identity provider for an e-mail address, by a page instead of a redirect: the Content-Security-Policy of the sign-in page
+ * (`form-action`) allows its forms to lead to this service only.
+ */
+function sendToProviderOf(
   deps: Services,
   { request, reply }: Pair,
   email: string,
@@ -230,7 +235,7 @@ function signInMethods(deps: Services, successUrl: string | undefined): SignInMe
   const { passkey } = signInPage
   const providers = deps.identityProviders.current
   return {
-    cookie: login.takesPasswords ? base.at('auth/cookie') : undefined,
+    password: login.takesPasswords ? base.at('auth/cookie') : undefined,
     discovery: providers?.knowDomains === true ? base.at('auth/login') : undefined,
     providers: providers?.list(successUrl) ?? [],
     reset: signInPage.resetPath !== undefined && login.takesPasswords ? base.at(signInPage.resetPath) : undefined,
