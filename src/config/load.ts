@@ -28,7 +28,7 @@ interface Change {
  * Converts written settings into values, row by row. A row with an error keeps its default, or the part that could be read.
  */
 export function readSettings(written: ReadonlyMap<string, Written>, report: Report): ReadSettings {
-  const { slots, unknownKeys } = sort(written, report)
+  const { slots, unknownKeys } = assignToRows(written, report)
   const reading = new Reading(slots, report)
   return { settings: reading.settings(), origins: reading.origins, changes: reading.changes, unknownKeys }
 }
@@ -38,7 +38,8 @@ type Slot = Map<string | undefined, Written>
 /** By identity provider, `undefined` for rows without. */
 type Slots = ReadonlyMap<Key, ReadonlyMap<string | undefined, Slot>>
 
-function sort(written: ReadonlyMap<string, Written>, report: Report): { slots: Slots; unknownKeys: string[] } {
+/** Finds the row of each written key. */
+function assignToRows(written: ReadonlyMap<string, Written>, report: Report): { slots: Slots; unknownKeys: string[] } {
   const slots = new Map<Key, Map<string | undefined, Slot>>()
   const unknownKeys: string[] = []
   for (const [writtenKey, value] of written) {
@@ -72,6 +73,7 @@ function slotOf(slots: Map<Key, Map<string | undefined, Slot>>, { key, idp }: Pl
   return slot
 }
 
+/** Converts the written values of all rows, and notes where each value comes from. */
 class Reading {
   readonly origins = new Map<string, Origin>()
   readonly changes: Change[] = []
@@ -94,7 +96,7 @@ class Reading {
     return Object.freeze(Object.fromEntries(values)) as Settings
   }
 
-  /** Includes unlisted names: a later check reports settings of a name that is not listed. */
+  /** The names of identity providers that occur, including names that are not on the list, which a later check reports. */
   #idpNames(list: Key): ReadonlySet<string> {
     const listed = [...(this.#slots.get(list)?.get(undefined)?.values() ?? [])].map(({ text }) => text.trim())
     const configured = [...this.#slots].flatMap(([key, byIdp]) => (belongsTo(key, list) ? [...byIdp.keys()] : []))
@@ -204,7 +206,7 @@ export function loadSettings(sources: WrittenSources): LoadedSettings {
 }
 
 /**
- * Checks settings of which some come from an earlier reading. @returns warnings about them
+ * Checks settings that were read at two times: after a reload, some settings keep their earlier value until a restart. @returns warnings
  * @throws {SettingsError} when they contradict each other
  */
 export function requireConsistent(settings: Settings, origins: LoadedSettings['origins']): readonly Finding[] {

@@ -16,6 +16,7 @@ import { makeFolder } from '../stores/sync-folder.ts'
 import type { Reload } from './reload.ts'
 import { DATABASE_FILE, openBlobs, openDatabase } from './open-store.ts'
 
+/** Of the connection of a service to a database file. */
 const READ_CACHE: Bytes = 64 * 2 ** 20
 /** Commands that copy or check whole tables read each page once. */
 const COPY_CACHE: Bytes = 8 * 2 ** 20
@@ -153,7 +154,7 @@ export async function openStores(settings: Settings, system: System, opening: Op
   }
 }
 
-/** Checks another password of PostgreSQL, which new connections use, and puts other credentials of S3 in force. */
+/** Checks a new password of PostgreSQL, which new connections then use, and prepares new credentials of S3. */
 const storesReload =
   (blobs: BlobStore): Reload =>
   async ({ next, changed }) => {

@@ -38,9 +38,10 @@ export function* statementsOf(graph: Graph): Generator<Statement> {
 export const objectsOf = (graph: Graph, subject: string, predicate: string): readonly Term[] =>
   graph[subject]?.[predicate] ?? []
 
+/** The graph of these statements, without duplicates. */
 export function graphOf(statements: Iterable<Statement>): Graph {
   const graph: Record<string, Record<string, Term[]>> = {}
-  /** The keys of the terms of long arrays. */
+  /** For each array of more than {@link MAX_SCANNED} terms, their keys. */
   const known = new Map<readonly Term[], Set<string>>()
   for (const { subject, predicate, object } of statements) {
     const predicates = (graph[subject] ??= {})
@@ -49,13 +50,13 @@ export function graphOf(statements: Iterable<Statement>): Graph {
   return graph
 }
 
-/** Adds a term that is not among the others. */
+/** Adds a term unless an equal one is there. */
 function addTerm(terms: Term[], term: Term, known: Map<readonly Term[], Set<string>>): void {
   if (terms.length < MAX_SCANNED) {
     if (!terms.some(present => sameTerm(present, term))) terms.push(term)
     return
   }
-  // Comparing each with each would take minutes for a body of the largest size.
+  // In a body of the largest size, comparing each term with each other one would take minutes.
   const keys = known.get(terms) ?? new Set(terms.map(keyOf))
   known.set(terms, keys)
   const key = keyOf(term)

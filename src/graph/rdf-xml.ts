@@ -4,7 +4,7 @@ import type { Graph, Term } from './graph.ts'
 import { BlankLabels, escaped, isBlankLabel, subjectsOf, unwritable } from './text.ts'
 import { prefixes, rdf } from './vocabulary.ts'
 
-const DEEPEST = 500
+const MAX_DEPTH = 500
 
 interface Attribute {
   /** Its namespace. */
@@ -21,7 +21,7 @@ interface Tag {
 export async function readRdfXml(text: string, base: string, maxStatements?: number): Promise<Graph> {
   const { RdfXmlParser } = await import('rdfxml-streaming-parser')
   const builder = new GraphBuilder({ tags: 'lower', maxStatements })
-  /** Keeps or refuses constructs that the library would change or leave out. */
+  /** Keeps, or refuses, constructs of a document that the parser of the library would change or leave out. */
   class ExactParser extends RdfXmlParser {
     #depth = 0
     /** The depth of the element whose content is an XML literal; 0 outside of one. */
@@ -39,7 +39,7 @@ export async function readRdfXml(text: string, base: string, maxStatements?: num
 
     protected override onTag(tag: never): void {
       // For each level, the library does as much work as for all levels above it.
-      if (++this.#depth > DEEPEST) throw this.newParseError(`The document is nested deeper than ${DEEPEST} levels.`)
+      if (++this.#depth > MAX_DEPTH) throw this.newParseError(`The document is nested deeper than ${MAX_DEPTH} levels.`)
       this.#endText(true)
       this.#isTextLost = false
       if (this.#literal === 0) this.#readAttributes(Object.values((tag as Tag).attributes))
@@ -110,7 +110,7 @@ const XML = 'http://www.w3.org/XML/1998/namespace'
 /** Protects a relative reference that begins with a name such as `.well-known`: the library would remove the dot. */
 const keptDot = (reference: string): string => reference.replace(/^\.(?![./?#]|$)/, './.')
 
-/** Otherwise the tokeniser would go on and find an error for each character that follows. */
+/** After its first error the tokeniser would go on, and report an error for each character that follows. */
 function stopAtFirstError(parser: object): void {
   const { saxParser } = parser as { readonly saxParser: { on(event: 'error', handler: (error: Error) => never): void } }
   saxParser.on('error', error => {
@@ -140,7 +140,10 @@ export const RDF_XML_END = '</rdf:RDF>\n'
 const declarations = (namespaces: Iterable<readonly [string, string]>, separator: string): string =>
   [...namespaces].map(([namespace, prefix]) => `${separator}xmlns:${prefix}="${escaped(namespace)}"`).join('')
 
-/** The elements of a graph, in a document that declares these namespaces; each element declares its others. @throws {NotAcceptable} */
+/**
+ * The elements of a graph, for a document that declares these namespaces; each element declares the other namespaces that it uses.
+ * @throws {NotAcceptable}
+ */
 export function* rdfXmlElements(
   graph: Graph,
   declared: ReadonlyMap<string, string>,
@@ -209,7 +212,7 @@ const reserved = new Set(
     .concat('aboutEach', 'aboutEachPrefix', 'bagID')
     .map(name => RDF + name),
 )
-/** Bound to prefixes of their own (Namespaces in XML 3). */
+/** Only `xml` and `xmlns` may be prefixes of these namespaces (Namespaces in XML 3). */
 const unboundable = new Set([XML, 'http://www.w3.org/2000/xmlns/'])
 
 class Namespaces {

@@ -37,11 +37,11 @@ async function graphsToRdfJson(
   for (const [member, base] of Object.entries(bases)) {
     const value = body[member]
     if (value === undefined) continue
-    body[member] = await graphs.read(syntax, typeof value === 'string' ? value : written(value), base, {
+    body[member] = await graphs.read(syntax, typeof value === 'string' ? value : jsonText(value), base, {
       caller: rateLimitKey(request.caller),
     })
   }
-  return written(body)
+  return jsonText(body)
 }
 
 /** The syntax that `rdfFormat` names, by default RDF/JSON. @throws {UnsupportedType} */
@@ -52,11 +52,11 @@ function syntaxOfMembers(request: FastifyRequest): Syntax {
   throw new UnsupportedType('unsupported-type', `\`rdfFormat\` is not a syntax of RDF: ${format.slice(0, 200)}.`)
 }
 
-function written(value: unknown): string {
+function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value)
   } catch (error) {
-    // The engine reads depths that it cannot write.
+    // `JSON.parse` accepts a deeper nesting than `JSON.stringify`.
     throw new InvalidInput('invalid-json', 'The body is nested too deep.', { cause: error })
   }
 }
@@ -73,7 +73,7 @@ const typeIn =
     throw invalid(`\`${name}\` must be one of ${types.join(', ')}, but is "${text.slice(0, 40)}".`)
   }
 
-/** What a new entry is (W3.2.1). */
+/** The query of a request that creates an entry (W3.2.1). */
 export const creationQuery = {
   id: textParameter('The requested id: A-Z, a-z, 0-9, `_` and `-`. Without it the entry gets the next number.', {
     keywords: { pattern: '^[A-Za-z0-9_-]+$', maxLength: 256 },
@@ -123,7 +123,7 @@ export function readCreation(
   const graphType = query.graphtype
   const uriParameter = (name: 'cached-external-metadata' | 'groupURI' | 'list' | 'resource' | 'template') => {
     const value = query[name]
-    // It would pass for an address of the service that has been made relative already.
+    // The stored form of an address of the service begins like this, so the value would be taken for one.
     if (value?.startsWith(RELATIVE))
       throw new InvalidInput(
         'invalid-uri',
@@ -144,12 +144,12 @@ export function readCreation(
     templateUri: uriParameter('template'),
     body: async () => {
       const sent = await bodies.jsonText(request.raw, reply.raw)
-      // A request that will be too large is refused before it is copied.
+      // Checked before the graphs are converted, which is costly; the converted text is checked again.
       requireRoom(sent, query.id?.length ?? 1, deps.options.body.maxJson)
       const bases = graphBases(base, pathParameter(request, 'context'), graphType)
       const isLong = sent.length > MAX_READ_HERE
       const text = isLong
-        ? await readElsewhere(deps, request, reply, sent, bases)
+        ? await readOnWorker(deps, request, reply, sent, bases)
         : await graphsToRdfJson(deps, request, sent, bases)
       const read = (text: string): CreationBody =>
         readBody(text, {
@@ -167,8 +167,11 @@ export function readCreation(
 /** A longer request is read on a worker thread, because the client determines how long this takes. */
 const MAX_READ_HERE = 65_536
 
-/** The body with its graphs read, as a text, because it is quicker to parse than to receive from another thread. */
-async function readElsewhere(
+/**
+ * Reads the graphs of the body on a worker thread. Returns the body as a text, because parsing a text is quicker than receiving an object
+ * from another thread.
+ */
+async function readOnWorker(
   { base, graphs }: Pick<HttpServices, 'base'> & { readonly graphs: GraphReader },
   request: FastifyRequest,
   reply: FastifyReply,
@@ -189,6 +192,7 @@ async function readElsewhere(
   )
 }
 
+/** For graphs that the worker thread has read and checked. */
 const asRead = (value: unknown): Graph => value as Graph
 
 function withNewId(text: string, newId: string, limit: Bytes): string {

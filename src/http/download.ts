@@ -51,11 +51,11 @@ export function parseRange(header: string | undefined, size: Bytes): ByteRange |
 
 const isDigits = (text: string): boolean => /^\d*$/.test(text)
 
-/** How a file is sent, other than to the request for it at its own address. */
+/** How a file is sent. A request for the file at its own address needs only `check`. */
 interface Sending {
   /** Looks the right to read the file up again, while it is being sent. */
   readonly check: RightCheck
-  /** Sends the whole file in any case. */
+  /** Ignores ranges and conditions: sends the whole file. */
   readonly isWhole?: boolean
   /** On the content origin active files are shown as well. Only pages of this origin may show them in a frame. */
   readonly framedBy?: string
@@ -211,7 +211,7 @@ export const untilSent =
   (done: () => void): void =>
     onResponseEnd(raw, done)
 
-/** When the client leaves, the stream is closed, and so is the file that is being read. @param check as for a file */
+/** Sends the stream that `open` makes. When the client leaves, the stream is closed, and with it the file that it reads. */
 export async function sendZip(
   { transfers }: Pick<HttpServices, 'transfers'>,
   request: FastifyRequest,

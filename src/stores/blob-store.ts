@@ -22,6 +22,7 @@ export interface ListedBlob {
   readonly modified: Milliseconds
 }
 
+/** How long a folder keeps a blob that was set aside. */
 export const KEPT_ASIDE: Milliseconds = 30 * 86_400_000
 
 /**
@@ -42,7 +43,7 @@ export interface BlobStore {
   /** Deleting an absent key is not an error. */
   delete(key: string): Promise<void>
   /**
-   * Removes a complete blob that nothing is known of, so that an operator can still bring it back if that was wrong: a folder keeps it
+   * Removes a complete blob that no row names, so that an operator can still bring it back if that was wrong: a folder keeps it
    * under `removed/` for {@link KEPT_ASIDE}; a bucket deletes it.
    */
   setAside(key: string): Promise<void>

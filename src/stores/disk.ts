@@ -30,7 +30,7 @@ interface DiskMeasurement {
 interface DiskSpaceOptions {
   readonly folder: string
   readonly log: Log
-  /** For tests, like the next two; by default {@link LOW_SPACE}. */
+  /** Tests set this and the next two. By default {@link LOW_SPACE}. */
   readonly alarm?: Bytes
   /** By default {@link RESERVED_SPACE}. */
   readonly reserve?: Bytes
@@ -59,7 +59,7 @@ const INTERVAL: Milliseconds = 5000
  * A file that occupies space. When the disk is full it is deleted, so that deletions and a start, which need some space first, can
  * proceed.
  */
-const RESERVE = 'reserve'
+const RESERVE_FILE = 'reserve'
 const MAX_RESERVE_FILE: Bytes = 2 ** 24
 
 /**
@@ -128,13 +128,13 @@ export class DiskSpace {
 
   /** Writes the reserve file if it is missing and the disk is not full afterwards. Does not reject. */
   async #restoreReserve(): Promise<void> {
-    const size = this.#fileSize
+    const size = this.#reserveFileSize
     if (!this.#last.isWritable || this.#last.free - size < this.#reserve || size === 0) return
-    const path = join(this.#options.folder, RESERVE)
+    const path = join(this.#options.folder, RESERVE_FILE)
     try {
       const present = await lstat(path).catch(() => undefined)
       if (present?.isFile() && present.size === size) return
-      // A link would be followed.
+      // Removed first, because writing would follow a link.
       await rm(path, { force: true })
       await writeFile(path, Buffer.alloc(size), { flag: 'wx', mode: 0o600 })
     } catch (error) {
@@ -150,7 +150,7 @@ export class DiskSpace {
     return spaceLimits(this.#last.size, this.#options).full
   }
 
-  get #fileSize(): Bytes {
+  get #reserveFileSize(): Bytes {
     return Math.floor(Math.min(MAX_RESERVE_FILE, this.#reserve / 4))
   }
 
@@ -203,7 +203,7 @@ export class DiskSpace {
 
 /** Deletes the reserve file when less than half of its size is free; also before a start, which needs space. Returns what that freed. */
 export async function releaseReserve(folder: string, free?: Bytes): Promise<Bytes> {
-  const path = join(folder, RESERVE)
+  const path = join(folder, RESERVE_FILE)
   const present = await lstat(path).catch(() => undefined)
   if (!present || (free ?? (await measureDisk(folder)).free) >= present.size / 2) return 0
   await rm(path, { force: true })
@@ -218,12 +218,15 @@ export async function measureDisk(folder: string): Promise<DiskMeasurement> {
   return { identity, size: blocks * bsize, free: bavail * bsize, isWritable: await isWritable(folder) }
 }
 
-/** Permissions do not tell that the kernel has made a file system read-only after an error; a file that is opened for writing does. */
+/**
+ * Opens a file for writing, because the permissions stay the same when the kernel has made the file system read-only after an error of the
+ * disk.
+ */
 async function isWritable(folder: string): Promise<boolean> {
   try {
-    await (await open(join(folder, RESERVE), constants.O_RDWR | constants.O_NOFOLLOW)).close()
+    await (await open(join(folder, RESERVE_FILE), constants.O_RDWR | constants.O_NOFOLLOW)).close()
   } catch (error) {
-    // The reserve may be missing, and the process may have too many files open.
+    // Other errors do not mean that the disk is read-only: the reserve file may be missing, or too many files open.
     if (['EROFS', 'EIO', 'EACCES'].includes(String((error as NodeJS.ErrnoException).code))) return false
   }
   return await access(folder, constants.W_OK).then(

@@ -37,7 +37,7 @@ export interface GroupDependencies {
 const changing = requires('writeresource', 'change the members of this group')
 
 export function groupReads({ database, loader }: GroupReadDependencies): ResourceReads {
-  /** With the data of those members that the caller may read. */
+  /** The group, with the data of those members that the caller may read. */
   const describe = async (
     caller: Caller,
     { contextEntry }: EntryInContext,
@@ -136,7 +136,7 @@ const detailOf = (id: string, name: string | undefined): Readonly<Record<string,
 
 const noMember = (detail: string): InvalidInput => new InvalidInput('invalid-member', detail)
 
-/** Adding a member requires the same right as any other change of the members (W3.8). */
+/** Adds a new user to the group that the request names. This requires the same right as any other change of the members (W3.8). */
 export async function joinGroup(
   writer: EntryWriter,
   { maker, entry: user, place: { contextEntry } }: CreateResourceInput,

@@ -57,16 +57,16 @@ export async function backUp(
       `The database is damaged: ${damage}. No backup was made; earlier ones are kept. Run \`stowage fsck\`.`,
     )
   }
-  // Comes first, so that bytes deleted after the snapshot stay until they have been copied.
+  // Held before the snapshot is made, so that files deleted after it keep their bytes until these have been copied.
   const hold = await holdBlobs(database, system)
   try {
     const folder = await newRowsFolder(path, count => system.randomBytes(count))
     const rows = join(path, folder)
     const created = new Date(system.now()).toISOString()
     const schema = await schemaVersion(database)
-    const [store, written] = await database.snapshot(async at => [
-      await timeOfStore(at),
-      await withDiskErrorsAt(path, writeTables(at, rows, tablesAt(layout, schema))),
+    const [store, written] = await database.snapshot(async snapshot => [
+      await timeOfStore(snapshot),
+      await withDiskErrorsAt(path, writeTables(snapshot, rows, tablesAt(layout, schema))),
     ])
     if (!replaces)
       await requireNoLoss(path, {
@@ -76,7 +76,7 @@ export async function backUp(
         tables: written,
         files: { count: rowsIn(written, 'files') ?? 0 },
       })
-    // After the rows: a secret in them is sealed by a key that is there already.
+    // Read after the rows, so that the file has every key that seals a secret in them.
     const keys = keyFile !== undefined && !(await isMissing(keyFile))
     if (keys) await addKeys(await readPrivate(keyFile), keysIn(path, folder))
     const kept = await openBackupBlobs(path)
@@ -127,7 +127,7 @@ export async function openBackup(
   layout: Layout,
 ): Promise<{ readonly manifest: Manifest; readonly source: Source }> {
   const manifest = await readManifest(path)
-  // A lower number may be missing: the steps of the search index have been replaced by later ones.
+  // The step itself may be missing: later steps have replaced those of the search index.
   if (!layout.steps.some(({ id }) => id >= manifest.schema)) {
     throw new StartupError(`The backup is of version ${manifest.program}, whose store this version does not support.`)
   }
@@ -183,9 +183,9 @@ const rowsIn = (tables: readonly RowFile[], table: string): number | undefined =
   tables.find(({ name }) => name === table)?.rows
 
 /** Writes the rows of these tables into files of the folder. */
-export async function writeTables(at: Queries, folder: string, tables: readonly Table[]): Promise<RowFile[]> {
+export async function writeTables(snapshot: Queries, folder: string, tables: readonly Table[]): Promise<RowFile[]> {
   const written: RowFile[] = []
-  for (const table of tables) written.push(await writeRows(folder, table, rowsOf(at, table)))
+  for (const table of tables) written.push(await writeRows(folder, table, rowsOf(snapshot, table)))
   return written
 }
 

@@ -85,7 +85,7 @@ function readPlace({ settingsFrom }: Program, args: readonly string[]) {
 
 async function list(program: Program, args: readonly string[]): Promise<number> {
   const { place, settings } = readPlace(program, args)
-  // Checked first, because opening a folder as a place of scheduled backups turns it into one.
+  // Checked before the folder is opened, because opening a folder as a place of scheduled backups turns it into one.
   if (!(await isScheduled(place))) return await listOne(place)
   return await withTarget(settings, place, async target => {
     const { generations, unreadable } = await listGenerations(target)
@@ -139,7 +139,7 @@ async function keyOfStore(settings: Settings): Promise<ManifestKey> {
   }
 }
 
-/** A backup that was made by hand, which is all that its folder holds. */
+/** Prints the one backup in a folder of a backup made by hand. */
 async function listOne(place: string): Promise<number> {
   const { created, files, program } = await readManifest(place)
   print(`${created}  ${count(files.count, 'file')}, ${count(files.bytes, 'byte')}, not encrypted, by ${program}`)
@@ -156,7 +156,7 @@ async function verify(program: Program, args: readonly string[]): Promise<number
       const { unreadable } = await listGenerations(target)
       const listed = await findGeneration(target, at)
       const { generation } = listed
-      // Any of them may be newer.
+      // One of the unreadable backups may be newer than this one.
       if (at === undefined) for (const key of unreadable) print(tellUnreadable(target, key))
       const doubt = doubtAbout(target, listed, own)
       if (doubt !== undefined) print(doubt)

@@ -228,6 +228,7 @@ export async function* blobKeysOf(target: BackupTarget, generation: Generation):
   for await (const { blob } of indexOf(target, generation)) yield blob
 }
 
+/** Whether the object is there, with the size and digest that the manifest says. */
 export async function isIntact(blobs: BlobStore, { blob, size, sha256 }: StoredObject): Promise<boolean> {
   try {
     const found = await measured(await readUntilDamage(blobs, blob))
@@ -356,7 +357,10 @@ export async function openGeneration(
   return source
 }
 
-/** @throws {StartupError} when the rows are intact, but encrypted to other keys */
+/**
+ * Whether the rows of a table can be decrypted, and have the digest that the manifest says.
+ * @throws {StartupError} when they are intact, but encrypted to other keys
+ */
 async function isReadable({ blobs }: BackupTarget, { stored, sha256 }: StoredTable, decrypt: Cipher): Promise<boolean> {
   const hash = createHash('sha256')
   try {

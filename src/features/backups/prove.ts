@@ -68,8 +68,8 @@ export async function proveBackup(from: ProofOf): Promise<Proof> {
   const { generations, unreadable } = await listGenerations(target)
   const created = new Date(from.created).toISOString()
   const found = generations.find(({ generation }) => generation.created === created)?.generation
-  // About the proven backup, and about others.
   const problems: string[] = []
+  // Problems of other backups than the proven one.
   const others = unreadable.map(key => `The manifest ${target.pathOf('generations', key)} is damaged.`)
   const nothing = { restored: null, newest: null, note: null }
   const own = await findPublicKey(from.store)
@@ -102,6 +102,7 @@ export async function proveBackup(from: ProofOf): Promise<Proof> {
   }
 }
 
+/** Why the backup is only read; `undefined` if it can be restored. */
 async function whyNotRestored(
   { scratch }: ProofOf,
   { recipients, files, tables }: Generation,
@@ -114,6 +115,7 @@ async function whyNotRestored(
   return needed > most ? `a restore needs ${needed} bytes, and may take ${most} of the data folder's disk` : undefined
 }
 
+/** Compares the backup with its digests. */
 async function read(target: BackupTarget, generation: Generation, reason: string): Promise<Finding> {
   const { damaged } = await verifyGeneration(target, generation)
   const { created } = generation

@@ -48,14 +48,14 @@ interface Dependencies {
   readonly log: Log
 }
 
-/** The result of a step that added a factor. */
+/** A factor that has just been added. */
 interface Added {
   readonly id: string
   /** Ten codes, if the user had none; they cannot be read again. */
   readonly recoveryCodes?: readonly string[]
 }
 
-/** A factor of TOTP that its owner has not confirmed yet. */
+/** An authenticator app (TOTP) whose owner has not confirmed it with a first code yet. */
 interface Enrolment {
   readonly id: string
   readonly name: string
@@ -67,7 +67,7 @@ const MAX_NAME = 100
 const ID_BYTES = 9
 /** Time in which a user must enter the first code. */
 const ENROLMENT_TTL: Milliseconds = 600_000
-/** Each user has at most one enrolment, so the number needs no limit. */
+/** Each user has at most one enrolment, so the ephemeral store needs no limit on their number. */
 const enrolmentKey = (userId: string): string => `factor-enrolment:${userId}`
 
 /** The second factors of users, and the one check of them (D28). */
@@ -152,7 +152,7 @@ export class SecondFactors {
         throw new Conflict('conflict', `A user has at most ${MAX_PER_USER} second factors. Remove one first.`)
       }
       await insertOnce(tx, row)
-      // Ends other sessions even if they have proven a factor: that factor has been removed, and a thief may have added and removed it.
+      // This includes sessions that have proven an earlier factor, since removed: a thief may have added that factor and removed it.
       if (count === 0) await endOtherSessions(tx, user.id, session?.token)
       const hasCodes = (await countRecoveryCodes(tx, user.id)) > 0
       if (!hasCodes) await replaceRecoveryCodes(tx, user.id, digestsOf(user.id, recoveryCodes))
@@ -180,7 +180,7 @@ export class SecondFactors {
     await this.#removing(caller, async tx => [await requireOwn(tx, caller, id)])
   }
 
-  /** Removes all factors of a user who has lost them. */
+  /** Removes all factors of a user who has lost them. Resolves to their number. */
   async removeAll(caller: Caller, userId: string): Promise<number> {
     return await this.#removing(caller, async tx => await factorsOf(tx, userId))
   }
@@ -222,6 +222,7 @@ export class SecondFactors {
     return kind
   }
 
+  /** Checks an answer, and uses it up. Resolves to the audit event of a right answer, and to `undefined` for a wrong one. */
   async #use(
     user: User,
     answer: FactorAnswer,
@@ -337,7 +338,7 @@ function codeText(random: Uint8Array): string {
   return digits.replace(new RegExp(`(.{${GROUP}})(?=.)`, 'g'), '$1-')
 }
 
-/** What the store keeps of a code, however the user has typed it. The digests of equal codes of two users differ. */
+/** The digest of a recovery code, which the store keeps. It is the same for all ways to type the code, and differs between users. */
 export function recoveryDigest(userId: string, code: string): string {
   const typed = code.toLowerCase().replace(/[\s-]/g, '').replaceAll('o', '0').replace(/[il]/g, '1')
   return digestOf(`${userId}\n${typed}`)

@@ -10,12 +10,15 @@ const CONNECT_TIMEOUT: Milliseconds = 5000
 /** The server ends a transaction after this time if its node has disappeared, and so unlocks its rows. */
 const IDLE_TIMEOUT: Milliseconds = 60_000
 
-/** Settings of each session, unless the URL has them. Statements set them: PgBouncer refuses a connection that begins with them. */
-const session = (timeout: Milliseconds): ReadonlyArray<readonly [name: string, value: string | number]> => [
+/**
+ * Settings of each session, unless the URL has them. `SET` statements set them, because PgBouncer refuses a connection whose startup message
+ * contains them.
+ */
+const sessionSettings = (timeout: Milliseconds): ReadonlyArray<readonly [name: string, value: string | number]> => [
   // A sequential scan would conflict with every transaction that writes to the table, and PostgreSQL would choose one for
   // small tables.
   ['enable_seqscan', 'off'],
-  // Plans without an alternative look expensive then, and would be compiled.
+  // A plan that needs a sequential scan then has a very high estimated cost, for which PostgreSQL would compile it.
   ['jit', 'off'],
   ['statement_timeout', timeout],
   ['idle_in_transaction_session_timeout', IDLE_TIMEOUT],
@@ -34,7 +37,7 @@ interface PoolOptions {
 
 /** Connects once. @throws {StartupError} which does not contain the password */
 export async function requireLogin(url: string): Promise<void> {
-  await logIn(await settled(url))
+  await logIn(await withModeSettled(url))
 }
 
 async function logIn(url: string): Promise<void> {
@@ -70,7 +73,7 @@ function withMode(url: string, mode: string): string {
  * The address with or without TLS, if this depends on the server: `prefer` and `allow` try both. If the mode demands TLS, the certificate
  * is always verified, whatever the driver does for this mode.
  */
-async function settled(url: string): Promise<string> {
+async function withModeSettled(url: string): Promise<string> {
   const mode = modeOf(url)
   if (mode === 'require' || mode === 'verify-ca') return withMode(url, 'verify-full')
   if (mode !== 'prefer' && mode !== 'allow') return url
@@ -111,16 +114,16 @@ export async function openPool({
   newestSchema,
 }: PoolOptions): Promise<Pool> {
   const { default: pg } = await import('pg')
-  const mode = modeOf(await settled(currentUrl()))
+  const mode = modeOf(await withModeSettled(currentUrl()))
   const address = (): string => (mode === null ? currentUrl() : withMode(currentUrl(), mode))
   class CurrentClient extends pg.Client {
     constructor(config?: string | ClientConfig) {
       super({ ...(config as ClientConfig), connectionString: address() })
     }
   }
-  const own = new URL(currentUrl()).searchParams.get('options') ?? ''
-  const settings = session(timeout)
-    .filter(([name]) => !own.includes(name))
+  const ownOptions = new URL(currentUrl()).searchParams.get('options') ?? ''
+  const settings = sessionSettings(timeout)
+    .filter(([name]) => !ownOptions.includes(name))
     .map(([name, value]) => `SET ${name} = ${value}`)
   let isFirst = true
   const prepare = async (client: PoolClient): Promise<void> => {
@@ -163,12 +166,15 @@ const parsers: ReadonlyMap<number, (value: string) => unknown> = new Map<number,
 
 /** The advisory lock shared by all processes that have the store open: `open` in ASCII. */
 const OPEN_LOCK = 0x6f70656e
-/** How long the server may take to notice that a process has gone. */
+/** How long to wait for the lock: the server may take this long to notice that its holder has gone. */
 const RELEASE_TIMEOUT: Milliseconds = 2000
 const PAUSE: Milliseconds = 50
 /** A server that has accepted a connection and does not respond for this long is treated as lost. */
-const TIMEOUT: Milliseconds = 5000
-const bounded = (text: string): QueryConfig & { query_timeout: Milliseconds } => ({ text, query_timeout: TIMEOUT })
+const RESPONSE_TIMEOUT: Milliseconds = 5000
+const bounded = (text: string): QueryConfig & { query_timeout: Milliseconds } => ({
+  text,
+  query_timeout: RESPONSE_TIMEOUT,
+})
 
 /**
  * Marks the store as in use for as long as the new connection lasts; fails if another process has locked it exclusively, or has

@@ -26,10 +26,10 @@ export class SqliteConnection {
   statements = 0
   #revisionStatement: StatementSync | undefined
 
-  /** Keeps at most `statements` prepared statements. */
-  constructor(handle: DatabaseSync, statements: number) {
+  /** @param maxPrepared how many prepared statements are kept */
+  constructor(handle: DatabaseSync, maxPrepared: number) {
     this.#handle = handle
-    this.#cache = new LRUCache({ max: statements, memoMethod: text => prepare(handle, text) })
+    this.#cache = new LRUCache({ max: maxPrepared, memoMethod: text => prepare(handle, text) })
   }
 
   get inTransaction(): boolean {
@@ -86,7 +86,7 @@ export class SqliteConnection {
     this.#handle.close()
   }
 
-  /** When the disk refuses to read, SQLite reports a damaged file. */
+  /** SQLite also reports a damaged file when the disk fails to read, so this asks the disk. */
   #converted(error: unknown): unknown {
     if (isBusy(error)) {
       return new Overloaded('Another program holds the lock of the database.', 1, 'overloaded', { cause: error })
@@ -111,7 +111,10 @@ export class SqliteConnection {
   }
 }
 
-/** Does not touch the database file: closing it here would drop the locks of SQLite. */
+/**
+ * The error of a disk that fails; `undefined` if it works. Synchronises the folder and not the database file, because closing that file here
+ * would drop the locks of SQLite.
+ */
 function failureOfDisk(folder: string): StoreUnavailable | undefined {
   try {
     const handle = openSync(folder, 'r')
