@@ -47,7 +47,10 @@ export class SignIn {
     this.#deps = deps
   }
 
-  /** @throws {Forbidden} `account-disabled` */
+  /**
+   * Opens the session, or a pending login if the user must first prove a second factor or replace a temporary password.
+   * @throws {Forbidden} `account-disabled`
+   */
   async begin(identified: IdentifiedUser): Promise<SignedIn | WaitingSignIn> {
     const { user, provesFactor = false } = identified
     if (user.disabled) throw new Forbidden('account-disabled', 'This account is disabled.')
@@ -69,6 +72,7 @@ export class SignIn {
   }
 
   /**
+   * Checks the second factor that a pending login waits for, and continues as {@link begin} does.
    * @throws {Unauthenticated} `sign-in-expired` @throws {Forbidden} `second-factor-wrong`, which can be tried again
    * @throws {LockedOut}
    */
@@ -110,6 +114,7 @@ export class SignIn {
     return await this.#open({ ...waiting, user }, client, waiting.proof !== undefined)
   }
 
+  /** Opens the session, unless a temporary password must be replaced first. */
   async #afterFactor(
     established: FirstFactor,
     client: Client,
@@ -132,7 +137,7 @@ export class SignIn {
     const detail = { mechanism, ...(proof ? { factor: proof } : {}) }
     await audit.record(eventOf('login', { user, client }, user, detail))
     const hasProviderFactor = hasSecondFactor && proof === undefined && lifetime.provider !== undefined
-    // A factor that was proven here, after the provider, is a proof of now.
+    // A factor that was proven here is newer than the sign-in at the provider, so the time of that sign-in is left out.
     const { authenticated: _before, ...proven } = lifetime
     const factor = { hasSecondFactor, hasProviderFactor }
     const session = await sessions.open(user, client, { ...(proof === undefined ? lifetime : proven), ...factor })

@@ -62,8 +62,8 @@ interface MetricValues {
 }
 
 const PREFIX = 'stowage_'
-/** From a cached answer to a long upload. */
-const SECONDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30]
+/** The limits of the histogram in seconds: from a cached response to a long upload. */
+const DURATION_BUCKETS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30]
 /** Counting reads every session, so concurrent requests share a result. */
 const COUNT_TTL: Milliseconds = 30_000
 
@@ -90,7 +90,7 @@ export class Metrics {
       name: `${PREFIX}http_request_seconds`,
       help: 'From the head of a request to the end of its answer.',
       labelNames: ['method', 'route'],
-      buckets: SECONDS,
+      buckets: DURATION_BUCKETS,
       registers,
     })
     this.#refusals = new Counter({
@@ -99,7 +99,7 @@ export class Metrics {
       labelNames: ['code'],
       registers,
     })
-    // A counter that appears with its first value has not increased for an alarm.
+    // Each counter begins with 0, because an alarm does not see the increase of a counter that appears with its first value.
     for (const code of Object.keys(errorCodes)) this.#refusals.inc({ code }, 0)
     this.#measureEvents(deps)
     this.#measureUploads(deps)
@@ -158,7 +158,7 @@ export class Metrics {
     }
   }
 
-  /** Metrics of the process itself, measured from the first reading on: at the latest for the history of figures, after a minute. */
+  /** Measures the process itself from the first reading on: the history of figures reads after a minute at the latest. */
   #measureProcess(): void {
     if (this.#measuresProcess) return
     this.#measuresProcess = true

@@ -21,13 +21,12 @@ import type { Queries } from '../stores/database.ts'
 import type { Bytes } from '../base/units.ts'
 import { comparable, wordsOf } from './fields.ts'
 
-/** The fields of documents in PostgreSQL: rows with the names of the fields, so that writers share no row. */
-
-/** A longer name does not fit into an index row beside the prefix of a value. */
+/** A longer name of a field does not fit into an index row beside the prefix of a value. */
 const MAX_FIELD: Bytes = 512
 /** The database's limit for the words of a text is 1 MiB, with their positions. */
 const MAX_TEXT = 131_072
 
+/** The fields of documents in PostgreSQL: rows with the names of the fields, so that writers share no row. */
 export const postgresFields: FieldTables = { insert, replace, clear: (tx, doc) => clear(tx, doc, 'all') }
 
 /** All distinct trigrams. */
@@ -63,7 +62,7 @@ async function insert(tx: Queries, documents: readonly IndexDocument[]): Promise
     ({ ngrams }) => ngrams,
     text => {
       const value = comparable(text)
-      // With an end from which the last two characters are found as well: a trigram begins with each of them.
+      // With two line breaks at the end, a trigram begins with each of the last two characters as well, so searches find them.
       return [value, trigramsOf(`${value}\n\n`)]
     },
   )
@@ -146,7 +145,7 @@ export const postgresDialect: Dialect = {
     sql`(SELECT coalesce(json_agg(json_build_array(${listed(columns)})), json_build_array()) FROM ${from})`,
 }
 
-/** The index holds prefixes of values, which sort in the same order. */
+/** The database index holds the first 500 characters of values, which narrow the rows down; `within` compares whole values. */
 function between(from: Bound | undefined, to: Bound | undefined): Sql {
   const start = from ? sql`left(value, 500) >= left(${from.value}, 500)` : sql`TRUE`
   const end = to ? sql`left(value, 500) <= left(${to.value}, 500)` : sql`TRUE`

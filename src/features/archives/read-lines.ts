@@ -223,7 +223,7 @@ function requireText(value: unknown, name: string): string {
   throw wrong(`\`${name}\` is not a text`)
 }
 
-/** Maximum of numbers that the service continues. An export never contains a larger one. */
+/** The largest number in an archive: the service counts on from it, and an export never contains a larger one. */
 const MAX_NUMBER = 1e12
 /**
  * One year before the last year that ISO 8601 writes with four digits, because later changes of an entry add milliseconds.

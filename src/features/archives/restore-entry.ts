@@ -131,7 +131,7 @@ async function insertEntries(
     if (item.kind === 'file') {
       const file = stored.get(item.id)
       if (!file) throw new TypeError('the archive changed during the restore')
-      // The user is found once all entries are there.
+      // The user to whose quota the file counts is found when all entries are there.
       await putFile(tx, { context, id: item.id, user: null }, file)
     }
     if (item.kind === 'revision' && item.entryId !== present?.id) {

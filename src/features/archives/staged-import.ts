@@ -149,7 +149,7 @@ export class StagedImports {
     return requireSize
   }
 
-  /** If the reservation has ended already, by its commit or because it expired, only blobs that are files stay. */
+  /** Deletes what was written. If the reservation has ended already, by its commit or because it expired, blobs of visible files stay. */
   async #undo(reservation: Reservation, written: readonly string[]): Promise<void> {
     const { database, ledger, garbage } = this.#deps
     if (await ledger.cancel(reservation)) return

@@ -119,7 +119,7 @@ export function checkIdToken(
   )
 }
 
-/** As {@link isTooCostly} counts it: ten thousand groups, and some hundred claims. */
+/** In the unit of {@link isTooCostly}: enough for ten thousand groups, and some hundred claims. */
 const MAX_COST = 20_000
 
 /** Whether a document of a provider, or the header or claims of a token, would take too long to parse on the thread that answers requests. */
@@ -251,8 +251,8 @@ export function lacksClaims(claims: Claims, { nameClaim, trustsUnverifiedEmail, 
 }
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
-/** A token without `exp` is accepted for this long after `iat`. */
-const TTL: Milliseconds = 600_000
+/** A logout token without `exp` is accepted for this long after `iat`. */
+const LOGOUT_TOKEN_TTL: Milliseconds = 600_000
 
 /** The sessions that a provider asks to end. */
 export interface LogoutRequest {
@@ -279,8 +279,9 @@ export function readLogoutToken(
   if (sid !== undefined && (typeof sid !== 'string' || sid === ''))
     throw refused('logout-sid', 'a text', showClaim(sid))
   if (sid === undefined && (sub === undefined || sub === '')) throw refused('logout-subject', 'sub or sid', 'neither')
-  const until = (exp === undefined ? iat * 1000 + TTL : exp * 1000) + clockSkew
-  if (until <= now) throw refused('logout-iat', `issued less than ${TTL / 60_000} minutes ago`, showClaim(iat))
+  const until = (exp === undefined ? iat * 1000 + LOGOUT_TOKEN_TTL : exp * 1000) + clockSkew
+  if (until <= now)
+    throw refused('logout-iat', `issued less than ${LOGOUT_TOKEN_TTL / 60_000} minutes ago`, showClaim(iat))
   return { sid, subject: sub, once: { id: jti, until } }
 }
 

@@ -62,7 +62,7 @@ const MAX_AGGREGATE: Bytes = 268_435_456
 const LOAD_TIMEOUT: Milliseconds = 300_000
 /** How long a request waits for the first copy. */
 const FIRST_LOAD_TIMEOUT: Milliseconds = 60_000
-/** Metadata that ask for less are read again after this. */
+/** The minimum time between two loads, also for metadata whose `cacheDuration` is shorter. */
 const MIN_AGE: Milliseconds = 600_000
 /** The minimum time between early reloads, because anyone can cause one by a sign-on with a wrong key. */
 const PAUSE_BETWEEN_EARLY: Milliseconds = 3_600_000
@@ -81,7 +81,7 @@ export class FederationSource {
   /** How many responses of the query service had been stored when the directory was made. */
   #listed = 0
   #loadedAt: Milliseconds | undefined
-  /** Monotonic. */
+  /** The same time by the monotonic clock; `undefined` for a copy from the store. */
   #loaded: Milliseconds | undefined
   #reloadedEarly: Milliseconds | undefined
   #problem: string | undefined
@@ -118,7 +118,10 @@ export class FederationSource {
     throw unknownEntity(name, entityId)
   }
 
-  /** For a signature by a key that is not among these, which the check used: true when the provider has others now. */
+  /**
+   * Reads the metadata of a provider again, after a signature by an unknown key.
+   * @param used the keys that the check of the signature used @returns whether the provider has other keys now
+   */
   async reloadForUnknownKey(entityId: string, used: readonly string[]): Promise<boolean> {
     const hasOthers = async (): Promise<boolean> => {
       const found = await this.#deps.store.find(this.#options.name, entityId)
@@ -208,7 +211,7 @@ export class FederationSource {
     return isOld || !this.#isValid()
   }
 
-  /** A stored copy is used only if it came from the same address and was signed by the same keys. */
+  /** Takes over the copy in the store, once. It is used only if it came from the same address and was signed by the same keys. */
   #restore(): Promise<void> {
     this.#restoring ??= this.#restoreOnce().catch((error: unknown) => {
       this.#restoring = undefined
@@ -228,10 +231,11 @@ export class FederationSource {
       return
     }
     await store.clear(name)
-    // A query service has no document of its own, and no time of it; the row says whose the entities are.
+    // A query service has no document to store: the row only says from which service and keys the stored entities come.
     if (this.#queries) await store.heads.store(name, this.#source, { metadata: emptyHead, loadedAt: 0 })
   }
 
+  /** Makes the directory for the search page from the entities in the store. */
   async #listAgain(): Promise<void> {
     this.#listed = this.#queries?.stored ?? 0
     const listed: ListedEntity[] = []
