@@ -201,7 +201,7 @@ function pickGeneration(
   const times = generations.map(({ generation }) => generation.created)
   throw new StartupError(
     times.length === 0
-      ? `There is no complete backup in ${target.place}.${tellUnreadable(target, unreadable)}`
+      ? `There is no complete backup in ${target.place}.${namingUnreadable(target, unreadable)}`
       : `There is no backup of ${at} in ${target.place}. There are: ${times.join(', ')}.`,
   )
 }
@@ -211,7 +211,7 @@ export const pathsOf = ({ pathOf }: BackupTarget, keys: readonly string[]): stri
   keys.map(key => pathOf('generations', key)).join(', ')
 
 /** A sentence that names unusable manifests, to be appended to another sentence; empty if there are none. */
-const tellUnreadable = (target: BackupTarget, keys: readonly string[]): string =>
+const namingUnreadable = (target: BackupTarget, keys: readonly string[]): string =>
   keys.length === 0 ? '' : ` Damaged, or of another version: ${pathsOf(target, keys)}.`
 
 /** The rows of the index. */
