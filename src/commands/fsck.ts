@@ -44,7 +44,7 @@ function report({ files, bytes, findings, isDoubtful }: FsckReport, repair: bool
   print(`${count(files, 'file')}, ${count(bytes, 'byte')} checked; ${count(findings.length, 'finding')}, ${open} open.`)
   if (isDoubtful) {
     print('Most stored files belong to no entry, so the database has probably lost rows. Restore a backup.')
-    print('To delete these files all the same, run `fsck --repair --force`.')
+    print('To move these files aside all the same (a bucket deletes them), run `fsck --repair --force`.')
   }
   if (findings.some(({ kind }) => kind === 'database-damaged')) {
     print(`The database is damaged, so nothing else was checked. Follow ${StoreDamaged.page}.`)

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { parseMediaType } from '../base/text.ts'
@@ -109,11 +110,11 @@ export const blobPlace = settingsOf(
   trimmed(`folder, or ${BUCKET}`, text => (text.toLowerCase() === 'folder' ? 'folder' : readBucket(text))),
 )
 
-/** The path of a folder, or a bucket like that of {@link blobPlace}. */
+/** The absolute path of a folder, or a bucket like that of {@link blobPlace}. */
 export const backupPlace = settingsOf(
-  trimmed(`the path of a folder, or ${BUCKET}`, text => {
+  trimmed(`the absolute path of a folder, or ${BUCKET}`, text => {
     if (/^[a-z0-9]+:\/\//i.test(text)) return readBucket(text)
-    return /\p{Cc}/u.test(text) ? undefined : text
+    return /\p{Cc}/u.test(text) || !isAbsolute(text) ? undefined : text
   }),
 )
 

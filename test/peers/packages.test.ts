@@ -194,7 +194,8 @@ test('under a real systemd the Debian package installs, starts, signs in, upgrad
       stopped: 'success 0',
       removed: '0 0 1',
       back: '0 enabled',
-      purged: '0 no settings 0 data',
+      // The keys are those of the operator.
+      purged: '0 token.key 0 data',
       output: undefined,
     },
     facts['output'],

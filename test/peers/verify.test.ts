@@ -120,6 +120,12 @@ const faults: readonly Fault[] = [
   },
   {
     front: 'nginx.conf',
+    what: 'downloads on the disk of nginx',
+    breaks: ['running-download'],
+    change: swap('proxy_max_temp_file_size 0;', ''),
+  },
+  {
+    front: 'nginx.conf',
     what: 'cached responses',
     breaks: ['personal-not-cached', 'fresh-after-change'],
     change: text =>

@@ -321,8 +321,9 @@ test('a schedule without a place, a place in the data folder and a key that is n
     [['schedule=@daily'], /need both a time and a place/],
     [['schedule=every night', 'target=/b'], /expected a cron expression/],
     [['schedule=0 0 30 2 *', 'target=/b'], /expected a cron expression/],
-    [['schedule=@daily', 'target=data/backups'], /lost together with it/],
-    [['schedule=@daily', 'target=s3://UPPER'], /the path of a folder, or s3:/],
+    [['schedule=@daily', `target=${join(folder, 'data/backups')}`], /lost together with it/],
+    [['schedule=@daily', 'target=backups'], /is "backups": expected the absolute path of a folder/],
+    [['schedule=@daily', 'target=s3://UPPER'], /the absolute path of a folder, or s3:/],
     [['schedule=@daily', 'target=/b', 'keep=7'], /numbers with d, w or m/],
     [['schedule=@daily', 'target=/b', 'encrypt-to.1=ssh-rsa'], /a public key of age/],
   ] as const) {

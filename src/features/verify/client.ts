@@ -181,6 +181,17 @@ export async function answerOf(sent: ReturnType<Client['begin']>): Promise<Answe
   }
 }
 
+/** The number of bytes of a response that arrive before it ends or its connection is closed. */
+export async function receivedLength(response: IncomingMessage): Promise<number> {
+  let length = 0
+  try {
+    for await (const chunk of response) length += (chunk as Buffer).length
+  } catch {
+    // The length says how far it came.
+  }
+  return length
+}
+
 export const cookiesOf = ({ headers }: Pick<Answer, 'headers'>): readonly string[] => headers['set-cookie'] ?? []
 
 export const sessionIn = (answer: Pick<Answer, 'headers'>): string | undefined =>

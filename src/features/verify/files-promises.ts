@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
-import { answerOf, type Client, tell } from './client.ts'
+import { answerOf, type Client, receivedLength, tell } from './client.ts'
 import { broken, CannotCheck, holds, unchecked } from './outcome.ts'
 import type { Promised } from './promise.ts'
 import { isOwn, type Site } from './site.ts'
@@ -217,12 +217,7 @@ export const filePromises: readonly Promised[] = [
       sent.end()
       const [response] = (await once(sent, 'response')) as [IncomingMessage]
       await setTimeout(PAUSE)
-      let length = 0
-      try {
-        for await (const chunk of response) length += (chunk as Buffer).length
-      } catch {
-        // The length says how far it came.
-      }
+      const length = await receivedLength(response)
       return holds(
         length === bytes.length,
         `${length} of ${bytes.length} bytes`,

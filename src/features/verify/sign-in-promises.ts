@@ -1,6 +1,9 @@
 import { realSystem } from '../../base/system.ts'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { type Answer, type Client, cookiesOf, sessionIn, tell } from './client.ts'
+import { setTimeout } from 'node:timers/promises'
+import { type Answer, type Client, cookiesOf, receivedLength, sessionIn, tell } from './client.ts'
 import { CannotCheck, broken, holds, kept, unchecked } from './outcome.ts'
 import type { Promised } from './promise.ts'
 import { requireOk, type Site } from './site.ts'
@@ -9,6 +12,10 @@ const PROXY = 'how-to/reverse-proxy.md'
 const PASSWORDS = 'passwords-and-lockout.md'
 const LOCKOUT_KEY = 'service.auth.temp.lockout.max.attempts'
 const WRONG = 'verify-wrong-password'
+/** More than the buffers of both connections and of a proxy hold while the client reads nothing. */
+const DOWNLOAD = 48 * 2 ** 20
+/** Longer than a node needs to end a download whose session has ended on another node. */
+const ENDING = 3000
 /** Of documentation (RFC 5737): no client has it. */
 const FORGED = '203.0.113.77'
 
@@ -168,6 +175,30 @@ export const signInPromises: readonly Promised[] = [
         await isGuestEverywhere(site, lost),
         seenBy(site),
         'Connect all nodes to the same Redis or database (service.auth.token.store).',
+      )
+    },
+  },
+  {
+    id: 'running-download',
+    runs: 'beside',
+    sentence: 'A download in progress ends with the session that it belongs to.',
+    page: 'reference/behaviour.md',
+    check: async site => {
+      const person = await site.workshop.user()
+      const [lost, own] = [await site.signedIn(person), await site.signedIn(person)]
+      const bytes = Buffer.from(realSystem.randomBytes(DOWNLOAD))
+      const path = await site.workshop.file(lost, await site.workshop.context([person.id]), bytes)
+      const sent = lost.begin(path)
+      sent.end()
+      const [response] = (await once(sent, 'response')) as [IncomingMessage]
+      const ended = await own.ask('auth/tokens', { method: 'DELETE', json: { scope: 'others' } })
+      if (ended.status >= 300) return unchecked(`the sessions could not be ended: ${tell(ended)}`)
+      await setTimeout(ENDING)
+      const length = await receivedLength(response)
+      return holds(
+        length < bytes.length,
+        `${length} of ${bytes.length} bytes came`,
+        'Let the proxy read no more of a response than its client takes (proxy_max_temp_file_size 0).',
       )
     },
   },

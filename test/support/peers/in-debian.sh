@@ -117,6 +117,7 @@ dpkg --remove stowage
 say removed "$? $(pgrep -c node) $(ls /opt/stowage 2>&1 | grep -c 'No such file')"
 dpkg --install second.deb
 say back "$? $(systemctl is-enabled stowage)"
+echo secret > /etc/stowage/token.key
 dpkg --purge stowage
-say purged "$? $([[ -e /etc/stowage ]] || echo no settings) $(find /etc/systemd -name stowage.service | wc -l) $([[ -s /var/lib/stowage/store.sqlite ]] && echo data)"
+say purged "$? $(ls /etc/stowage) $(find /etc/systemd -name stowage.service | wc -l) $([[ -s /var/lib/stowage/store.sqlite ]] && echo data)"
 systemctl exit 0
