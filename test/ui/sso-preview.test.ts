@@ -33,6 +33,7 @@ inBrowser(
     await fill('email=anna@example.org\nemail_verified=true\naffiliation=student')
     await page.waitForSelector('text=The sign-on would be refused.')
     assert.match(await page.innerText('[role=status] .notice'), /required-claim[^]*student/)
+    assert.match(await page.locator('[role=status] .notice [lang=en]').last().innerText(), /student/)
     await requireAccessible(page)
     await fill('{"email": "anna@example.org", "email_verified": true, "affiliation": "staff", "groups": ["Editors"]}')
     await page.waitForSelector('text=anna@example.org would be created.')

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { English } from '../../components/english.tsx'
 import { Fact } from '../../components/fact.tsx'
 import { Await, Card } from '../../components/page.tsx'
 import { type Column, Table } from '../../components/table.tsx'
@@ -86,9 +87,6 @@ function Overview() {
 }
 
 const time = (text: string | undefined): string => (text === undefined ? '–' : dateTime(new Date(text)))
-
-/** A message of the service, which is in English. */
-const English = ({ children }: { readonly children: string }) => <span lang="en">{visible(children)}</span>
 
 /** What is wrong, or that nothing is. */
 function State({ runs, unreadable, placeProblem, generations, isProven = false }: Backups) {

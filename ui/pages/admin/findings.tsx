@@ -1,4 +1,5 @@
 import { Button } from '../../components/button.tsx'
+import { English } from '../../components/english.tsx'
 import { Await, Card } from '../../components/page.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { ask } from '../../lib/api.ts'
@@ -87,20 +88,15 @@ const columns = (): ReadonlyArray<Column<Finding>> => [
   },
 ]
 
-/** In the language of the page where there is such a text; what other programs have said stays in English. */
+/** In the language of the page where there is such a text. */
 function Told({ finding }: { readonly finding: Finding }) {
   const text = findText(finding)
-  if (text === undefined)
-    return (
-      <span class="long" lang="en">
-        {visible(englishText(finding))}
-      </span>
-    )
-  const [before = '', after] = text.split('{reason}')
+  const [before = '', after] = text?.split('{reason}') ?? []
   return (
     <span class="long">
+      {text === undefined && <English>{englishText(finding)}</English>}
       {visible(before)}
-      {after !== undefined && <span lang="en">{visible(String(finding.values['reason']))}</span>}
+      {after !== undefined && <English>{String(finding.values['reason'])}</English>}
       {visible(after ?? '')}
     </span>
   )

@@ -11,6 +11,7 @@ import { tellProblem } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { type Attributes, readAttributes } from '../../lib/sso-attributes.ts'
 import { explainCheck } from '../../lib/sso-checks.ts'
+import { tellEvidence } from './sso-evidence.tsx'
 
 interface ValueChange {
   readonly target: string
@@ -125,7 +126,7 @@ function Outcome({ result }: { readonly result: Result }) {
           <strong>{t('previewRefused')}</strong> <code>{check}</code>
         </p>
         <p>{explainCheck(check)}</p>
-        <p class="small long">{t('expectedReceived', { expected, received })}</p>
+        <p class="small long">{tellEvidence(expected, received)}</p>
       </div>
     )
   }

@@ -1,4 +1,5 @@
 import { Button } from '../../components/button.tsx'
+import { English } from '../../components/english.tsx'
 import { Fact } from '../../components/fact.tsx'
 import { Await, Card } from '../../components/page.tsx'
 import { type Column, Table } from '../../components/table.tsx'
@@ -8,6 +9,7 @@ import { dateTime, dateTimeSeconds, number } from '../../lib/format.ts'
 import { t } from '../../lib/language.ts'
 import { useLoaded } from '../../lib/load.ts'
 import { explainCheck } from '../../lib/sso-checks.ts'
+import { tellEvidence } from './sso-evidence.tsx'
 import { AdminPage } from './admin-page.tsx'
 import { SsoPreview } from './sso-preview.tsx'
 
@@ -124,7 +126,7 @@ function ProviderCard({ provider }: { readonly provider: Provider }) {
             {number(federation.unusable)}
             {federation.reasons.map(reason => (
               <span key={reason} class="long small">
-                {reason}
+                <English>{reason}</English>
               </span>
             ))}
           </Fact>
@@ -157,7 +159,9 @@ function MetadataProblem({ metadata: { problem } }: Pick<Provider, 'metadata'>) 
   return (
     <div class="notice bad">
       <p>{t('metadataProblem')}</p>
-      <p class="small">{problem}</p>
+      <p class="small">
+        <English>{problem}</English>
+      </p>
     </div>
   )
 }
@@ -248,7 +252,7 @@ const failureColumns = (): ReadonlyArray<Column<Failure>> => [
       <div class="why">
         <code>{check}</code>
         <p>{explainCheck(check)}</p>
-        <p class="muted small long">{t('expectedReceived', { expected, received })}</p>
+        <p class="muted small long">{tellEvidence(expected, received)}</p>
       </div>
     ),
   },
