@@ -16,7 +16,7 @@ const quota = { 'service.data.quota': 'on' }
 const keys = await temporaryFolder()
 const identity = join(keys, 'key.txt')
 
-/** A service with contents and two backups that it has made: one encrypted, one not. */
+/** A service with contents, and two places with at least two backups that it has made: one encrypted, one not. */
 async function backedUp() {
   const { folder, contents } = await filledStore({ after })
   await writeFile(join(folder, 'second-factors.key'), `${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o600 })
@@ -27,7 +27,7 @@ async function backedUp() {
     const target = join(await temporaryFolder(), 'backups')
     const schedule = { 'service.backup.schedule': '* * * * * *', 'service.backup.target': target }
     const making = await startProcess({ after }, { folder, settings: { ...quota, ...schedule, ...more } })
-    await eventually('a backup', async () => (await timesIn(target)).length > 0)
+    await eventually('two backups', async () => (await timesIn(target)).length > 1)
     await making.stop()
     targets.push(target)
   }
@@ -43,7 +43,7 @@ const nameOf = (path: string): string => path.replace('/resource/', '/')
 const pathIn = (target: string, blob: string): string => join(target, 'blobs', blob.slice(0, 2), blob)
 
 /** A copy of a backup, which a test may damage. */
-async function copied(target: string) {
+async function copied(target: string, { keepsOlder = false } = {}) {
   const copy = join(await temporaryFolder(), 'backups')
   await cp(target, copy, { recursive: true })
   const manifests = (await readdir(join(copy, 'generations'), { recursive: true, withFileTypes: true })).filter(one =>
@@ -57,12 +57,12 @@ async function copied(target: string) {
   )
   generations.sort((a, b) => (a.generation.created < b.generation.created ? 1 : -1))
   const [{ generation, manifest } = assert.fail('there is no backup'), ...older] = generations
-  // Nothing but the newest one, which a restore takes.
-  for (const one of older) await rm(one.manifest)
+  // Otherwise nothing but the newest one, which a restore takes.
+  for (const one of keepsOlder ? [] : older) await rm(one.manifest)
   const index = pathIn(copy, generation.index.blob)
   const rows = (await readFile(index, 'utf8')).trim().split('\n')
   const files = rows.map(line => JSON.parse(line) as IndexRow).sort((a, b) => a.size - b.size)
-  return { target: copy, generation, manifest, index, files: files.map(({ blob }) => pathIn(copy, blob)) }
+  return { target: copy, generation, older, manifest, index, files: files.map(({ blob }) => pathIn(copy, blob)) }
 }
 
 async function flip(path: string, at: (size: number) => number): Promise<void> {
@@ -155,7 +155,34 @@ for (const kind of ['encrypted', 'open'] as const) {
     await hasAllBut(admin, lost)
   })
 
-  test(`damaged rows stop a restore before anything is made, a damaged index or key file does not (${kind}) (D20.20)`, async t => {
+  test(`a damaged or lost index stops a restore before anything is made, which names an older backup (${kind}) (D20.20)`, async t => {
+    const { target, generation, older, index } = await copied(original[kind], { keepsOlder: true })
+    const [{ generation: before } = assert.fail('there is no older backup')] = older
+    const bytes = await readFile(index)
+    const refusal =
+      `stowage: The backup of ${generation.created} in ${target} is damaged: index. Nothing was restored. ` +
+      `The newest backup whose rows and index are whole is of ${before.created}: restore it with --at ${before.created}.\n`
+    for (const damage of [() => rm(index), () => truncate(index, 10), () => flip(index, middle), () => flip(index, last)]) {
+      await damage()
+      const { folder, status, stderr } = await restore(target)
+      assert.deepEqual([status, stderr, await readdir(folder)], [1, refusal, []])
+      await writeFile(index, bytes)
+    }
+    await rm(index)
+    const named = await restore(target, '--at', before.created)
+    assert.equal(named.status, 0, named.said)
+    const where = await place(named.folder)
+    for (const part of [
+      ['--context', contents.context],
+      ['--entry', nameOf(paths[1] ?? '')],
+    ]) {
+      const run = await stowage('/', ['restore', target, '--identity', identity, '--replace', ...part, ...where])
+      assert.deepEqual([run.status, run.stdout, run.stderr], [1, '', refusal])
+    }
+    await holdsAllBut(t, named.folder, [])
+  })
+
+  test(`damaged rows stop a restore before anything is made, a damaged key file does not (${kind}) (D20.20)`, async t => {
     const rows = await copied(original[kind])
     for (const at of [() => 60, middle, last]) {
       const entries = rows.generation.tables.find(({ name }) => name === 'entries')
@@ -163,18 +190,13 @@ for (const kind of ['encrypted', 'open'] as const) {
       await flip(path, at)
       const { folder, status, stderr } = await restore(rows.target)
       assert.equal(status, 1)
-      assert.match(stderr, /^stowage: The backup of \S+ in \S+ is damaged: table entries\.$/m)
+      assert.match(
+        stderr,
+        /^stowage: The backup of \S+ in \S+ is damaged: table entries\. Nothing was restored, and no other backup /,
+      )
       assert.deepEqual(await readdir(folder), [])
       await flip(path, at)
     }
-
-    const index = await copied(original[kind])
-    await flip(index.index, middle)
-    const restored = await restore(index.target)
-    assert.equal(restored.status, 1, restored.said)
-    const lost = paths.filter(path => restored.said.includes(`the bytes of ${nameOf(path)} `))
-    assert.ok(lost.length <= 2)
-    await holdsAllBut(t, restored.folder, lost)
 
     const withoutKeys = await copied(original[kind])
     await flip(pathIn(withoutKeys.target, withoutKeys.generation.keys?.blob ?? ''), last)
@@ -258,6 +280,25 @@ test('a restore says what it could not verify, and takes a manifest that was cha
   )
   assert.match((await restore(target)).stdout, /is not signed, so it cannot be verified that the service wrote it\.$/m)
   await holdsAllBut(t, named.folder, [])
+})
+
+test('a manifest without its signature counts as changed where others are signed (D20.24)', async () => {
+  const { target, generation, manifest } = await copied(original.open, { keepsOlder: true })
+  const { signature: _gone, ...unsigned } = generation
+  await writeFile(manifest, JSON.stringify(unsigned))
+  const sentence = `The manifest of the backup of ${generation.created} (${manifest}) is not signed, so it cannot be verified that the service wrote it.`
+  for (const at of [[], ['--at', generation.created]]) {
+    const verified = await stowage('/', ['backup', 'verify', target, ...at])
+    assert.deepEqual([verified.status, verified.stdout.split('\n')[0]], [1, sentence])
+    const refused = await restore(target, ...at)
+    assert.equal(
+      refused.stderr,
+      `stowage: ${sentence} Name an older backup with --at, or restore this one nevertheless with --accept-changed.\n`,
+    )
+    assert.deepEqual([refused.status, await readdir(refused.folder)], [1, []])
+  }
+  const accepted = await restore(target, '--accept-changed')
+  assert.deepEqual([accepted.status, accepted.stdout.split('\n')[0]], [0, sentence])
 })
 
 test('a backup by hand whose file of keys is lost comes back without it (D20.20)', async t => {

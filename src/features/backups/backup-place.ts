@@ -6,13 +6,17 @@ import { keysIn } from './backup-folder.ts'
 import { decryptionWith } from './cipher.ts'
 import {
   type BackedUpKeys,
+  BackupDamaged,
   type BackupTarget,
-  findGenerationToRestore,
   type Generation,
+  isRestorable,
+  type ListedGeneration,
   listGenerations,
+  lossesIn,
   openGeneration,
+  pickGenerationToRestore,
 } from './generations.ts'
-import { doubtAbout, findManifestKey, originOf } from './manifest-key.ts'
+import { doubtAbout, findManifestKey, isSuspect } from './manifest-key.ts'
 import { withPlaceErrors } from './place-errors.ts'
 import type { Source } from '../../backup/store-copy.ts'
 import type { Layout } from '../../backup/tables.ts'
@@ -135,10 +139,11 @@ export async function withBackup<T>(
     return await work({ created: manifest.created, source, keys, doubt: undefined })
   }
   return await withTarget(settings, place, async target => {
-    const listed = await findGenerationToRestore(target, at)
+    const all = await listGenerations(target)
+    const listed = pickGenerationToRestore(target, all, at)
     const { generation } = listed
     const doubt = doubtAbout(target, listed, await findManifestKey(settings))
-    if (!acceptsChanged && originOf(generation, undefined) === 'wrong')
+    if (!acceptsChanged && isSuspect(generation, all.generations))
       throw new StartupError(
         `${doubt} Name an older backup with --at, or restore this one nevertheless with --accept-changed.`,
       )
@@ -148,9 +153,23 @@ export async function withBackup<T>(
       throw new StartupError(`The backup is encrypted to ${names}: name the file of the secret key with --identity.`)
     }
     const decrypt = isEncrypted && identity !== undefined ? await readIdentity(identity) : undefined
-    const source = await openGeneration(target, generation, { layout, decrypt })
+    const source = await openGeneration(target, generation, { layout, decrypt }).catch(async (error: unknown) => {
+      if (!(error instanceof BackupDamaged)) throw error
+      throw new StartupError(`${error.message} ${await nameRestorable(target, all.generations)}`, { cause: error })
+    })
     return await work({ created: generation.created, source, keys: source.keys, doubt })
   })
+}
+
+/** Names the newest backup that can be restored, for people. */
+async function nameRestorable(target: BackupTarget, generations: readonly ListedGeneration[]): Promise<string> {
+  const losses = lossesIn(generations)
+  for (const { generation } of generations) {
+    if (losses.has(generation) || isSuspect(generation, generations)) continue
+    if (await isRestorable(target, generation))
+      return `Nothing was restored. The newest backup whose rows and index are whole is of ${generation.created}: restore it with --at ${generation.created}.`
+  }
+  return 'Nothing was restored, and no other backup there has whole rows and a whole index.'
 }
 
 async function readIdentity(file: string) {

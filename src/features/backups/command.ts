@@ -11,7 +11,7 @@ import {
   type ManifestKey,
   verifyGeneration,
 } from './generations.ts'
-import { doubtAbout, findManifestKey, manifestKey, originOf } from './manifest-key.ts'
+import { doubtAbout, findManifestKey, isSuspect, manifestKey } from './manifest-key.ts'
 import { withPlaceErrors } from './place-errors.ts'
 import { accept as acceptNewest, findOwnBackups } from './acceptance.ts'
 import { whyKeepAll } from './prune.ts'
@@ -153,7 +153,7 @@ async function verify(program: Program, args: readonly string[]): Promise<number
   if (await isScheduled(place)) {
     const own = await findManifestKey(settings)
     return await withTarget(settings, place, async target => {
-      const { unreadable } = await listGenerations(target)
+      const { generations, unreadable } = await listGenerations(target)
       const listed = await findGeneration(target, at)
       const { generation } = listed
       // One of the unreadable backups may be newer than this one.
@@ -161,7 +161,7 @@ async function verify(program: Program, args: readonly string[]): Promise<number
       const doubt = doubtAbout(target, listed, own)
       if (doubt !== undefined) print(doubt)
       const checked = await verifyGeneration(target, generation, showProgress())
-      const isChanged = originOf(generation, own) === 'wrong'
+      const isChanged = isSuspect(generation, generations)
       const status = printChecked(generation, checked)
       return isChanged || (at === undefined && unreadable.length > 0) ? 1 : status
     })

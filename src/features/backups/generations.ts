@@ -169,11 +169,14 @@ export async function findGeneration(target: BackupTarget, at?: string): Promise
 }
 
 /**
- * Like {@link findGeneration}, for a restore.
+ * The newest generation, or the one of this time, for a restore.
  * @throws {StartupError} also when no time is given and the newest generation cannot be read, or has lost much: its store may have been lost
  */
-export async function findGenerationToRestore(target: BackupTarget, at: string | undefined): Promise<ListedGeneration> {
-  const listed = await listGenerations(target)
+export function pickGenerationToRestore(
+  target: BackupTarget,
+  listed: ListedGenerations,
+  at: string | undefined,
+): ListedGeneration {
   const picked = pickGeneration(target, listed, at)
   const { generations, unreadable } = listed
   if (at !== undefined) return picked
@@ -185,9 +188,11 @@ export async function findGenerationToRestore(target: BackupTarget, at: string |
     )
   const loss = lossesIn(generations).get(found)
   if (!loss) return picked
+  const name = ({ created, files }: Generation): string =>
+    `--at ${created} (${files.count} ${files.count === 1 ? 'file' : 'files'})`
   throw new StartupError(
     `The newest backup, of ${found.created}, ${loss.text}. ` +
-      `Name the one to restore: --at ${loss.before.created} or --at ${found.created}.`,
+      `Restore the last one before the loss with ${name(loss.before)}, or, if nothing was lost, the newest with ${name(found)}.`,
   )
 }
 
@@ -314,7 +319,20 @@ async function entriesOf(
 /** The keys that seal the secrets of authenticator apps, if they are in a backup. @throws {StartupError} when they are damaged */
 export type BackedUpKeys = () => Promise<string | undefined>
 
-/** Opens a generation as the source of a restore. @throws {StartupError} when it is damaged, or the key does not fit */
+/** What everything else in a backup depends on is damaged. */
+export class BackupDamaged extends StartupError {}
+
+/** Whether the rows and the index are whole, so that a restore can begin. */
+export async function isRestorable({ blobs }: BackupTarget, { tables, index }: Generation): Promise<boolean> {
+  for (const object of [...tables.map(({ stored }) => stored), index])
+    if (!(await isIntact(blobs, object))) return false
+  return true
+}
+
+/**
+ * Opens a generation as the source of a restore.
+ * @throws {BackupDamaged} when its rows or its index are damaged @throws {StartupError} when the key does not fit
+ */
 export async function openGeneration(
   target: BackupTarget,
   generation: Generation,
@@ -329,8 +347,11 @@ export async function openGeneration(
   for (const { name } of tablesAt(layout, generation.schema)) {
     const table = known.get(name)
     if (table && (await isReadable(target, table, decrypt))) continue
-    throw new StartupError(`The backup of ${created} in ${place} is damaged: table ${name}.`)
+    throw new BackupDamaged(`The backup of ${created} in ${place} is damaged: table ${name}.`)
   }
+  // Without it all files would count as lost.
+  if (!(await isIntact(blobs, generation.index)))
+    throw new BackupDamaged(`The backup of ${created} in ${place} is damaged: index.`)
   const stored = await storedFiles(target, generation)
   const source = {
     schema: generation.schema,

@@ -73,6 +73,17 @@ export function originOf(generation: Generation, own: string | undefined): Origi
   return signature.key === own ? 'own' : 'other'
 }
 
+/**
+ * Whether somebody else has written the manifest, or parts of it, as far as it shows: it was changed after it was signed, or is not signed
+ * although others in the same place are.
+ */
+export function isSuspect(generation: Generation, all: readonly ListedGeneration[]): boolean {
+  const origin = originOf(generation, undefined)
+  return origin === 'wrong' || (origin === 'none' && all.some(other => isSignedByAnyone(other.generation)))
+}
+
+const isSignedByAnyone = (generation: Generation): boolean => originOf(generation, undefined) === 'other'
+
 function isSigned(generation: Generation, { key, value }: ManifestSignature): boolean {
   try {
     const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: key }, format: 'jwk' })

@@ -14,7 +14,6 @@ import {
   type BackupTarget,
   describeFile,
   type Generation,
-  isIntact,
   listGenerations,
   openGeneration,
   verifyGeneration,
@@ -128,13 +127,12 @@ async function read(target: BackupTarget, generation: Generation, reason: string
 }
 
 async function restore({ target, layout, store, scratch, pace }: ProofOf, generation: Generation): Promise<Finding> {
-  const { created, index, files, damaged } = generation
+  const { created, files, damaged } = generation
   const problems: string[] = []
   const problem = (text: string): void => void problems.push(`In the backup of ${created}, ${text}.`)
   await rm(scratch, { recursive: true, force: true })
   await mkdir(scratch, { mode: 0o700 })
   const before = pace.worked
-  if (!(await isIntact(target.blobs, index))) problem('the index is missing or damaged')
   const source = await openGeneration(target, generation, { layout })
   await source.keys().catch((error: unknown) => {
     if (!(error instanceof StartupError)) throw error
