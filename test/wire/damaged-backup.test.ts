@@ -162,7 +162,12 @@ for (const kind of ['encrypted', 'open'] as const) {
     const refusal =
       `stowage: The backup of ${generation.created} in ${target} is damaged: index. Nothing was restored. ` +
       `The newest backup whose rows and index are whole is of ${before.created}: restore it with --at ${before.created}.\n`
-    for (const damage of [() => rm(index), () => truncate(index, 10), () => flip(index, middle), () => flip(index, last)]) {
+    for (const damage of [
+      () => rm(index),
+      () => truncate(index, 10),
+      () => flip(index, middle),
+      () => flip(index, last),
+    ]) {
       await damage()
       const { folder, status, stderr } = await restore(target)
       assert.deepEqual([status, stderr, await readdir(folder)], [1, refusal, []])

@@ -195,7 +195,10 @@ test('after a backup that lacks files no older one is removed, until somebody ac
   assert.match((await listed(target))[0] ?? '', /; lacks a file whose bytes the store has lost since/)
   const restore = await stowage('/', ['restore', target, ...(await place(await temporaryFolder()))])
   assert.equal(restore.status, 1)
-  assert.match(restore.stderr, /The newest backup, of \S+, lacks a file .*Restore the last one before the loss with --at \S+ \(\d files\), or, if nothing was lost, the newest with --at \S+ \(\d files\)\.$/m)
+  assert.match(
+    restore.stderr,
+    /The newest backup, of \S+, lacks a file .*Restore the last one before the loss with --at \S+ \(\d files\), or, if nothing was lost, the newest with --at \S+ \(\d files\)\.$/m,
+  )
 
   assert.match(succeeded(await accept(target, folder)), /lacks a file .* is accepted/)
   assert.match((await listed(target))[0] ?? '', /; lacks a file$/)
