@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { NoStore, StartupError } from '../base/errors.ts'
 import { realSystem, type System } from '../base/system.ts'
@@ -91,5 +91,7 @@ function requireFile(settings: Settings): string {
     throw new StartupError(`The store in ${dirname(file)} cannot be opened: ${reason}.${advice}`, { cause })
   }
   requirePlainFile(file)
+  // SQLite would make an empty database of it.
+  if (statSync(file).size === 0) throw new NoStore(`There is no store in ${dirname(file)}.${adviceOnLoss(settings)}`)
   return file
 }

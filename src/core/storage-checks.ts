@@ -3,6 +3,7 @@ import { exposedPaths, requireDataFolder, usesFolder } from './data-folder.ts'
 import { redisCertificate } from './ephemeral-stores.ts'
 import { tokenSecrets } from './sealing-keys.ts'
 import { factorKeyFile } from './factor-key-file.ts'
+import { requireNoLostFile } from './lost-database.ts'
 import { nodeFacts } from './node.ts'
 import { openDatabase, openBlobs } from './open-store.ts'
 import { describeServer } from './stores.ts'
@@ -31,10 +32,7 @@ const MIN_OPEN_FILES = 4096
 export async function checkStorage({ settings, tokenKey, version }: Subject): Promise<CheckResult[]> {
   const keys = await checkKeys({ settings, tokenKey, version })
   return [
-    ...(await attempt(
-      () => checkFolder(settings),
-      reason => problem('data-folder-unusable', 'data folder: {reason}', { reason }),
-    )),
+    ...(await attempt(() => checkFolder(settings), unusableFolder)),
     ...(await checkLimits()),
     ...(await attempt(
       () => checkBucket(settings),
@@ -51,6 +49,9 @@ export async function checkStorage({ settings, tokenKey, version }: Subject): Pr
     ...keys.found,
   ]
 }
+
+const unusableFolder = (reason: string): CheckResult =>
+  problem('data-folder-unusable', 'data folder: {reason}', { reason })
 
 /** An expected failure is a problem. */
 async function attempt(
@@ -69,6 +70,7 @@ async function checkFolder(settings: Settings): Promise<CheckResult[]> {
   if (!usesFolder(settings)) return []
   const folder = resolve(settings['service.data.folder'])
   await requireDataFolder(settings)
+  const lost = await attempt(() => checkLost(settings), unusableFolder)
   const disk = await measureDisk(folder).catch(() => undefined)
   if (!disk) return [ok('data-folder-new', 'data folder: {folder}, which the first start creates', { folder })]
   if (!disk.isWritable)
@@ -80,6 +82,7 @@ async function checkFolder(settings: Settings): Promise<CheckResult[]> {
   const exposed = await exposedPaths(folder)
   return [
     ok('data-folder', 'data folder: {folder}', { folder }),
+    ...lost,
     ...exposed.map(path =>
       warning('data-folder-exposed', 'data folder: other users may read or change {path}; run chmod go-rwx on it', {
         path,
@@ -87,6 +90,11 @@ async function checkFolder(settings: Settings): Promise<CheckResult[]> {
     ),
     describeSpace(disk),
   ]
+}
+
+async function checkLost(settings: Settings): Promise<CheckResult[]> {
+  if (settings['service.repository.store.url'] === undefined) await requireNoLostFile(settings)
+  return []
 }
 
 function describeSpace({ free, size }: { readonly free: Bytes; readonly size: Bytes }): CheckResult {

@@ -7,12 +7,13 @@ import type { Bytes } from '../base/units.ts'
 import type { Settings } from '../config/settings.ts'
 import { type BlobStore, timedBlobs } from '../stores/blob-store.ts'
 import type { Database } from '../stores/database.ts'
-import { migrate, type Migration, type Surround } from '../stores/migrations.ts'
+import { migrate, type Migration, schemaVersion, type Surround } from '../stores/migrations.ts'
 import { applicationOf, requireCreate, requireNoOlderNodes, serverVersion } from '../stores/postgres/node-registry.ts'
 import { placeOf, unusable } from '../stores/postgres/postgres-pool.ts'
 import { lockFolder } from '../stores/sqlite/folder-lock.ts'
 import { openSqliteDatabase } from '../stores/sqlite/sqlite-database.ts'
 import { makeFolder } from '../stores/sync-folder.ts'
+import { requireNoFiles, requireNoLostFile } from './lost-database.ts'
 import type { Reload } from './reload.ts'
 import { DATABASE_FILE, openBlobs, openDatabase } from './open-store.ts'
 
@@ -97,7 +98,7 @@ async function openPrepared(
       ...(bare ? {} : { newestSchema: newest(schema) }),
     })
     const opened = { database, isExclusive, nodeId, close: () => database.close() }
-    return await migrated(opened, opening).catch((error: unknown) => {
+    return await migrated(settings, opened, opening).catch((error: unknown) => {
       throw error instanceof StoreUnavailable ? unusable(url, error) : error
     })
   }
@@ -105,25 +106,36 @@ async function openPrepared(
   requirePlainFile(file)
   const lock = await lockFolder(folder)
   try {
+    await requireNoLostFile(settings)
     const database = await openSqliteDatabase(file, { readCache: bare ? COPY_CACHE : READ_CACHE })
     const close = async (): Promise<void> => {
       await database.close()
       await lock.release()
     }
-    return await migrated({ database, isExclusive: true, nodeId: undefined, close }, opening)
+    return await migrated(settings, { database, isExclusive: true, nodeId: undefined, close }, opening)
   } catch (error) {
     await lock.release()
     throw error
   }
 }
 
-async function migrated(opened: OpenDatabase, { bare, during, schema }: Opening): Promise<OpenDatabase> {
+async function migrated(
+  settings: Settings,
+  opened: OpenDatabase,
+  { bare, during, schema }: Opening,
+): Promise<OpenDatabase> {
   try {
     if (opened.nodeId !== undefined && !bare) {
       await requireCreate(opened.database)
       await requireNoOlderNodes(opened.database, newest(schema))
     }
     if (!bare) {
+      const isNew = async (): Promise<boolean> => (await schemaVersion(opened.database)) === 0
+      if (await isNew())
+        await requireNoFiles(settings).catch(async (error: unknown) => {
+          // Another node may have made the store and its first file meanwhile.
+          if (await isNew()) throw error
+        })
       // Before the upgrade: the tables of an interrupted copy get their rows at the step of its source.
       await requireCompleteStore(opened.database)
       await migrate(opened.database, schema, during)

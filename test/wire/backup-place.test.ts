@@ -58,6 +58,21 @@ test('each command says that there is no such place, or that it is no folder, an
   assert.deepEqual(await readdir(parent), ['file'])
 })
 
+test('a target that is a file, or below one, is refused by config check and the start, and a missing one is not (D20.6)', async () => {
+  const parent = await temporaryFolder()
+  const file = join(parent, 'file')
+  await writeFile(file, '')
+  const run = async (command: string[], target: string): Promise<Run> =>
+    await stowage(parent, [...command, ...sets({ ...scheduled(target), 'service.http.port': '0' })])
+  for (const target of [file, join(file, 'below')]) {
+    const message = `stowage: service.backup.target: ${target} cannot be the folder of the backups: ${file} is a file.\n`
+    for (const [command, status] of [[['config', 'check'], 1] as const, [['serve'], 78] as const])
+      assert.deepEqual(await run([...command], target), { status, stdout: '', stderr: message })
+  }
+  succeeded(await run(['config', 'check'], join(parent, 'gone/backups')))
+  assert.deepEqual(await readdir(parent), ['file'])
+})
+
 test('each command names the user of a place that it may not read, and what to do (D20.6)', async t => {
   if (!isRoot) return t.skip('only root can give files to another user')
   const parent = await openFolder()

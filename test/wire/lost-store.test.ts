@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { bucket } from '../support/blobs.ts'
 import { backUp, filledStore, holds, listed, metric, place, succeeded, timesIn } from '../support/backups.ts'
 import { type Run, stowage } from '../support/cli.ts'
 import { freePort } from '../support/peers/peer-process.ts'
@@ -46,6 +47,14 @@ async function replaces(target: string): Promise<void> {
     return made !== undefined
   })
   await eventually('it is replaced', async () => !(await timesIn(target)).includes(made ?? ''))
+}
+
+/** The files in a folder, with their sizes, without what a refused start may leave. */
+async function contentOf(folder: string): Promise<string[]> {
+  const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter(one => one.isFile())
+  const kept = files.filter(({ name }) => !['lock', 'lock-journal', 'stowage.pid', 'reserve'].includes(name))
+  const paths = kept.map(({ parentPath, name }) => join(parentPath, name))
+  return (await Promise.all(paths.map(async path => `${path} ${(await stat(path)).size}`))).sort()
 }
 
 const accept = async (target: string, folder: string): Promise<Run> =>
@@ -108,6 +117,75 @@ test('a service that starts on a lost folder says so, removes no backup, and a r
   await eventually('older ones are removed again', async () => !(await timesIn(target)).includes(good))
   await accepted.stop()
   await holds(await startProcess(t, { folder: restored, settings: quota }), contents)
+})
+
+/** Each way in which a database can be lost beside its files, and what is named then. */
+const losses: ReadonlyArray<readonly [what: string, lose: (folder: string) => Promise<void>, remains: string]> = [
+  ['that is empty', async folder => await truncate(join(folder, 'store.sqlite')), 'files'],
+  ['that is gone', async folder => await rm(join(folder, 'store.sqlite')), 'files'],
+  [
+    'that is gone, but whose log is not',
+    async folder => {
+      await rename(join(folder, 'store.sqlite'), join(folder, 'store.sqlite-wal'))
+      await rm(join(folder, 'files'), { recursive: true })
+    },
+    'store.sqlite-wal',
+  ],
+]
+
+for (const [what, lose, remains] of losses)
+  test(`no start and no command makes a store in place of a database ${what}, and the start names the last good backup (D20.9)`, async t => {
+    if (onPostgres || bucket !== undefined) return t.skip('the store is in a folder')
+    const { folder, target, settings } = await backedUp(t)
+    const [good = ''] = await timesIn(target)
+    // The newest backup is of another store.
+    const other = await startProcess(t, { settings })
+    await moreBackups(target, 1)
+    await other.stop()
+    await lose(folder)
+    const before = await contentOf(folder)
+    const sets = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
+    const run = async (...command: string[]): Promise<Run> =>
+      await stowage('/', [...command, ...(await place(folder)), ...sets], {}, { input: 'Long-Password-1\n' })
+    const lost = `There is no store in ${folder}, but ${join(folder, remains)} belongs to one: `
+    const named = `The last good backup is of ${good}: stowage restore ${target} --at ${good}`
+    const serve = await run('serve')
+    assert.equal(serve.status, 78, serve.stdout)
+    assert.ok(serve.stderr.startsWith(`stowage: ${lost}`), serve.stderr)
+    assert.ok(serve.stderr.endsWith(` ${named}\n`), serve.stderr)
+    for (const command of [
+      ['user', 'add', 'admin', '--admin', '--password'],
+      ['restore', target, '--at', good],
+    ]) {
+      const { status, stderr } = await run(...command)
+      assert.deepEqual([status, stderr.includes(lost)], [1, true], stderr)
+    }
+    for (const command of [['fsck'], ['user', 'list'], ['backup', join(await temporaryFolder(), 'backup')]]) {
+      const { status, stderr } = await run(...command)
+      assert.deepEqual([status, stderr.startsWith('stowage: There is no store in ')], [1, true], stderr)
+    }
+    const { status, stdout } = await run('doctor')
+    assert.equal(status, 1)
+    assert.ok(stdout.includes(`\nproblem: data folder: ${lost}`), stdout)
+    assert.match(stdout, new RegExp(`^problem: backups: There is no store in .* There is a backup of ${good} in `, 'm'))
+    assert.deepEqual(await contentOf(folder), before)
+    return undefined
+  })
+
+test('a start beside files that no database knows makes no store, whatever the database is (D20.9)', async t => {
+  if (bucket !== undefined) return t.skip('the files are not in a folder')
+  const { folder } = await filledStore(t)
+  const empty = await temporaryFolder()
+  await cp(join(folder, 'files'), join(empty, 'files'), { recursive: true })
+  // The second start finds what the first one has left.
+  for (let start = 0; start < 2; start++)
+    await assert.rejects(
+      startProcess(t, { folder: empty, settings: quota }),
+      /There is no store in .* belongs to one: /,
+    )
+  await rm(join(empty, 'files'), { recursive: true })
+  await (await startProcess(t, { folder: empty, settings: quota })).stop()
+  return undefined
 })
 
 test('a restored store removes no backup that it has not made, also not of the same day, until somebody accepts its own (D20.9)', async t => {

@@ -231,8 +231,10 @@ test('the files of a folder or a bucket outlast a repair with a database that ha
     assert.equal(await stored(), 5)
     for (const name of ['store.sqlite', 'store.sqlite-wal', 'store.sqlite-shm'])
       await rm(join(folder, name), { force: true })
-    // It begins anew, with an empty database.
-    await (await startProcess(t, { folder, settings: own, env })).stop()
+    await assert.rejects(startProcess(t, { folder, settings: own, env }), /There is no store in .* belongs to one: /)
+    const empty = await startProcess(t, { settings })
+    await empty.stop()
+    await cp(join(empty.folder, 'store.sqlite'), join(folder, 'store.sqlite'))
     const args = Object.entries(own).flatMap(([key, value]) => ['--set', `${key}=${value}`])
     const repair = await stowage(folder, ['fsck', '--repair', ...args], env)
     assert.equal(repair.status, 1, repair.stdout + repair.stderr)

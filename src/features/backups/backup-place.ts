@@ -8,7 +8,6 @@ import {
   type BackedUpKeys,
   BackupDamaged,
   type BackupTarget,
-  type Generation,
   isRestorable,
   type ListedGeneration,
   listGenerations,
@@ -25,7 +24,8 @@ import { containsSecretKey } from '../../base/text.ts'
 import { isMissing, readPrivate } from '../../stores/key-file.ts'
 import type { BackupSettings } from './settings.ts'
 
-class NoPlace extends StartupError {}
+/** There is no such folder. */
+export class NoPlace extends StartupError {}
 
 function whyUnreadable(place: string, cause: unknown): StartupError {
   if (cause instanceof StartupError) return cause
@@ -76,22 +76,6 @@ async function useTarget<T>(
   } finally {
     await target.close()
   }
-}
-
-/** The newest backup that a service has made; `undefined` if there is none. Creates nothing. */
-export async function findNewestBackup(settings: BackupSettings): Promise<Generation | undefined> {
-  const place = settings['service.backup.target']
-  if (place === undefined || !(await isScheduled(place).catch(unlessNoPlace))) return undefined
-  return await withTarget(settings, place, async target => {
-    const { generations } = await listGenerations(target)
-    return generations[0]?.generation
-  })
-}
-
-/** The service makes the folder of its backups. */
-function unlessNoPlace(error: unknown): false {
-  if (error instanceof NoPlace) return false
-  throw error
 }
 
 interface ChosenBackup {

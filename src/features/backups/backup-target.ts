@@ -1,6 +1,7 @@
-import { join, resolve } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import type { BackupTarget } from './generations.ts'
-import { StoreUnavailable } from '../../base/errors.ts'
+import { StartupError, StoreUnavailable } from '../../base/errors.ts'
 import { readEnvironment } from '../../config/environment.ts'
 import type { BlobStore } from '../../stores/blob-store.ts'
 import { FolderBlobStore } from '../../stores/folder-blob-store.ts'
@@ -14,6 +15,23 @@ export function placeName(settings: BackupSettings, place: string): string {
   if (!isBucket(place)) return resolve(place)
   const endpoint = settings['service.backup.s3.endpoint'] ?? readEnvironment().s3.endpoint ?? ''
   return `${place.replace(/\/+$/, '')} ${endpoint}`.trimEnd()
+}
+
+/** A folder that is missing is no error: its disk may be mounted later. @throws {StartupError} for a folder that cannot be, because a file is there */
+export async function requireNoFile(place: string | undefined): Promise<void> {
+  if (place === undefined || isBucket(place)) return
+  const file = await findFile(resolve(place))
+  if (file === undefined) return
+  throw new StartupError(`service.backup.target: ${place} cannot be the folder of the backups: ${file} is a file.`)
+}
+
+/** This path, or the part of it, that is not a folder. */
+async function findFile(path: string): Promise<string | undefined> {
+  try {
+    return (await stat(path)).isDirectory() ? undefined : path
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOTDIR' ? await findFile(dirname(path)) : undefined
+  }
 }
 
 /** Opens the place of backups, a folder or `s3://bucket/prefix`. @throws {StartupError} when it is unusable */

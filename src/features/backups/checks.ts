@@ -7,9 +7,10 @@ import { realSystem } from '../../base/system.ts'
 import { isoTime } from '../../base/times.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { schemaVersion } from '../../stores/migrations.ts'
-import { findNewestBackup, isScheduled, requireUsablePlace, withTarget } from './backup-place.ts'
+import { isScheduled, requireUsablePlace, withTarget } from './backup-place.ts'
 import { isBucket, placeName, reasonOf } from './backup-target.ts'
 import { type BackupTarget, listGenerations } from './generations.ts'
+import { findLastGood } from './last-good.ts'
 import { timeOfStore } from './loss.ts'
 import { originOf } from './manifest-key.ts'
 import { isGone } from './remarks.ts'
@@ -172,10 +173,11 @@ async function describeNone(
   { ended, store }: BackupReport & { readonly store: string | undefined },
 ): Promise<CheckResult> {
   try {
-    const newest = await findNewestBackup(settings)
-    if (newest === undefined) return noneYet()
-    const values = { place: settings['service.backup.target'] ?? '', made: newest.created }
-    if (newest.store === undefined || newest.store === store)
+    const found = await findLastGood(settings)
+    if (!found) return noneYet()
+    const { best } = found
+    const values = { place: settings['service.backup.target'] ?? '', made: best.created }
+    if (best.store === undefined || best.store === store)
       return warning(
         'backups-none-of-store',
         'backups: this store has made none yet. {place} has one of {made, time}',
@@ -184,7 +186,7 @@ async function describeNone(
     return problem(
       'backups-of-lost-store',
       'backups: this store has made none yet. {place} has one of {made, time}, of another store, which was made on {store, time}. If that store was lost, stop the service, and mount its disk or restore it. Otherwise name another target',
-      { ...values, store: newest.store },
+      { ...values, store: best.store },
     )
   } catch (error) {
     if (!(error instanceof StartupError || error instanceof ServiceError)) throw error
@@ -199,9 +201,9 @@ const noneYet = (): CheckResult => warning('backups-none', 'backups: there is no
 /** @param isDamaged whether the store is there, and cannot be opened */
 async function checkLostStore(settings: BackupSettings, { isDamaged }: LostStore): Promise<CheckResult[]> {
   try {
-    const newest = (await findNewestBackup(settings))?.created
-    if (newest === undefined) return [firstAfterStart()]
-    const values = { made: newest, place: settings['service.backup.target'] ?? '' }
+    const found = await findLastGood(settings)
+    if (!found) return [firstAfterStart()]
+    const values = { made: found.best.created, place: settings['service.backup.target'] ?? '' }
     return [
       isDamaged
         ? problem(

@@ -15,7 +15,8 @@ import { doubtAbout, findManifestKey, isSuspect, manifestKey } from './manifest-
 import { withPlaceErrors } from './place-errors.ts'
 import { accept as acceptNewest, findOwnBackups } from './acceptance.ts'
 import { whyKeepAll } from './prune.ts'
-import { findFailedProofs, remarksOn, tellLastGood, tellUnreadable } from './remarks.ts'
+import { lastGood, tellLastGood } from './last-good.ts'
+import { findFailedProofs, remarksOn, tellUnreadable } from './remarks.ts'
 import { openBlobs, openDatabase } from '../../core/open-store.ts'
 import { lockFolder } from '../../stores/sqlite/folder-lock.ts'
 import { requireUsableStore } from '../../backup/store-copy.ts'
@@ -102,7 +103,7 @@ async function list(program: Program, args: readonly string[]): Promise<number> 
     }
     for (const key of unreadable) print(tellUnreadable(target, key))
     if (generations.length === 0) throw noBackup(place)
-    print(tellLastGood(target, generations, remarks))
+    print(tellLastGood(target, lastGood(generations, remarks)))
     return 0
   })
 }

@@ -17,13 +17,16 @@ export const backups = feature({
   },
   contradictions: backupContradictions,
   routes: backupRoutes,
-  requireUsable: async ({ settings }) =>
-    void (await (await import('./cipher.ts')).encryptionTo(settings['service.backup.encrypt-to.<n>'])),
+  requireUsable: async ({ settings }) => {
+    await (await import('./cipher.ts')).encryptionTo(settings['service.backup.encrypt-to.<n>'])
+    await (await import('./backup-target.ts')).requireNoFile(settings['service.backup.target'])
+  },
   lostStore: {
     advice: ({ 'service.backup.target': target }) =>
       target === undefined
         ? ''
         : ` If it was lost, mount its disk, or restore a backup from ${target} (docs/how-to/backup-and-upgrade.md).`,
+    whatToRestore: async settings => (await (await import('./last-good.ts')).findLastGood(settings))?.text,
     warnOfNewStore: async (...given) => await (await import('./new-store-warning.ts')).warnOfNewStore(...given),
   },
   checks: async ({ settings }) => await (await import('./checks.ts')).checkBackups(settings),

@@ -63,19 +63,6 @@ function lackInShort({ damaged }: Generation): string | undefined {
   return damaged.length === 0 ? undefined : `lacks ${damaged.length === 1 ? 'a file' : `${damaged.length} files`}`
 }
 
-/** Names the newest backup with nothing wrong, whichever store has made it, and the command that restores it. */
-export function tellLastGood(
-  { place }: BackupTarget,
-  generations: readonly ListedGeneration[],
-  remarks: ReadonlyMap<Generation, Remarks>,
-): string {
-  const good = generations.find(({ generation }) => remarks.get(generation)?.wrong.length === 0)?.generation
-  if (!good)
-    return `No backup is good as far as it is known. Check them one by one: stowage backup verify ${place} --at TIME`
-  const identity = good.recipients.length > 0 ? ' --identity FILE' : ''
-  return `The last good backup is of ${good.created}: stowage restore ${place} --at ${good.created}${identity}`
-}
-
 export const tellUnreadable = ({ pathOf }: BackupTarget, key: string): string =>
   `The manifest ${pathOf('generations', key)} is damaged, or of another version.`
 

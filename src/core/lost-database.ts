@@ -1,0 +1,70 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { LastingFailure } from '../base/errors.ts'
+import type { Settings } from '../config/settings.ts'
+import { isBlobKey } from '../stores/blob-store.ts'
+import { foldersOfBlobs } from '../stores/folder-blob-store.ts'
+import { placeOf } from '../stores/postgres/postgres-pool.ts'
+import { tellWhatToRestore } from './lost-store.ts'
+import { DATABASE_FILE, openBlobs } from './open-store.ts'
+
+/**
+ * Refuses to make a database in place of a lost one, before SQLite makes the file and deletes the log of the lost one.
+ * @throws {LastingFailure}
+ */
+export async function requireNoLostFile(settings: Settings): Promise<void> {
+  const file = join(resolve(settings['service.data.folder']), DATABASE_FILE)
+  if ((await sizeOf(file)) > 0) return
+  const log = `${file}-wal`
+  if ((await sizeOf(log)) > 0) throw await storeLost(settings, log)
+  if (settings['service.data.store'] === 'folder') await requireNoFiles(settings)
+}
+
+/** Refuses files that no database knows. @throws {LastingFailure} */
+export async function requireNoFiles(settings: Settings): Promise<void> {
+  const place = settings['service.data.store']
+  const folder = join(resolve(settings['service.data.folder']), 'files')
+  if (place === 'folder') {
+    if (await isBlobIn(folder)) throw await storeLost(settings, folder)
+    return
+  }
+  const blobs = await openBlobs(settings)
+  try {
+    for await (const _blob of blobs.list()) throw await storeLost(settings, place)
+  } finally {
+    await blobs.close()
+  }
+}
+
+async function storeLost(settings: Settings, remains: string): Promise<LastingFailure> {
+  const url = settings['service.repository.store.url']
+  const database = url === undefined ? resolve(settings['service.data.folder']) : `PostgreSQL at ${placeOf(url)}`
+  return new LastingFailure(
+    `There is no store in ${database}, but ${remains} belongs to one: its database was lost, or its disk is not mounted. ` +
+      'Follow docs/how-to/troubleshooting.md#the-data-folder-is-lost. To make a new store, move this away first.' +
+      (await tellWhatToRestore(settings)),
+  )
+}
+
+const sizeOf = async (path: string): Promise<number> =>
+  await stat(path).then(
+    ({ size }) => size,
+    (error: unknown) => {
+      if (isAbsent(error)) return 0
+      throw error
+    },
+  )
+
+async function isBlobIn(files: string): Promise<boolean> {
+  for (const folder of foldersOfBlobs(files)) {
+    const names = await readdir(folder).catch((error: unknown) => {
+      if (isAbsent(error)) return []
+      throw error
+    })
+    if (names.some(isBlobKey)) return true
+  }
+  return false
+}
+
+const isAbsent = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && ['ENOENT', 'ENOTDIR'].includes(String(error.code))
