@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { schema } from '../../src/assembly/stores.ts'
-import { attempts, BackupRuns, failedProofs, RUN_TTL } from '../../src/features/backups/backup-runs.ts'
+import {
+  attempts,
+  BackupRuns,
+  forgetGone,
+  knownProblems,
+  rememberDamage,
+  RUN_TTL,
+} from '../../src/features/backups/backup-runs.ts'
 import { BackupSchedule } from '../../src/features/backups/backup-schedule.ts'
 import { createLog } from '../../src/base/log.ts'
 import { migrate } from '../../src/stores/migrations.ts'
@@ -45,7 +52,7 @@ async function openNodes(t: { after(work: () => Promise<void>): void }) {
 type Prove = NonNullable<ConstructorParameters<typeof BackupSchedule>[1]['prove']>
 type BackupScheduleMake = ConstructorParameters<typeof BackupSchedule>[1]['make']
 const none = { ended: undefined, made: undefined, checked: undefined, proven: undefined }
-const good = { files: 2, bytes: 20, problem: null }
+const good = { files: 2, bytes: 20, problem: null, gone: null }
 
 test('the first backup is made at once, the next at the next time, and of several nodes only one makes it', async t => {
   const { system, runs, made, node } = await openNodes(t)
@@ -188,14 +195,50 @@ test('each backup is proven once by one node, the newest again after a day, and 
 
 test('a proof that finds something wrong with other backups only proves its own (D20.23)', async t => {
   const { database, system, runs, problems, node } = await openNodes(t)
-  const of = async () => (await failedProofs(database, '/backup')).size
+  const of = async () => [...(await knownProblems(database, '/backup')).values()]
   await node('one', made, runs, async () => ({ ...found, problem: 'an older manifest was changed' })).run()
   assert.deepEqual(problems, ['an older manifest was changed'])
-  assert.equal(await of(), 0)
+  assert.deepEqual(await of(), [])
   assert.ok((await runs.report()).proven)
   system.pass(1)
   await node('start', made, runs, async () => ({ ...found, problem: 'a file is damaged', isWhole: false })).run()
-  assert.equal(await of(), 1)
+  assert.deepEqual(await of(), [{ proof: 'a file is damaged', isDamaged: false }])
+})
+
+test('damage that a later backup found in earlier ones is remembered, whatever their proofs said (D20.25)', async t => {
+  const { database, system, runs, node } = await openNodes(t)
+  await node('one', made, runs, async () => found).run()
+  const { started = 0 } = (await runs.report()).made ?? {}
+  await rememberDamage(database, '/elsewhere', { times: [started], now: system.now() })
+  assert.equal((await knownProblems(database, '/backup')).size, 0)
+  await rememberDamage(database, '/backup', { times: [started, started - 1], now: system.now() })
+  system.pass(24 * HOUR)
+  await node('two', made, runs, async () => found).run()
+  const problems = [...(await knownProblems(database, '/backup'))]
+  assert.deepEqual(problems, [[new Date(started).toISOString(), { proof: undefined, isDamaged: true }]])
+})
+
+test('a backup into a place that lacked the one before is made again by a start, until that one is back or forgotten (D20.25)', async t => {
+  const { database, system, runs, made: attempted, node } = await openNodes(t)
+  let gone: number | null = null
+  const make: BackupScheduleMake = async () => ({ ...good, gone })
+  await node('good', make).run()
+  const first = (await runs.report()).made?.started ?? 0
+  gone = first
+  system.pass(HOUR)
+  await node('other', make).run()
+  assert.equal((await runs.report()).made?.gone, first)
+  for (const name of ['start', 'next start']) {
+    system.pass(1)
+    await node(name, make).run()
+  }
+  assert.deepEqual(attempted, ['good', 'other', 'start', 'next start'])
+  assert.equal(await forgetGone(database, '/elsewhere'), undefined)
+  assert.equal(await forgetGone(database, '/backup'), first)
+  assert.equal(await forgetGone(database, '/backup'), undefined)
+  system.pass(1)
+  await node('last start', make).run()
+  assert.equal(attempted.length, 4)
 })
 
 test('without a newer backup the newest one is proven again after a day', async t => {

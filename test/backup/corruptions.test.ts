@@ -12,7 +12,7 @@ import { BackupRuns } from '../../src/features/backups/backup-runs.ts'
 import { openBackupTarget } from '../../src/features/backups/backup-target.ts'
 import { encryptionTo } from '../../src/features/backups/cipher.ts'
 import type { Generation } from '../../src/features/backups/generations.ts'
-import { makeGeneration } from '../../src/features/backups/make-generation.ts'
+import { makeGeneration, type Outcome } from '../../src/features/backups/make-generation.ts'
 import { manifestKey } from '../../src/features/backups/manifest-key.ts'
 import { BackupOverview } from '../../src/features/backups/overview.ts'
 import { Pace } from '../../src/features/backups/pace.ts'
@@ -82,7 +82,11 @@ after(async () => {
 const { signal } = new AbortController()
 
 /** A backup in this place, and a function that damages it, proves it and repairs it. */
-async function backedUp(at: Place, recipients: readonly string[], onRewritten?: (isRepaired: boolean) => void) {
+async function backedUp(
+  at: Place,
+  recipients: readonly string[],
+  onDamaged?: (blob: string, outcome: Outcome) => void,
+) {
   const target = await openBackupTarget(settings, at.url)
   after(() => target.close())
   const created = realSystem.now()
@@ -102,7 +106,7 @@ async function backedUp(at: Place, recipients: readonly string[], onRewritten?: 
       signing: await manifestKey(database, realSystem),
       own: await ownBackups(database),
       signal,
-      ...(onRewritten && { onRewritten }),
+      ...(onDamaged && { onDamaged }),
     },
     target,
   )
@@ -275,9 +279,9 @@ test('an encrypted file that is damaged is whole in the next backup, but stays d
     const recipients = isEncrypted ? [await identityToRecipient(await generateX25519Identity())] : []
     const backup = await backedUp(at, recipients)
     await at.write(backup.file, Buffer.alloc(10))
-    const repaired: boolean[] = []
-    const next = await backedUp(at, recipients, isRepaired => repaired.push(isRepaired))
-    assert.deepEqual(repaired, [!isEncrypted])
+    const found: Array<readonly [blob: string, outcome: Outcome]> = []
+    const next = await backedUp(at, recipients, (blob, outcome) => found.push([blob, outcome]))
+    assert.deepEqual(found, [[backup.lost.blob, isEncrypted ? 'replaced' : 'mended']])
     assert.equal(await next.prove(), '')
     if (isEncrypted) assert.match(await backup.prove(), /are missing or damaged/)
     else assert.equal(await backup.prove(), '')
@@ -326,8 +330,8 @@ test('the page of backups names a changed and an unsigned manifest, with where i
     }
     assert.equal(await placeProblem(), undefined)
     const started = (await runs.claim(() => true)) ?? 0
-    await runs.finish(started, { files: 0, bytes: 0, problem: null })
-    const gone = `The backup of ${new Date(started).toISOString()} is no longer in ${at.url}. Is its disk mounted?`
+    await runs.finish(started, { files: 0, bytes: 0, problem: null, gone: null })
+    const gone = `The backup of ${new Date(started).toISOString()} is no longer in ${at.url}. Is its disk mounted? If it is lost for good, run \`stowage backup accept ${at.url}\`.`
     assert.equal(await placeProblem(), gone)
   }
 })

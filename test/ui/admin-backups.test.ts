@@ -24,6 +24,12 @@ inBrowser('the backups have a page: the last one, its proof, the next one, sizes
     await page.getByText('Backups are made, and the last one checked is good.').waitFor()
     const plan = page.getByRole('region', { name: 'Plan' })
     await plan.getByText('0 3 * * *').waitFor()
+    await plan.getByText('Last good backup').waitFor()
+    const [lastBackup = '', lastGood] = await plan.locator('dd').allTextContents()
+    assert.ok(
+      lastGood !== undefined && lastGood !== '' && lastBackup.startsWith(lastGood),
+      `${lastGood}, ${lastBackup}`,
+    )
     await plan.getByText(target).waitFor()
     await page.getByRole('region', { name: 'Backups in this place' }).getByText('signed').first().waitFor()
     const runs = page.getByRole('region', { name: 'Last attempts' })

@@ -4,7 +4,7 @@ import { chmod, chown, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } 
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { after } from '../support/after.ts'
-import { backUp, metric, place, succeeded } from '../support/backups.ts'
+import { backUp, metric, place, succeeded, timesIn } from '../support/backups.ts'
 import { type Run, stowage } from '../support/cli.ts'
 import { startProcess } from '../support/service.ts'
 import { smallDisk } from '../support/small-disk.ts'
@@ -257,16 +257,79 @@ test('doctor says what is wrong in the place of the last backup: nothing in it, 
   await rm(join(target, 'moved'), { recursive: true })
   assert.deepEqual(await problems(), [gone])
   assert.deepEqual(await readdir(target), [])
+})
 
-  // The backup that follows begins anew, and says so.
-  const again = await startProcess(t, {
-    folder,
-    settings: { ...scheduled(target), 'service.backup.schedule': '* * * * * *' },
-  })
-  const told = `"problem":"The backup was made. The backup of ${created} is no longer in ${target}. Is its disk mounted?"`
-  await eventually('the problem is told', async () => again.output().includes(told))
-  await eventually('the next one is good', async () => (await metric(again, 'backup_failed')) === 0)
-  assert.deepEqual(await problems(), [])
+/** A service whose backups lie in a folder that is put away and back, as a disk that is mounted and not mounted. */
+async function unmountable(t: Parameters<typeof startProcess>[0]) {
+  const parent = await temporaryFolder()
+  const target = join(parent, 'target')
+  const first = await startProcess(t, { settings: scheduled(target) })
+  await first.prints(/a backup was made/)
+  await first.stop()
+  const { folder } = first
+  const [created = ''] = await timesIn(target)
+  const start = () =>
+    startProcess(t, { folder, settings: { ...scheduled(target), 'service.backup.schedule': '* * * * * *' } })
+  const run = async (...command: string[]): Promise<string> =>
+    (await stowage('/', [...command, ...(await place(folder)), ...sets(scheduled(target))])).stdout
+  return { parent, target, created, start, run }
+}
+
+test('while the last backup is not in its place each backup fails, and doctor, the page and the list say so, until it is there again (D20.25)', async t => {
+  const { parent, target, created, start, run } = await unmountable(t)
+  await rename(target, join(parent, 'unmounted'))
+  await mkdir(target)
+  const service = await start()
+  const gone = `The backup of ${created} is no longer in ${target}. Is its disk mounted?`
+  // The folder has none yet when the first one is made.
+  await eventually('the problem is told', async () =>
+    service.output().includes(`"problem":"The backup was made. ${gone}"`),
+  )
+  const more = `${gone} If it is lost for good, run \`stowage backup accept ${target}\`.`
+  await eventually('it is told again', async () =>
+    service.output().includes(`"problem":"The backup was made. ${more}"`),
+  )
+  assert.equal(await metric(service, 'backup_failed'), 1)
+  const admin = await service.admin()
+  const page = (await admin.get('management/backups')).json<{ placeProblem?: string }>()
+  assert.equal(page.placeProblem, more)
+  await service.stop()
+  const failed = `\nproblem: backups: the last one failed. The backup was made. ${more}\n`
+  const doctor = await run('doctor')
+  assert.ok(doctor.includes(failed), doctor)
+  assert.equal(doctor.split(gone).length, 2, 'it is told once')
+  const list = await run('backup', 'list', target)
+  assert.match(list, /\n[^\n]+ is no longer in [^\n]+\nThe last good backup is of [^\n]+\n$/)
+  assert.ok(list.includes(`\n${more}\n`), list)
+
+  await rename(target, join(parent, 'hidden'))
+  await rename(join(parent, 'unmounted'), target)
+  const back = `\nwarning: backups: ${target} has the backup of ${created} again. Restart the service, which then makes one there\n`
+  assert.ok((await run('doctor')).includes(back))
+  const again = await start()
+  await eventually('the alarm ends', async () => (await metric(again, 'backup_failed')) === 0)
+  await again.stop()
+  assert.doesNotMatch(await run('doctor'), /^(problem|warning): backups/m)
+  assert.doesNotMatch(await run('backup', 'list', target), /no longer/)
+})
+
+test('a backup that is gone for good is no alarm once that is accepted, but the next one that is gone is (D20.25)', async t => {
+  const { parent, target, created, start, run } = await unmountable(t)
+  await rename(target, join(parent, 'lost'))
+  const service = await start()
+  await eventually('the alarm', async () => (await metric(service, 'backup_failed')) === 1)
+  await service.stop()
+  const accepted = `It is accepted that the backup of ${created} is no longer in ${target}.`
+  assert.equal(await run('backup', 'accept', target), `${accepted}\n`)
+  assert.equal(await run('backup', 'accept', target), `There is nothing to accept in ${target}.\n`)
+  const again = await start()
+  await eventually('the alarm ends', async () => (await metric(again, 'backup_failed')) === 0)
+  await again.stop()
+  assert.doesNotMatch(await run('doctor'), /^(problem|warning): backups/m)
+  // The next disk that is not mounted.
+  await rename(target, join(parent, 'unmounted'))
+  const third = await start()
+  await third.prints(/is no longer in \S+\. Is its disk mounted\?/)
 })
 
 for (const damage of ['its first page', 'a few pages'] as const) {

@@ -313,6 +313,67 @@ test('bytes of an earlier backup that are damaged are written again, and that is
   assert.match(verified, /, 0 damaged/, 'the earlier backup is whole again')
 })
 
+test('an encrypted backup with damaged files is named by list, doctor and page as long as it is there, and a later one is the last good (D20.25)', async t => {
+  const { folder } = await filledStore(t)
+  const target = join(await temporaryFolder(), 'backups')
+  const recipient = await identityToRecipient(await generateX25519Identity())
+  const settings = { ...once(target), 'service.backup.encrypt-to.1': recipient }
+  const service = await startProcess(t, { folder, settings })
+  await service.prints(/a backup was proven/)
+  await service.stop()
+  const [damaged = ''] = await timesIn(target)
+  for (const path of await filesOfNewest(target)) await writeFile(path, Buffer.alloc((await readFile(path)).length))
+  const again = await startProcess(t, { folder, settings: { ...settings, 'service.backup.schedule': '* * * * * *' } })
+  await again.prints(
+    /files of earlier backups were damaged in .* the earlier ones stay damaged\. Check this disk or bucket\./,
+  )
+  await eventually('later backups are good', async () => (await metric(again, 'backup_failed')) === 0)
+  const remark = `files in it are damaged, which \`stowage backup verify ${target} --at ${damaged}\` names`
+  const page = (await (await again.admin()).get('management/backups')).json<{
+    lastGood?: string
+    generations: ReadonlyArray<{ created: string; doubt?: string }>
+  }>()
+  assert.deepEqual(
+    page.generations.filter(({ doubt }) => doubt !== undefined).map(({ created, doubt }) => ({ created, doubt })),
+    [{ created: damaged, doubt: remark }],
+  )
+  await again.stop()
+  const here = [
+    ...(await place(folder)),
+    ...Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`]),
+  ]
+  const lines = await listed(target, ...here)
+  assert.deepEqual(
+    lines.filter(line => line.endsWith(`; ${remark}`)).map(line => line.split(' ')[0]),
+    [damaged],
+  )
+  const [newest = ''] = await timesIn(target)
+  const list = succeeded(await stowage('/', ['backup', 'list', target, ...here]))
+  assert.ok(list.includes(`\nThe last good backup is of ${newest}: `), list)
+  assert.ok((page.lastGood ?? '') > damaged)
+  assert.match(
+    (await stowage('/', ['doctor', ...here])).stdout,
+    /^warning: backups: files in 1 earlier backup are damaged\. `stowage backup list \S+` names each such backup, and the command that names its files\./m,
+  )
+  const verified = await stowage('/', ['backup', 'verify', target, '--at', damaged])
+  assert.match(verified.stdout, /^damaged in the backup: the bytes of a file \(blob /m)
+})
+
+/** Where the files of the newest backup are. */
+async function filesOfNewest(target: string): Promise<string[]> {
+  const parts = async (part: string): Promise<string[]> =>
+    (await readdir(join(target, part), { recursive: true, withFileTypes: true }))
+      .filter(one => one.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name))
+  const [newest = ''] = await timesIn(target)
+  const texts = await Promise.all((await parts('generations')).map(path => readFile(path, 'utf8')))
+  const manifest = texts.find(text => text.includes(`"created": "${newest}"`)) ?? assert.fail('there is no manifest')
+  const { index } = JSON.parse(manifest) as { readonly index: { readonly blob: string } }
+  const pathOf = (blob: string): string => join(target, 'blobs', blob.slice(0, 2), blob)
+  const rows = (await readFile(pathOf(index.blob), 'utf8')).trim().split('\n')
+  return rows.map(row => pathOf((JSON.parse(row) as { readonly blob: string }).blob))
+}
+
 test('a schedule without a place, a place in the data folder and a key that is none are refused', async () => {
   const folder = await temporaryFolder()
   const check = (...sets: string[]) =>

@@ -1272,6 +1272,7 @@ const de: Messages = {
   attention: 'Handlungsbedarf',
   attentionNone: 'Kein Handlungsbedarf.',
   lastBackup: 'Letzte Sicherung',
+  lastGoodBackup: 'Letzte gute Sicherung',
   backups: 'Sicherungen',
   backup: 'Sicherung',
   backupsOff: 'Der Dienst macht von selbst keine Sicherungen. Einstellungen schalten sie ein:',

@@ -1240,6 +1240,7 @@ export const en = {
   attention: 'Needs attention',
   attentionNone: 'Nothing needs attention.',
   lastBackup: 'Last backup',
+  lastGoodBackup: 'Last good backup',
   backups: 'Backups',
   backup: 'Backup',
   backupsOff: 'The service makes no backups by itself. Settings switch them on:',

@@ -1239,6 +1239,7 @@ const sv: Messages = {
   attention: 'Kräver uppmärksamhet',
   attentionNone: 'Inget kräver uppmärksamhet.',
   lastBackup: 'Senaste säkerhetskopia',
+  lastGoodBackup: 'Senaste hela säkerhetskopia',
   backups: 'Säkerhetskopior',
   backup: 'Säkerhetskopia',
   backupsOff: 'Tjänsten gör inga säkerhetskopior själv. Inställningar slår på dem:',

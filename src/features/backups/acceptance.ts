@@ -1,7 +1,6 @@
 import { StartupError } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import type { Settings } from '../../config/settings.ts'
 import type { Queries } from '../../stores/database.ts'
 import { attempts } from './backup-runs.ts'
 import {
@@ -13,7 +12,7 @@ import {
   timeOf,
   writeManifest,
 } from './generations.ts'
-import { doubtAbout, findPublicKey, originOf, readStoreIfPossible } from './manifest-key.ts'
+import { doubtAbout, findPublicKey, originOf } from './manifest-key.ts'
 
 /** How a store recognises the generations that it has made. */
 export interface OwnBackups {
@@ -25,18 +24,15 @@ export interface OwnBackups {
 
 export async function ownBackups(store: Queries): Promise<OwnBackups> {
   const key = await findPublicKey(store)
-  if (key === undefined) return nothing
+  if (key === undefined) return nothingOwn
   const times = new Set(await attempts(store))
   // Attempts are forgotten in the end, and backups of them may be left.
   const oldest = Math.min(...times)
   return { key, remembers: time => times.has(time) || time < oldest }
 }
 
-const nothing: OwnBackups = { key: undefined, remembers: () => false }
-
-/** Like {@link ownBackups}, for a command; nothing where there is no store. */
-export const findOwnBackups = async (settings: Settings): Promise<OwnBackups> =>
-  (await readStoreIfPossible(settings, ownBackups)) ?? nothing
+/** Where there is no store. */
+export const nothingOwn: OwnBackups = { key: undefined, remembers: () => false }
 
 const isOwn = (listed: ListedGeneration, { key, remembers }: OwnBackups): boolean =>
   originOf(listed.generation, key) === 'own' && remembers(timeOf(listed))

@@ -48,6 +48,16 @@ export const backupSteps: readonly Migration[] = [
     // The private key that signs manifests, in base64. No copy of the store has it.
     statements: [sql`CREATE TABLE backup_keys (seed TEXT PRIMARY KEY)`],
   },
+  {
+    id: 79,
+    name: 'lost and damaged backups',
+    // `gone`: the backup that the place should have had when this one was made, but lacked. `damage_found`: when a later backup found that
+    // bytes of files are damaged in this one.
+    statements: [
+      sql`ALTER TABLE backup_runs ADD COLUMN gone BIGINT`,
+      sql`ALTER TABLE backup_runs ADD COLUMN damage_found BIGINT`,
+    ],
+  },
 ]
 
 /** The step that made the table of the key that signs manifests. */
@@ -76,7 +86,12 @@ export interface BackupRun {
   readonly restored_in: Milliseconds | null
   /** The last change in the backup, as the last proof found it. */
   readonly newest_change: Milliseconds | null
+  /** The backup that the place should have had when this one was made, but lacked; `null` if it lacked none. */
+  readonly gone: Milliseconds | null
 }
+
+/** The last backup that was made in a place, as far as it tells which backup the place should have. */
+export type LastMade = Pick<BackupRun, 'started' | 'gone'>
 
 /** What a proof found. */
 export interface ProofResult {
@@ -89,7 +104,7 @@ export interface ProofResult {
   readonly newest: Milliseconds | null
 }
 
-export type BackupResult = Pick<BackupRun, 'files' | 'bytes' | 'problem'>
+export type BackupResult = Pick<BackupRun, 'files' | 'bytes' | 'problem' | 'gone'>
 
 /** An attempt that was not renewed for this long belongs to a process that has died. */
 export const RUN_TTL: Milliseconds = 300_000
@@ -139,9 +154,9 @@ export class BackupRuns {
     await this.#database.run(sql`UPDATE backup_runs SET renewed = ${this.#system.now()} WHERE started = ${started}`)
   }
 
-  async finish(started: Milliseconds, { files, bytes, problem }: BackupResult): Promise<void> {
+  async finish(started: Milliseconds, { files, bytes, problem, gone }: BackupResult): Promise<void> {
     await this.#database.run(sql`UPDATE backup_runs SET finished = ${this.#system.now()}, files = ${files},
-      bytes = ${bytes}, problem = ${problem} WHERE started = ${started}`)
+      bytes = ${bytes}, problem = ${problem}, gone = ${gone} WHERE started = ${started}`)
   }
 
   /** Gives an attempt up: it is due again at once, on this node or another. */
@@ -224,13 +239,52 @@ export async function reportBackups(queries: Queries, place: string): Promise<Ba
   }
 }
 
-/** What the last proof of each backup in this place found wrong with the backup itself, by its time. */
-export async function failedProofs(queries: Queries, place: string): Promise<ReadonlyMap<string, string>> {
-  const runs = await queries.all<{ readonly started: Milliseconds; readonly proof_problem: string }>(
-    sql`SELECT started, proof_problem FROM backup_runs WHERE place = ${place} AND proof_problem IS NOT NULL
-      AND (proven IS NULL OR proven < proof_ended)`,
+/** What is known to be wrong with a backup itself. */
+export interface KnownProblem {
+  /** What its last proof found, for people. */
+  readonly proof: string | undefined
+  /** Whether a later backup found bytes of its files damaged. */
+  readonly isDamaged: boolean
+}
+
+/** What is wrong with backups in this place, by their times. */
+export async function knownProblems(queries: Queries, place: string): Promise<ReadonlyMap<string, KnownProblem>> {
+  const runs = await queries.all<{
+    readonly started: Milliseconds
+    readonly proof: string | null
+    readonly damaged: Milliseconds | null
+  }>(
+    sql`SELECT started, damage_found AS damaged,
+      CASE WHEN proven IS NULL OR proven < proof_ended THEN proof_problem END AS proof
+      FROM backup_runs WHERE place = ${place} AND (proof_problem IS NOT NULL OR damage_found IS NOT NULL)`,
   )
-  return new Map(runs.map(({ started, proof_problem: problem }) => [new Date(started).toISOString(), problem]))
+  const wrong = runs.filter(({ proof, damaged }) => proof !== null || damaged !== null)
+  return new Map(
+    wrong.map(({ started, proof, damaged }) => [
+      new Date(started).toISOString(),
+      { proof: proof ?? undefined, isDamaged: damaged !== null },
+    ]),
+  )
+}
+
+/** Remembers that bytes of files are damaged in the backups of these times. */
+export async function rememberDamage(
+  database: Database,
+  place: string,
+  { times, now }: { readonly times: readonly Milliseconds[]; readonly now: Milliseconds },
+): Promise<void> {
+  for (const time of times)
+    await database.run(sql`UPDATE backup_runs SET damage_found = ${now} WHERE place = ${place} AND started = ${time}`)
+}
+
+/** Forgets the backup that the place lacks, and returns its time; `undefined` if it lacks none. */
+export async function forgetGone(database: Database, place: string): Promise<Milliseconds | undefined> {
+  return await database.transaction(async tx => {
+    const { made } = await reportBackups(tx, place)
+    if (!made || made.gone === null) return undefined
+    await tx.run(sql`UPDATE backup_runs SET gone = NULL WHERE started = ${made.started}`)
+    return made.gone
+  })
 }
 
 /** The times of all attempts that the store remembers. */

@@ -21,7 +21,7 @@ const MAX_PAUSE: Milliseconds = 60_000
 
 /**
  * Makes backups at the times of a cron expression. A backup is made at once if its time passed while the service was stopped, if there is
- * no backup yet, or if the last attempt before the start failed. With several nodes, the first node that finds a backup due makes it. Each
+ * no backup yet, or if the last attempt before the start failed, or its place lacked the backup before. With several nodes, the first node that finds a backup due makes it. Each
  * new backup is proven, and the newest backup again once a day.
  */
 export class BackupSchedule {
@@ -70,7 +70,7 @@ export class BackupSchedule {
     const { runs, system, log } = this.#deps
     if (this.#closing.signal.aborted) return
     const started = await runs.claim(
-      last => last === undefined || (isStart && last.bytes === null) || this.#isDue(last.started),
+      last => last === undefined || (isStart && hasFailed(last)) || this.#isDue(last.started),
     )
     if (started === undefined) return
     const renewal = setInterval(() => void runs.renew(started).catch(() => {}), RUN_TTL / 5).unref()
@@ -124,7 +124,10 @@ export class BackupSchedule {
     } catch (err) {
       if (signal.aborted) return undefined
       log.error({ err }, 'a backup failed')
-      return { files: null, bytes: null, problem: err instanceof Error ? err.message : String(err) }
+      return { files: null, bytes: null, problem: err instanceof Error ? err.message : String(err), gone: null }
     }
   }
 }
+
+/** An operator may have mounted the disk of the backups before the start. */
+const hasFailed = ({ bytes, gone }: BackupRun): boolean => bytes === null || gone !== null

@@ -2,15 +2,17 @@ import { resolve } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { ownBackups } from './acceptance.ts'
 import { encryptionTo } from './cipher.ts'
-import { listGenerations } from './generations.ts'
-import { makeGeneration } from './make-generation.ts'
-import { manifestKey } from './manifest-key.ts'
+import { rememberDamage } from './backup-runs.ts'
+import { type BackupTarget, listGenerations, storedFiles, timeOf } from './generations.ts'
+import { makeGeneration, type Outcome } from './make-generation.ts'
+import { manifestKey, originOf } from './manifest-key.ts'
 import { withPlaceErrors } from './place-errors.ts'
 import { tellGone } from './remarks.ts'
 import { prune, whyKeepAll } from './prune.ts'
 import { realSystem } from '../../base/system.ts'
+import type { Milliseconds } from '../../base/units.ts'
 import type { BackupAnswer, BackupTask } from './scheduled-backups.ts'
-import { openBackupTarget, reasonOf } from './backup-target.ts'
+import { openBackupTarget, placeName, reasonOf } from './backup-target.ts'
 import { count } from '../../core/copied.ts'
 import { openBlobs, openDatabase } from '../../core/open-store.ts'
 
@@ -25,9 +27,6 @@ async function makeBackup(): Promise<BackupAnswer> {
   const encrypt = await encryptionTo(recipients)
   const target = await openBackupTarget(settings, place)
   try {
-    // Otherwise the backups begin anew unnoticed.
-    const text = tellGone(target, await listGenerations(target), last)
-    const gone = text === undefined ? [] : [text]
     const database = await openDatabase(settings, realSystem)
     try {
       const blobs = await openBlobs(settings)
@@ -35,6 +34,8 @@ async function makeBackup(): Promise<BackupAnswer> {
         const spool = resolve(settings['service.data.folder'], 'backup-rows')
         const signing = await manifestKey(database, realSystem)
         const own = await ownBackups(database)
+        // Otherwise the backups begin anew unnoticed.
+        const gone = tellGone(target, await listGenerations(target), { last, own })
         const store = {
           database,
           blobs,
@@ -48,28 +49,20 @@ async function makeBackup(): Promise<BackupAnswer> {
           keyFile,
           spool,
         }
-        let [repaired, replaced] = [0, 0]
+        const outcomes = new Map<string, Outcome>()
         const { files, damaged } = await makeGeneration(
           {
             ...store,
             recipients,
             encrypt,
             signal: stopping.signal,
-            onRewritten: isRepaired => void (isRepaired ? repaired++ : replaced++),
+            onDamaged: (blob, outcome) => outcomes.set(blob, outcome),
           },
           target,
         )
-        const decay = [
-          ...(repaired === 0
-            ? []
-            : [`${damagedEarlier(repaired)} and ${repaired === 1 ? 'was' : 'were'} written again.`]),
-          ...(replaced === 0
-            ? []
-            : [
-                `${damagedEarlier(replaced)}: this backup has ${replaced === 1 ? 'it' : 'them'} whole, but the earlier ones stay damaged.`,
-              ]),
-          ...(repaired + replaced === 0 ? [] : ['Check this disk or bucket.']),
-        ]
+        const unmended = new Set([...outcomes].filter(([, outcome]) => outcome !== 'mended').map(([blob]) => blob))
+        const times = unmended.size === 0 ? [] : await timesOfBackupsWith(unmended, target, signing.name)
+        await rememberDamage(database, placeName(settings, place), { times, now: realSystem.now() })
         const keep = settings['service.backup.keep']
         // With proofs, older backups are removed only after the new backup has been proven.
         const removed = settings['service.backup.prove']
@@ -79,7 +72,13 @@ async function makeBackup(): Promise<BackupAnswer> {
           kept => (kept === undefined ? [] : [`All older backups are kept, because ${kept}.`]),
           (error: Error) => [`Old ones could not be removed: ${error.message}`],
         )
-        return { files: files.count, bytes: files.bytes, damaged: [...damaged], old: [...gone, ...decay, ...old] }
+        return {
+          files: files.count,
+          bytes: files.bytes,
+          damaged: [...damaged],
+          old: [...(gone === undefined ? [] : [gone]), ...describeDamage([...outcomes.values()]), ...old],
+          gone: gone === undefined || !last ? null : (last.gone ?? last.started),
+        }
       } finally {
         await blobs.close()
       }
@@ -91,8 +90,33 @@ async function makeBackup(): Promise<BackupAnswer> {
   }
 }
 
-const damagedEarlier = (files: number): string =>
-  `${count(files, 'file')} of earlier backups ${files === 1 ? 'was' : 'were'} damaged in ${place}`
+/** The earlier backups of this service that need one of these blobs. */
+async function timesOfBackupsWith(blobs: ReadonlySet<string>, target: BackupTarget, own: string) {
+  const times: Milliseconds[] = []
+  for (const listed of (await listGenerations(target)).generations) {
+    if (timeOf(listed) >= created || originOf(listed.generation, own) !== 'own') continue
+    const stored = await storedFiles(target, listed.generation)
+    if ([...stored.values()].some(blob => blobs.has(blob))) times.push(timeOf(listed))
+  }
+  return times
+}
+
+const ends: Readonly<Record<Outcome, (isOne: boolean) => string>> = {
+  mended: isOne => ` and ${isOne ? 'was' : 'were'} written again.`,
+  replaced: isOne => `: this backup has ${isOne ? 'it' : 'them'} whole, but the earlier ones stay damaged.`,
+  lost: isOne => `, and the store has lost ${isOne ? 'it' : 'them'}, too.`,
+}
+
+/** What was found damaged in earlier backups, each a sentence. */
+function describeDamage(outcomes: readonly Outcome[]): string[] {
+  const sentences = (Object.keys(ends) as Outcome[]).flatMap(outcome => {
+    const files = outcomes.filter(one => one === outcome).length
+    const isOne = files === 1
+    const what = `${count(files, 'file')} of earlier backups ${isOne ? 'was' : 'were'} damaged in ${place}`
+    return files === 0 ? [] : [`${what}${ends[outcome](isOne)}`]
+  })
+  return sentences.length === 0 ? [] : [...sentences, 'Check this disk or bucket.']
+}
 
 try {
   parentPort?.postMessage(await withPlaceErrors(place, makeBackup()))

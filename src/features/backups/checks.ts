@@ -1,6 +1,6 @@
-import { findOwnBackups, othersToAccept, type OwnBackups } from './acceptance.ts'
+import { othersToAccept } from './acceptance.ts'
 import { INCOMPLETE, isComplete } from '../../backup/store-copy.ts'
-import { type BackupReport, type BackupRun, backupSteps, reportBackups } from './backup-runs.ts'
+import { type BackupReport, type BackupRun, backupSteps, type LastMade, reportBackups } from './backup-runs.ts'
 import { nextTime } from '../../base/cron.ts'
 import { NoStore, ServiceError, StartupError, StoreDamaged } from '../../base/errors.ts'
 import { realSystem } from '../../base/system.ts'
@@ -13,7 +13,8 @@ import { type BackupTarget, listGenerations } from './generations.ts'
 import { findLastGood } from './last-good.ts'
 import { timeOfStore } from './loss.ts'
 import { originOf } from './manifest-key.ts'
-import { isGone } from './remarks.ts'
+import { type Memory, readMemory } from './memory.ts'
+import { expectedBy, isGone, tellGone } from './remarks.ts'
 import { type CheckResult, ok, problem, warning } from '../../core/check-result.ts'
 import { dataPlace } from '../../core/data-folder.ts'
 import { readStore } from '../../core/open-store.ts'
@@ -41,10 +42,11 @@ export async function checkBackups(settings: BackupSettings): Promise<CheckResul
     ended && ended.problem !== null
       ? [problem('backup-failed', 'backups: the last one failed. {reason}', { reason: ended.problem })]
       : []
-  const own = await findOwnBackups(settings)
+  const memory = await readMemory(settings, place)
+  const { own } = memory
   const key = own.key === undefined ? [] : [ok('backup-key', 'backups: signed with the key {key}', { key: own.key })]
   if (!made) return [...failure, await describeNone(settings, report), ...key]
-  const found = await checkPlace(settings, place, { made, own, hasFailed: failure.length > 0 })
+  const found = await checkPlace(settings, place, { made, memory, problem: ended?.problem ?? undefined })
   const due = nextTime(expression, made.started)
   const isOld = due !== undefined && due + TIMEOUT < realSystem.now()
   const proof = settings['service.backup.prove'] ? describeProof(report) : []
@@ -71,9 +73,9 @@ function describeLast({ started, files }: BackupRun, isOld: boolean): CheckResul
 
 interface LastBackup {
   readonly made: BackupRun
-  readonly own: OwnBackups
-  /** Whether the last attempt has failed: its reason is told already. */
-  readonly hasFailed: boolean
+  readonly memory: Memory
+  /** What went wrong at the last attempt, which is told already. */
+  readonly problem: string | undefined
 }
 
 /** Whether this user can use the place of the backups, and what is wrong with those in it. */
@@ -81,23 +83,24 @@ async function checkPlace(settings: BackupSettings, place: string, last: LastBac
   try {
     if (!isBucket(place)) await requireUsablePlace(place)
     // Opening an empty folder would make it a place of backups.
-    if (!(await isScheduled(place))) return [describeGone(place, last.made.started)]
+    if (!(await isScheduled(place))) return [describeGone(place, last.made)]
     return await withTarget(settings, place, target => checkTarget(target, last))
   } catch (error) {
     if (!(error instanceof StartupError || error instanceof ServiceError)) throw error
-    return last.hasFailed ? [] : [unusable(reasonOf(error, place))]
+    return last.problem === undefined ? [unusable(reasonOf(error, place))] : []
   }
 }
 
-const describeGone = (place: string, last: Milliseconds): CheckResult =>
+const describeGone = (place: string, last: LastMade): CheckResult =>
   problem('backup-gone', 'backups: The backup of {made, time} is no longer in {place}. Is its disk mounted?', {
-    made: isoTime(last),
+    made: isoTime(expectedBy(last)),
     place,
   })
 
 const unusable = (reason: string): CheckResult => problem('backups-unusable', 'backups: {reason}', { reason })
 
-async function checkTarget(target: BackupTarget, { made, own }: LastBackup): Promise<CheckResult[]> {
+async function checkTarget(target: BackupTarget, { made, memory, problem: told }: LastBackup): Promise<CheckResult[]> {
+  const { own, problems } = memory
   const listed = await listGenerations(target)
   const { generations, unreadable } = listed
   const damaged = unreadable.map(key =>
@@ -114,11 +117,33 @@ async function checkTarget(target: BackupTarget, { made, own }: LastBackup): Pro
         { made: generation.created, path: target.pathOf('generations', key) },
       ),
     )
+  const gone = tellGone(target, listed, { last: made, own })
+  const isTold = gone !== undefined && told?.includes(gone) === true
+  const isBack = made.gone !== null && !isGone(listed, made, own)
+  const decayed = generations.filter(({ generation }) => problems.get(generation.created)?.isDamaged).length
   const others = othersToAccept(generations, own).length
   return [
     ...damaged,
     ...changed,
-    ...(isGone(listed, made.started) ? [describeGone(target.place, made.started)] : []),
+    ...(gone === undefined || isTold ? [] : [describeGone(target.place, made)]),
+    ...(isBack
+      ? [
+          warning(
+            'backup-back',
+            'backups: {place} has the backup of {made, time} again. Restart the service, which then makes one there',
+            { place: target.place, made: isoTime(expectedBy(made)) },
+          ),
+        ]
+      : []),
+    ...(decayed === 0
+      ? []
+      : [
+          warning(
+            'backups-damaged',
+            'backups: files in {count, plural, one {# earlier backup} other {# earlier backups}} are damaged. `stowage backup list {place}` names each such backup, and the command that names its files. Bring back such a file from a later backup',
+            { count: decayed, place: target.place },
+          ),
+        ]),
     ...(others === 0
       ? []
       : [

@@ -2,21 +2,25 @@ import { backUp, verifyBackup } from './backup.ts'
 import { readManifest, requireBackupFolder } from './backup-folder.ts'
 import { StartupError } from '../../base/errors.ts'
 import { realSystem } from '../../base/system.ts'
+import { isoTime } from '../../base/times.ts'
 import { factorKeyFile, ownFactorKeyFile } from '../../core/factor-key-file.ts'
 import {
   type CheckedGeneration,
   describeFile,
   findGeneration,
   listGenerations,
-  type ManifestKey,
   verifyGeneration,
 } from './generations.ts'
 import { doubtAbout, findManifestKey, isSuspect, manifestKey } from './manifest-key.ts'
 import { withPlaceErrors } from './place-errors.ts'
-import { accept as acceptNewest, findOwnBackups } from './acceptance.ts'
+import { accept as acceptNewest, ownBackups } from './acceptance.ts'
+import { forgetGone } from './backup-runs.ts'
+import { placeName } from './backup-target.ts'
 import { whyKeepAll } from './prune.ts'
 import { lastGood, tellLastGood } from './last-good.ts'
-import { findFailedProofs, remarksOn, tellUnreadable } from './remarks.ts'
+import { readMemory } from './memory.ts'
+import { remarksOn, tellGone, tellUnreadable } from './remarks.ts'
+import { withBackupSettings } from './settings.ts'
 import { openBlobs, openDatabase } from '../../core/open-store.ts'
 import { lockFolder } from '../../stores/sqlite/folder-lock.ts'
 import { requireUsableStore } from '../../backup/store-copy.ts'
@@ -31,8 +35,6 @@ import {
   UsageError,
 } from '../../core/command.ts'
 import { count, printCopied, showProgress } from '../../core/copied.ts'
-import type { Settings } from '../../config/settings.ts'
-import { withBackupSettings } from './settings.ts'
 
 export const backupCommand = (program: Program): Command => ({
   name: 'backup',
@@ -89,11 +91,10 @@ async function list(program: Program, args: readonly string[]): Promise<number> 
   // Checked before the folder is opened, because opening a folder as a place of scheduled backups turns it into one.
   if (!(await isScheduled(place))) return await listOne(place)
   return await withTarget(settings, place, async target => {
-    const { generations, unreadable } = await listGenerations(target)
-    const remarks = remarksOn(target, generations, {
-      own: await findOwnBackups(settings),
-      proofs: await findFailedProofs(settings, place),
-    })
+    const listed = await listGenerations(target)
+    const { generations, unreadable } = listed
+    const memory = await readMemory(settings, place)
+    const remarks = remarksOn(target, generations, memory)
     for (const { generation } of generations) {
       const { created, files, recipients, program, service } = generation
       const kind = recipients.length > 0 ? 'encrypted' : 'not encrypted'
@@ -103,6 +104,8 @@ async function list(program: Program, args: readonly string[]): Promise<number> 
     }
     for (const key of unreadable) print(tellUnreadable(target, key))
     if (generations.length === 0) throw noBackup(place)
+    const gone = tellGone(target, listed, memory)
+    if (gone !== undefined) print(gone)
     print(tellLastGood(target, lastGood(generations, remarks)))
     return 0
   })
@@ -111,33 +114,37 @@ async function list(program: Program, args: readonly string[]): Promise<number> 
 async function accept(program: Program, args: readonly string[]): Promise<number> {
   const { place, settings } = readPlace(program, args)
   if (!(await isScheduled(place))) throw new StartupError(`There are no backups of a schedule in ${place}.`)
-  const signing = await keyOfStore(settings)
-  return await withTarget(settings, place, async target => {
-    const accepted = await acceptNewest(target, { system: realSystem, signing, own: await findOwnBackups(settings) })
-    const reason = await whyKeepAll(target)
-    const still = reason === undefined ? undefined : `Older backups still stay, because ${reason}.`
-    if (accepted === undefined)
-      print(`There is nothing to accept in ${place}.${still === undefined ? '' : ` ${still}`}`)
-    else {
-      const { loss, others } = accepted
-      const newest = loss === undefined ? 'The newest backup' : `The newest backup, which ${loss},`
-      const more =
-        others === 0
-          ? ''
-          : `, and so ${others === 1 ? 'is' : 'are'} ${count(others, 'backup')} of other stores, or of this one before a restore`
-      print(`${newest} is accepted${more}. ${still ?? 'The next one removes older backups again.'}`)
-    }
-    return 0
-  })
-}
-
-async function keyOfStore(settings: Settings): Promise<ManifestKey> {
   const database = await openDatabase(settings, realSystem)
   try {
-    return await manifestKey(database, realSystem)
+    await requireUsableStore(database, program.layout.steps)
+    const signing = await manifestKey(database, realSystem)
+    const own = await ownBackups(database)
+    return await withTarget(settings, place, async target => {
+      const accepted = await acceptNewest(target, { system: realSystem, signing, own })
+      const gone = await forgetGone(database, placeName(settings, place))
+      const reason = await whyKeepAll(target)
+      const still = reason === undefined ? undefined : `Older backups still stay, because ${reason}.`
+      const sentences = [
+        accepted && tellAccepted(accepted),
+        gone === undefined ? undefined : `It is accepted that the backup of ${isoTime(gone)} is no longer in ${place}.`,
+      ].filter(sentence => sentence !== undefined)
+      if (sentences.length === 0) sentences.push(`There is nothing to accept in ${place}.`)
+      else if (accepted && still === undefined) sentences.push('The next one removes older backups again.')
+      print([...sentences, ...(still === undefined ? [] : [still])].join(' '))
+      return 0
+    })
   } finally {
     await database.close()
   }
+}
+
+function tellAccepted({ loss, others }: { readonly loss: string | undefined; readonly others: number }): string {
+  const newest = loss === undefined ? 'The newest backup' : `The newest backup, which ${loss},`
+  const more =
+    others === 0
+      ? ''
+      : `, and so ${others === 1 ? 'is' : 'are'} ${count(others, 'backup')} of other stores, or of this one before a restore`
+  return `${newest} is accepted${more}.`
 }
 
 /** Prints the one backup in a folder of a backup made by hand. */

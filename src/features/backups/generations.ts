@@ -399,7 +399,10 @@ async function isReadable({ blobs }: BackupTarget, { stored, sha256 }: StoredTab
  * The key of the object for each file. Unreadable lines of a damaged index are left out. A line that names a wrong object is detected
  * later, by the digest of the file.
  */
-async function storedFiles({ blobs }: BackupTarget, { index }: Generation): Promise<ReadonlyMap<string, string>> {
+export async function storedFiles(
+  { blobs }: BackupTarget,
+  { index }: Generation,
+): Promise<ReadonlyMap<string, string>> {
   const stored = new Map<string, string>()
   try {
     for await (const row of intactRowsFrom(await readUntilDamage(blobs, index.blob)))

@@ -1,7 +1,7 @@
-import { findOwnBackups } from './acceptance.ts'
 import { isScheduled, NoPlace, withTarget } from './backup-place.ts'
 import { type BackupTarget, type Generation, type ListedGeneration, listGenerations } from './generations.ts'
-import { findFailedProofs, type Remarks, remarksOn } from './remarks.ts'
+import { readMemory } from './memory.ts'
+import { type Remarks, remarksOn } from './remarks.ts'
 import type { BackupSettings } from './settings.ts'
 
 /** The newest backup with nothing wrong, whichever store has made it. */
@@ -28,12 +28,12 @@ export async function findLastGood(
 ): Promise<{ readonly best: Generation; readonly text: string } | undefined> {
   const place = settings['service.backup.target']
   if (place === undefined || !(await isScheduled(place).catch(unlessNoPlace))) return undefined
-  const known = { own: await findOwnBackups(settings), proofs: await findFailedProofs(settings, place) }
+  const memory = await readMemory(settings, place)
   return await withTarget(settings, place, async target => {
     const { generations } = await listGenerations(target)
     const [newest] = generations
     if (!newest) return undefined
-    const good = lastGood(generations, remarksOn(target, generations, known))
+    const good = lastGood(generations, remarksOn(target, generations, memory))
     return { best: good ?? newest.generation, text: tellLastGood(target, good) }
   })
 }

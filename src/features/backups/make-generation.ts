@@ -53,11 +53,14 @@ interface GenerationOf {
   readonly own: OwnBackups
   readonly signal: AbortSignal
   /**
-   * Called for each file whose bytes in an earlier backup are lost or damaged, and are written again.
-   * @param isRepaired whether the earlier backup is mended as well
+   * Called for each file whose bytes in earlier backups are lost or damaged.
+   * @param blob the key of these bytes in the target
    */
-  readonly onRewritten?: (isRepaired: boolean) => void
+  readonly onDamaged?: (blob: string, outcome: Outcome) => void
 }
+
+/** Bytes of earlier backups were mended, are whole in the new backup only, or are lost, because the store has lost them, too. */
+export type Outcome = 'mended' | 'replaced' | 'lost'
 
 /** Few, because the service reads and writes files meanwhile. */
 const AT_ONCE = 2
@@ -170,12 +173,12 @@ async function copyFiles(from: GenerationOf, target: BackupTarget): Promise<Pick
     const before = known.get(file.blob)
     const isKept = before !== undefined && (await isIntact(target.blobs, before))
     let stored = isKept ? before : await copy(file, from, writer)
-    if (!stored) return void damaged.push(file.blob)
     if (before && !isKept) {
-      const isRepaired = await repair(before, stored, target, signal)
-      if (isRepaired) stored = before
-      from.onRewritten?.(isRepaired)
+      const isMended = stored !== undefined && (await repair(before, stored, target, signal))
+      from.onDamaged?.(before.blob, isMended ? 'mended' : stored ? 'replaced' : 'lost')
+      if (isMended) stored = before
     }
+    if (!stored) return void damaged.push(file.blob)
     files.count++
     files.bytes += file.size
     const { blob, size, sha256 } = stored

@@ -3,12 +3,14 @@ import { ServiceError, StartupError } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import { isoTime } from '../../base/times.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import { findOwnBackups, othersToAccept } from './acceptance.ts'
+import { othersToAccept } from './acceptance.ts'
 import type { BackupRun, BackupRuns } from './backup-runs.ts'
 import { withTarget } from './backup-place.ts'
 import { reasonOf } from './backup-target.ts'
 import { originOf } from './manifest-key.ts'
-import { doubtInShort, keptUntilAccepted, tellGone } from './remarks.ts'
+import { lastGood } from './last-good.ts'
+import { readMemory } from './memory.ts'
+import { damageInShort, doubtInShort, keptUntilAccepted, remarksOn, tellGone } from './remarks.ts'
 import { type Generation, lossesIn, type ListedGeneration, listGenerations } from './generations.ts'
 import type { BackupSettings } from './settings.ts'
 
@@ -46,30 +48,34 @@ export class BackupOverview {
       isProven: settings['service.backup.prove'],
       next: isoTime(nextTime(schedule, this.#system.now())),
       runs: latest.map(describeRun),
-      ...(await this.#generations(settings, place, (await runs.report()).made?.started)),
+      ...(await this.#generations(settings, place, (await runs.report()).made)),
     }
   }
 
   /** What the place of backups has, or why it cannot be read. */
-  async #generations(settings: BackupSettings, place: string, last: Milliseconds | undefined) {
+  async #generations(settings: BackupSettings, place: string, last: BackupRun | undefined) {
     try {
       return await withTarget(settings, place, async target => {
         const found = await listGenerations(target)
         const { generations, unreadable } = found
         const losses = lossesIn(generations)
-        const others = new Set(othersToAccept(generations, await findOwnBackups(settings)))
+        const memory = await readMemory(settings, place)
+        const { own, problems } = memory
+        const others = new Set(othersToAccept(generations, own))
         const describe = (listed: ListedGeneration) => ({
           ...describeGeneration(listed.generation),
           isSigned: ['own', 'other'].includes(originOf(listed.generation, undefined)),
           doubt:
             doubtInShort(listed.generation, target.pathOf('generations', listed.key)) ??
+            damageInShort(target, listed.generation, problems) ??
             (others.has(listed) ? keptUntilAccepted(target) : undefined),
           loss: losses.get(listed.generation)?.text,
         })
         return {
           generations: generations.map(describe),
           unreadable: unreadable.length,
-          placeProblem: tellGone(target, found, last),
+          lastGood: lastGood(generations, remarksOn(target, generations, memory))?.created,
+          placeProblem: tellGone(target, found, { last, own }),
         }
       })
     } catch (error) {

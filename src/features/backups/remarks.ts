@@ -1,9 +1,7 @@
 import { isoTime } from '../../base/times.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import { schemaVersion } from '../../stores/migrations.ts'
-import { failedProofs, MANIFEST_KEY_STEP } from './backup-runs.ts'
 import { othersToAccept, type OwnBackups } from './acceptance.ts'
-import { placeName } from './backup-target.ts'
+import type { LastMade } from './backup-runs.ts'
 import {
   type BackupTarget,
   type Generation,
@@ -12,8 +10,8 @@ import {
   lossesIn,
   timeOf,
 } from './generations.ts'
-import { originOf, readStoreIfPossible } from './manifest-key.ts'
-import type { BackupSettings } from './settings.ts'
+import { originOf } from './manifest-key.ts'
+import type { Memory } from './memory.ts'
 
 /** What is to be said about one backup, for people. */
 export interface Remarks {
@@ -26,26 +24,18 @@ export interface Remarks {
 export function remarksOn(
   target: BackupTarget,
   generations: readonly ListedGeneration[],
-  {
-    own,
-    proofs,
-  }: {
-    readonly own: OwnBackups
-    /** What the last proofs found wrong with the backup itself, by its time. */
-    readonly proofs: ReadonlyMap<string, string>
-  },
+  { own, problems }: Pick<Memory, 'own' | 'problems'>,
 ): ReadonlyMap<Generation, Remarks> {
   const losses = lossesIn(generations)
   const others = new Set(othersToAccept(generations, own))
   return new Map(
     generations.map(listed => {
       const { key, generation } = listed
-      const proof = proofs.get(generation.created)
       const loss = losses.get(generation)?.text
       const wrong = [
         doubtInShort(generation, target.pathOf('generations', key)),
         loss,
-        proof === undefined ? undefined : `its last proof found something wrong: ${proof.replace(/\.$/, '')}`,
+        problemInShort(target, generation, problems),
       ]
       const notes = [
         loss === undefined ? lackInShort(generation) : undefined,
@@ -55,6 +45,27 @@ export function remarksOn(
     }),
   )
 }
+
+/** What a proof or a later backup has found wrong. */
+function problemInShort(
+  target: BackupTarget,
+  generation: Generation,
+  problems: Memory['problems'],
+): string | undefined {
+  const problem = problems.get(generation.created)
+  if (problem?.proof !== undefined) return `its last proof found something wrong: ${problem.proof.replace(/\.$/, '')}`
+  return damageInShort(target, generation, problems)
+}
+
+/** Says that a later backup has found files of this one damaged, for people. */
+export const damageInShort = (
+  { place }: BackupTarget,
+  { created }: Generation,
+  problems: Memory['problems'],
+): string | undefined =>
+  problems.get(created)?.isDamaged === true
+    ? `files in it are damaged, which \`stowage backup verify ${place} --at ${created}\` names`
+    : undefined
 
 const isDefined = (remark: string | undefined): remark is string => remark !== undefined
 
@@ -66,19 +77,34 @@ function lackInShort({ damaged }: Generation): string | undefined {
 export const tellUnreadable = ({ pathOf }: BackupTarget, key: string): string =>
   `The manifest ${pathOf('generations', key)} is damaged, or of another version.`
 
-/** Says that the last backup is gone from the target, for people; `undefined` while it or a later one is there. @param last its time, if there was one */
+/** Says that the backup that the target should have is gone, for people; `undefined` if it is not. */
 export function tellGone(
   { place }: BackupTarget,
   listed: ListedGenerations,
-  last: Milliseconds | undefined,
+  { last, own }: Pick<Memory, 'last' | 'own'>,
 ): string | undefined {
-  if (last === undefined || !isGone(listed, last)) return undefined
-  return `The backup of ${isoTime(last)} is no longer in ${place}. Is its disk mounted?`
+  if (!last || !isGone(listed, last, own)) return undefined
+  const gone = `The backup of ${isoTime(expectedBy(last))} is no longer in ${place}. Is its disk mounted?`
+  return listed.generations.length === 0
+    ? gone
+    : `${gone} If it is lost for good, run \`stowage backup accept ${place}\`.`
 }
 
-/** Whether neither the last backup nor a later one is in the target. One that cannot be read may be the last. */
-export const isGone = ({ generations, unreadable }: ListedGenerations, last: Milliseconds): boolean =>
-  unreadable.length === 0 && !generations.some(listed => timeOf(listed) >= last)
+/** The backup that the target should have. @param last the last one that the store has made there */
+export const expectedBy = ({ started, gone }: LastMade): Milliseconds => gone ?? started
+
+/** Whether neither the backup that the target should have nor a later one that may have taken its place is there. */
+export function isGone({ generations, unreadable }: ListedGenerations, last: LastMade, own: OwnBackups): boolean {
+  // One that cannot be read may be the last.
+  if (unreadable.length > 0 && last.gone === null) return false
+  const expected = expectedBy(last)
+  return !generations.some(listed => {
+    const time = timeOf(listed)
+    if (time <= expected) return time === expected
+    // While one is known to be gone, the store makes later ones itself. Those that it does not remember are of a copy of it.
+    return originOf(listed.generation, own.key) === 'own' && (last.gone === null || !own.remembers(time))
+  })
+}
 
 /** Why a backup that this store has not made stays, and until when, for people. */
 export const keptUntilAccepted = ({ place }: BackupTarget): string =>
@@ -89,14 +115,4 @@ export function doubtInShort(generation: Generation, path: string): string | und
   const origin = originOf(generation, undefined)
   if (origin === 'wrong') return `its manifest ${path} was changed after it was signed`
   return origin === 'none' ? `its manifest ${path} is not signed` : undefined
-}
-
-/** What the last proofs found wrong with the backup itself, by its time. Nothing is known where there is no store. */
-export async function findFailedProofs(settings: BackupSettings, place: string): Promise<ReadonlyMap<string, string>> {
-  const found = await readStoreIfPossible(settings, async store =>
-    (await schemaVersion(store)) < MANIFEST_KEY_STEP
-      ? undefined
-      : await failedProofs(store, placeName(settings, place)),
-  )
-  return found ?? new Map()
 }

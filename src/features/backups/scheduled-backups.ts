@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { AdminMails } from '../../mails/admin-mails.ts'
-import { type BackupResult, BackupRuns, type ProofResult } from './backup-runs.ts'
+import { type BackupResult, BackupRuns, type LastMade, type ProofResult } from './backup-runs.ts'
 import { BackupSchedule } from './backup-schedule.ts'
 import { placeName } from './backup-target.ts'
 import { encryptionTo } from './cipher.ts'
@@ -17,7 +17,7 @@ export interface BackupTask {
   readonly place: string
   readonly created: Milliseconds
   /** The last backup that was made in this place before; `undefined` if there is none. */
-  readonly last: Milliseconds | undefined
+  readonly last: LastMade | undefined
   /** The base address. */
   readonly service: string
   readonly program: string
@@ -43,6 +43,8 @@ export type BackupAnswer =
       readonly damaged: readonly string[]
       /** The problems with older backups, or the reason why they were not removed, each a sentence. */
       readonly old: readonly string[]
+      /** The backup that the place lacked. */
+      readonly gone: Milliseconds | null
     }
 
 /** The backups that the service makes itself; `undefined` without a schedule. @throws {StartupError} for a key that is none */
@@ -64,7 +66,7 @@ export async function createBackups(core: Core & { readonly settings: BackupSett
         settings,
         place,
         created,
-        last: made?.started,
+        last: made,
         service: address.base.href,
         program: version,
         tables: layout.tables,
@@ -91,7 +93,7 @@ export async function createBackups(core: Core & { readonly settings: BackupSett
 async function makeInThread(task: BackupTask, signal: AbortSignal): Promise<BackupResult> {
   const answer = await inThread<BackupAnswer>('backup-thread', task, signal)
   if ('failure' in answer) throw new Error(answer.failure)
-  return { files: answer.files, bytes: answer.bytes, problem: problemOf(answer) }
+  return { files: answer.files, bytes: answer.bytes, problem: problemOf(answer), gone: answer.gone }
 }
 
 /** Runs a thread and returns its last message. @throws the reason of `signal`, which stops the thread */

@@ -65,6 +65,10 @@ const de: FindingTexts = {
   'backup-failed': 'Die letzte Sicherung ist fehlgeschlagen. Meldung: {reason}',
   'backup-key': 'Sicherungen: signiert mit dem Schlüssel {key}',
   'backup-gone': 'Sicherungen: Die vom {made, time} ist nicht mehr in {place}. Ist der Datenträger eingehängt?',
+  'backup-back':
+    'Sicherungen: In {place} ist die vom {made, time} wieder da. Starten Sie den Dienst neu: Er macht dann dort eine neue.',
+  'backups-damaged':
+    'Sicherungen: In {count, plural, one {# früheren Sicherung} other {# früheren Sicherungen}} sind Dateien beschädigt. `stowage backup list {place}` nennt jede solche Sicherung und den Befehl, der ihre Dateien nennt. Holen Sie eine solche Datei aus einer späteren Sicherung zurück.',
   'backup-unreadable': 'Sicherungen: Das Manifest {path} ist beschädigt oder von einer anderen Version.',
   'backup-changed':
     'Sicherungen: Das Manifest der Sicherung vom {made, time} ({path}) wurde nach dem Signieren geändert.',

@@ -58,6 +58,10 @@ const sv: FindingTexts = {
   'backup-failed': 'Den senaste säkerhetskopieringen misslyckades. Meddelande: {reason}',
   'backup-key': 'Säkerhetskopior: signerade med nyckeln {key}',
   'backup-gone': 'Säkerhetskopior: den från {made, time} finns inte längre i {place}. Är disken monterad?',
+  'backup-back':
+    'Säkerhetskopior: den från {made, time} finns åter i {place}. Starta om tjänsten, som då gör en ny där.',
+  'backups-damaged':
+    'Säkerhetskopior: filer i {count, plural, one {# tidigare säkerhetskopia} other {# tidigare säkerhetskopior}} är skadade. `stowage backup list {place}` nämner varje sådan säkerhetskopia och kommandot som nämner dess filer. Hämta tillbaka en sådan fil från en senare säkerhetskopia.',
   'backup-unreadable': 'Säkerhetskopior: manifestet {path} är skadat eller från en annan version.',
   'backup-changed': 'Säkerhetskopior: manifestet för den från {made, time} ({path}) ändrades efter att det signerades.',
   'backups-of-others':

@@ -45,8 +45,9 @@ interface Backups {
   readonly keep?: string
   readonly isProven?: boolean
   readonly next?: string
-  /** Why the place of the backups cannot be read, in English. */
+  /** Why the place of the backups cannot be read, or what it lacks, in English. */
   readonly placeProblem?: string
+  readonly lastGood?: string
   readonly runs: readonly Run[]
   readonly generations: readonly Generation[]
   readonly unreadable: number
@@ -94,7 +95,7 @@ function State({ runs, unreadable, placeProblem, generations, isProven = false }
   const checked = runs.find(({ proofEnded }) => proofEnded !== undefined)
   const [newest] = generations
   const problems: ComponentChildren[] = [
-    placeProblem !== undefined && <English>{placeProblem}</English>,
+    placeProblem !== undefined && ended?.problem?.includes(placeProblem) !== true && <English>{placeProblem}</English>,
     ended?.problem !== undefined && (
       <>
         {t('lastBackupFailed')}: <English>{ended.problem}</English>
@@ -124,13 +125,14 @@ function State({ runs, unreadable, placeProblem, generations, isProven = false }
   return <p class="notice good">{t('backupsGood')}</p>
 }
 
-function Plan({ schedule = '', place = '', keep = '', next, runs, isProven = false }: Backups) {
+function Plan({ schedule = '', place = '', keep = '', next, runs, lastGood, isProven = false }: Backups) {
   const made = runs.find(run => run.bytes !== undefined)
   const proven = runs.find(run => run.proven !== undefined)
   return (
     <Card title={t('backupPlan')}>
       <dl class="facts">
         <Fact name={t('lastBackup')}>{made ? `${time(made.started)}, ${bytes(made.bytes ?? 0)}` : '–'}</Fact>
+        <Fact name={t('lastGoodBackup')}>{time(lastGood)}</Fact>
         <Fact name={t('nextBackup')}>
           {time(next)} <code>{schedule}</code>
         </Fact>
