@@ -290,6 +290,46 @@ test('files of the store that are lost make a problem, but the rest is backed up
   assert.match((await listed(target))[0] ?? '', /4 files/)
 })
 
+test('files that the store has lost, and an earlier backup has, are a problem of each later backup, and come back from it', async t => {
+  const { folder, contents } = await filledStore(t)
+  const blobs = join(folder, 'files')
+  const [target, byHand] = [join(await temporaryFolder(), 'backups'), join(await temporaryFolder(), 'backup')]
+  const before = await startProcess(t, { folder, settings: once(target) })
+  await eventually('a backup', async () => (await timesIn(target)).length > 0)
+  await before.stop()
+  succeeded(await backUp(folder, byHand))
+  const stored = (await readdir(blobs, { recursive: true, withFileTypes: true })).filter(file => file.isFile())
+  const [lost, cut] = stored.filter(file => /^[0-9a-f]{40}$/.test(file.name))
+  if (!lost || !cut) return t.skip('the files are not in a folder')
+  await rm(join(lost.parentPath, lost.name))
+  await writeFile(join(cut.parentPath, cut.name), 'x')
+  const sentence = (place: string) =>
+    `The store has lost 2 files that are in the backup. Is its disk mounted? If the files are lost, run \`stowage fsck\`, ` +
+    `which names them, and bring back each with \`stowage restore ${place} --entry CONTEXT/ID --replace\`.`
+  const again = await backUp(folder, byHand)
+  assert.equal(again.status, 1, again.stderr)
+  assert.ok(again.stdout.endsWith(`${sentence(byHand)}\n`), again.stdout)
+
+  const service = await startProcess(t, { folder, settings: everySecond(target) })
+  await eventually('a problem', async () => (await metric(service, 'backup_failed')) === 1)
+  const findings = (await (await service.admin()).get('management/findings')).text
+  assert.ok(findings.includes(`The backup was made. ${sentence(target)}`), findings)
+  await service.stop()
+  assert.match((await listed(target))[0] ?? '', /5 files, [^;]*$/)
+  assert.match(succeeded(await stowage('/', ['backup', 'verify', target])), /, 0 damaged/)
+  const here = await place(folder)
+  const named = (await stowage('/', ['fsck', ...here])).stdout
+  const entries = [...contents.files.keys()].map(path => path.replace('/resource/', '/'))
+  const toBringBack = entries.filter(entry => named.includes(entry))
+  assert.equal(toBringBack.length, 2, named)
+  for (const entry of toBringBack) {
+    const part = ['--entry', entry, '--replace', '--set', 'service.data.quota=on']
+    succeeded(await stowage('/', ['restore', target, ...part, ...here]))
+  }
+  await holds(await startProcess(t, { folder, settings: quota }), contents)
+  return undefined
+})
+
 test('bytes of an earlier backup that are damaged are written again, and that is a problem of the target', async t => {
   const { folder } = await filledStore(t)
   const target = join(await temporaryFolder(), 'backups')

@@ -50,6 +50,7 @@ async function makeBackup(): Promise<BackupAnswer> {
           spool,
         }
         const outcomes = new Map<string, Outcome>()
+        let lost = 0
         const { files, damaged } = await makeGeneration(
           {
             ...store,
@@ -57,6 +58,7 @@ async function makeBackup(): Promise<BackupAnswer> {
             encrypt,
             signal: stopping.signal,
             onDamaged: (blob, outcome) => outcomes.set(blob, outcome),
+            onLost: files => void (lost = files),
           },
           target,
         )
@@ -76,6 +78,7 @@ async function makeBackup(): Promise<BackupAnswer> {
           files: files.count,
           bytes: files.bytes,
           damaged: [...damaged],
+          lost,
           old: [...(gone === undefined ? [] : [gone]), ...describeDamage([...outcomes.values()]), ...old],
           gone: gone === undefined || !last ? null : (last.gone ?? last.started),
         }

@@ -20,6 +20,7 @@ import {
   publish,
   readManifest,
 } from './backup-folder.ts'
+import { absentBlobs } from '../../backup/absent-blobs.ts'
 import { type CopiedBlobs, copyBlobs, counted, type FileRow, verifyBlobs } from '../../backup/copy-blobs.ts'
 import type { CheckedGeneration } from './generations.ts'
 import { requireFittingRows } from './fitting-rows.ts'
@@ -43,6 +44,11 @@ interface BackupOf {
   readonly progress?: Progress
 }
 
+export interface MadeBackup extends CopiedBlobs {
+  /** How many files the store has lost that the backup has from an earlier one in its folder. */
+  readonly lost: number
+}
+
 /**
  * Copies a snapshot of the store, while others work on it, into a folder that no other process uses. Bytes that an earlier backup in the
  * folder already contains are not copied again. The earlier backup remains usable until the new one is complete.
@@ -50,7 +56,7 @@ interface BackupOf {
 export async function backUp(
   { database, blobs, layout, system, program, keyFile, replaces = false, progress = silent }: BackupOf,
   path: string,
-): Promise<CopiedBlobs> {
+): Promise<MadeBackup> {
   const [damage] = await database.findDamage()
   if (damage !== undefined) {
     throw new StartupError(
@@ -88,6 +94,8 @@ export async function backUp(
     progress.end()
     await hold.require()
     const damaged = copied.damaged.map(({ blob }) => blob)
+    const absent = await absentBlobs(readRows(rows, { name: 'files' }), blobs)
+    const lost = [...absent].filter(blob => !damaged.includes(blob)).length
     const files = { count: copied.files, bytes: copied.bytes }
     const manifest: Manifest = {
       format: 'stowage-backup',
@@ -104,7 +112,7 @@ export async function backUp(
     }
     await withDiskErrorsAt(path, publish(path, manifest))
     await removeUnused(kept, rows)
-    return copied
+    return { ...copied, lost }
   } finally {
     await hold.release()
   }

@@ -1,6 +1,7 @@
 import { backUp, verifyBackup } from './backup.ts'
 import { readManifest, requireBackupFolder } from './backup-folder.ts'
 import { StartupError } from '../../base/errors.ts'
+import { tellLost } from './lost-files.ts'
 import { realSystem } from '../../base/system.ts'
 import { isoTime } from '../../base/times.ts'
 import { factorKeyFile, ownFactorKeyFile } from '../../core/factor-key-file.ts'
@@ -66,7 +67,10 @@ export const backupCommand = (program: Program): Command => ({
           const place = factorKeyFile(settings) ?? 'service.auth.token.key-file or SERVICE_AUTH_TOKEN_KEY'
           print(`Not in the backup: the keys that seal the secrets of authenticator apps (${place}).`)
         }
-        return printCopied(`The backup is in ${folder}`, copied)
+        const status = printCopied(`The backup is in ${folder}`, copied)
+        if (copied.lost === 0) return status
+        print(tellLost(copied.lost, folder))
+        return 1
       } finally {
         await lock.release()
         await blobs.close()

@@ -15,6 +15,7 @@ import { schemaVersion } from '../../stores/migrations.ts'
 import { acceptedUntil, type OwnBackups } from './acceptance.ts'
 import type { Cipher } from './cipher.ts'
 import { writeTables } from './backup.ts'
+import { absentBlobs } from '../../backup/absent-blobs.ts'
 import { type FileRow, inParallel } from '../../backup/copy-blobs.ts'
 import { readUntilDamage } from '../../backup/damage.ts'
 import {
@@ -57,6 +58,8 @@ interface GenerationOf {
    * @param blob the key of these bytes in the target
    */
   readonly onDamaged?: (blob: string, outcome: Outcome) => void
+  /** Called with the number of files that the store has lost, and the backup has. */
+  readonly onLost?: (files: number) => void
 }
 
 /** Bytes of earlier backups were mended, are whole in the new backup only, or are lost, because the store has lost them, too. */
@@ -185,6 +188,9 @@ async function copyFiles(from: GenerationOf, target: BackupTarget): Promise<Pick
     index.push({ file: file.blob, blob, size, sha256 })
   })
   await writeRows(spool, { name: INDEX }, Readable.from(index))
+  // Otherwise nobody notices that the store has lost files which an earlier backup has.
+  const absent = await absentBlobs(readRows(spool, { name: 'files' }), from.blobs)
+  from.onLost?.(index.filter(({ file }) => absent.has(file)).length)
   return { files, damaged }
 }
 

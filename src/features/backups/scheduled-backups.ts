@@ -4,6 +4,7 @@ import { type BackupResult, BackupRuns, type LastMade, type ProofResult } from '
 import { BackupSchedule } from './backup-schedule.ts'
 import { placeName } from './backup-target.ts'
 import { encryptionTo } from './cipher.ts'
+import { tellLost } from './lost-files.ts'
 import type { Layout, Table } from '../../backup/tables.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { Core } from '../../core/core.ts'
@@ -41,6 +42,8 @@ export type BackupAnswer =
       readonly bytes: number
       /** Blobs that the store has lost. */
       readonly damaged: readonly string[]
+      /** How many files the store has lost that the backup has. */
+      readonly lost: number
       /** The problems with older backups, or the reason why they were not removed, each a sentence. */
       readonly old: readonly string[]
       /** The backup that the place lacked. */
@@ -93,7 +96,7 @@ export async function createBackups(core: Core & { readonly settings: BackupSett
 async function makeInThread(task: BackupTask, signal: AbortSignal): Promise<BackupResult> {
   const answer = await inThread<BackupAnswer>('backup-thread', task, signal)
   if ('failure' in answer) throw new Error(answer.failure)
-  return { files: answer.files, bytes: answer.bytes, problem: problemOf(answer), gone: answer.gone }
+  return { files: answer.files, bytes: answer.bytes, problem: problemOf(answer, task.place), gone: answer.gone }
 }
 
 /** Runs a thread and returns its last message. @throws the reason of `signal`, which stops the thread */
@@ -116,14 +119,14 @@ async function inThread<Answer>(name: string, task: object, signal: AbortSignal)
   }
 }
 
-function problemOf({ damaged, old }: Exclude<BackupAnswer, { readonly failure: string }>): string | null {
-  if (damaged.length === 0 && old.length === 0) return null
-  const files = damaged.length === 1 ? 'one file' : `${damaged.length} files`
+function problemOf({ damaged, lost, old }: Exclude<BackupAnswer, Failure>, place: string): string | null {
+  if (damaged.length === 0 && lost === 0 && old.length === 0) return null
+  const without = damaged.length === 1 ? 'one file' : `${damaged.length} files`
   const made =
     damaged.length === 0
       ? 'The backup was made.'
-      : `The backup was made without ${files} whose bytes the store has lost. Run \`stowage fsck\`, which names them.`
-  return [made, ...old].join(' ')
+      : `The backup was made without ${without} whose bytes the store has lost. Run \`stowage fsck\`, which names them.`
+  return [made, ...(lost === 0 ? [] : [tellLost(lost, place)]), ...old].join(' ')
 }
 
 /** The texts of a mail about a failed backup, in the language of its recipient. */
