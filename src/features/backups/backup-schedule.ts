@@ -21,8 +21,8 @@ const MAX_PAUSE: Milliseconds = 60_000
 
 /**
  * Makes backups at the times of a cron expression. A backup is made at once if its time passed while the service was stopped, if there is
- * no backup yet, or if the last attempt before the start failed, or its place lacked the backup before. With several nodes, the first node that finds a backup due makes it. Each
- * new backup is proven, and the newest backup again once a day.
+ * no backup yet, or if at the last attempt before the start the backup failed, or its place lacked the backup before. With several nodes, the
+ * first node that finds a backup due makes it. Each new backup is proven, and the newest backup again once a day.
  */
 export class BackupSchedule {
   readonly #expression: string

@@ -210,7 +210,7 @@ async function describeNone(
       )
     return problem(
       'backups-of-lost-store',
-      'backups: this store has made none yet. {place} has one of {made, time}, of another store, which was made on {store, time}. If that store was lost, stop the service, and mount its disk or restore it. Otherwise name another target',
+      'backups: this store has made none yet. {place} has one of {made, time}, of another store, which was made on {store, time}. If you have restored it, the next backup follows by itself. If it was lost, stop the service, and mount its disk or restore it. Otherwise name another target',
       { ...values, store: best.store },
     )
   } catch (error) {

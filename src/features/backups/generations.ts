@@ -120,6 +120,10 @@ export async function listGenerations(target: BackupTarget): Promise<ListedGener
   return { generations: generations.sort((a, b) => timeOf(b) - timeOf(a)), unreadable }
 }
 
+/** The generations of a time that another manifest has, too: the service writes one manifest for each time. */
+export const copiesIn = (generations: readonly ListedGeneration[]): readonly ListedGeneration[] =>
+  generations.filter(one => generations.some(other => other !== one && timeOf(other) === timeOf(one)))
+
 /** Returns `undefined` for a manifest that is being written, was never completed, or was removed meanwhile. */
 async function readManifest({ manifests }: BackupTarget, key: string): Promise<Generation | 'unreadable' | undefined> {
   try {

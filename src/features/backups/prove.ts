@@ -12,6 +12,7 @@ import { sql } from '../../stores/sql.ts'
 import { openSqliteDatabase } from '../../stores/sqlite/sqlite-database.ts'
 import {
   type BackupTarget,
+  copiesIn,
   describeFile,
   type Generation,
   listGenerations,
@@ -80,6 +81,10 @@ export async function proveBackup(from: ProofOf): Promise<Proof> {
     if (doubt !== undefined && (isNewest || originOf(generation, own) === 'wrong'))
       (generation === found ? problems : others).push(doubt)
   }
+  for (const { key, generation } of copiesIn(generations))
+    others.push(
+      `The manifest ${target.pathOf('generations', key)} is not the only one of the backup of ${generation.created}: the others are copies.`,
+    )
   const withOthers = ({ problems: inside, ...proof }: Finding): Proof => ({
     ...proof,
     problems: [...others, ...problems, ...inside],

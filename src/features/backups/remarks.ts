@@ -4,6 +4,7 @@ import { othersToAccept, type OwnBackups } from './acceptance.ts'
 import type { LastMade } from './backup-runs.ts'
 import {
   type BackupTarget,
+  copiesIn,
   type Generation,
   type ListedGeneration,
   type ListedGenerations,
@@ -28,6 +29,7 @@ export function remarksOn(
 ): ReadonlyMap<Generation, Remarks> {
   const losses = lossesIn(generations)
   const others = new Set(othersToAccept(generations, own))
+  const copies = new Set(copiesIn(generations))
   return new Map(
     generations.map(listed => {
       const { key, generation } = listed
@@ -40,6 +42,7 @@ export function remarksOn(
       const notes = [
         loss === undefined ? lackInShort(generation) : undefined,
         others.has(listed) ? keptUntilAccepted(target) : undefined,
+        copies.has(listed) ? `its manifest ${target.pathOf('generations', key)} has a copy` : undefined,
       ]
       return [generation, { wrong: wrong.filter(isDefined), notes: notes.filter(isDefined) }]
     }),

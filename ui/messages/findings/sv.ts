@@ -68,7 +68,7 @@ const sv: FindingTexts = {
     'Säkerhetskopior: {count, plural, one {# säkerhetskopia av en annan lagring, eller av den här före en återställning, ligger} other {# säkerhetskopior av en annan lagring, eller av den här före en återställning, ligger}} kvar. Om den här lagringen inte har förlorat något kör du `stowage backup accept {place}`. Annars återställer du den säkerhetskopia som `stowage backup list {place}` kallar den senaste bra. Om en annan tjänst gör säkerhetskopior där ger du en av de två en annan plats.',
   'backups-none-of-store': 'Säkerhetskopior: den här lagringen har inga ännu. I {place} finns en från {made, time}.',
   'backups-of-lost-store':
-    'Säkerhetskopior: den här lagringen har inga ännu. I {place} finns en från {made, time} av en annan lagring, som skapades {store, time}. Om den är förlorad stoppar du tjänsten och monterar dess disk eller återställer den. Ange annars en annan plats.',
+    'Säkerhetskopior: den här lagringen har inga ännu. I {place} finns en från {made, time} av en annan lagring, som skapades {store, time}. Om du har återställt den följer nästa säkerhetskopia av sig själv. Om den är förlorad stoppar du tjänsten och monterar dess disk eller återställer den. Ange annars en annan plats.',
   'backup-of-damaged-store': 'Säkerhetskopior: databasen är skadad. I {place} finns en från {made, time}. Följ {page}.',
   'backup-without-store':
     'Säkerhetskopior: det finns ingen lagring i {folder}. I {place} finns en säkerhetskopia från {made, time}. Montera lagringens disk, eller återställ säkerhetskopian.',
