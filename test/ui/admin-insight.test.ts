@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { addUser, GOOD_PASSWORD } from '../support/accounts.ts'
 import { after } from '../support/after.ts'
@@ -131,8 +131,11 @@ inBrowser('the overview shows the last scheduled backup, and that an attempt has
       { after },
       { settings: { 'service.backup.schedule': '0 0 29 2 *', 'service.backup.target': to, 'service.http.port': '0' } },
     )
-  await writeFile(join(folder, 'file'), '')
-  const [good, bad] = [await start(target), await start(join(folder, 'file', 'backups'))]
+  const unusable = join(folder, 'unusable')
+  await mkdir(unusable)
+  // Where the service keeps the manifests.
+  await writeFile(join(unusable, 'generations'), '')
+  const [good, bad] = [await start(target), await start(unusable)]
   for (const one of [good, bad]) {
     const caller = await one.admin()
     await eventually(`the attempt of ${one.base} has ended`, async () =>
