@@ -5,16 +5,13 @@ import { openBackup } from './backup.ts'
 import { keysIn } from './backup-folder.ts'
 import { decryptionWith } from './cipher.ts'
 import {
-  type BackedUpKeys,
-  BackupDamaged,
   type BackupTarget,
-  isRestorable,
   type ListedGeneration,
   listGenerations,
   lossesIn,
-  openGeneration,
   pickGenerationToRestore,
 } from './generations.ts'
+import { type BackedUpKeys, BackupDamaged, isRestorable, openGeneration } from './open-generation.ts'
 import { doubtAbout, findManifestKey, isSuspect } from './manifest-key.ts'
 import { withPlaceErrors } from './place-errors.ts'
 import type { Source } from '../../backup/store-copy.ts'

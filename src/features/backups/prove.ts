@@ -16,9 +16,9 @@ import {
   describeFile,
   type Generation,
   listGenerations,
-  openGeneration,
   verifyGeneration,
 } from './generations.ts'
+import { openGeneration } from './open-generation.ts'
 import { doubtAbout, findPublicKey, originOf } from './manifest-key.ts'
 import type { Pace } from './pace.ts'
 
