@@ -24,9 +24,12 @@ export async function whyKeepAll(target: BackupTarget): Promise<string | undefin
       `the newest ${loss.text}. If the store was lost, stop the service and restore the backup of ${loss.before.created}, with --at. ` +
       `If it is as it should be, run \`stowage backup accept ${target.place}\``
     )
-  for (const { generation } of generations)
+  for (const { key, generation } of generations)
     if (!(await isIntact(target.blobs, generation.index)))
-      return `the index of the backup of ${generation.created} in ${target.place} is damaged`
+      return (
+        `the index of the backup of ${generation.created} in ${target.place} is damaged, so that this backup cannot be restored. ` +
+        `To let the service remove older backups again, move its manifest away: ${target.pathOf('generations', key)}`
+      )
   return undefined
 }
 

@@ -125,7 +125,7 @@ function problemOf({ damaged, lost, old }: Exclude<BackupAnswer, Failure>, place
   const made =
     damaged.length === 0
       ? 'The backup was made.'
-      : `The backup was made without ${without} whose bytes the store has lost. Run \`stowage fsck\`, which names them.`
+      : `The backup was made without ${without} whose bytes the store has lost. Stop the service and run \`stowage fsck\`, which names them.`
   return [made, ...(lost === 0 ? [] : [tellLost(lost, place)]), ...old].join(' ')
 }
 

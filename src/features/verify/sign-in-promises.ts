@@ -14,6 +14,8 @@ const LOCKOUT_KEY = 'service.auth.temp.lockout.max.attempts'
 const WRONG = 'verify-wrong-password'
 /** More than the buffers of both connections and of a proxy hold while the client reads nothing. */
 const DOWNLOAD = 48 * 2 ** 20
+/** Long enough for a proxy to take all of it from the service. */
+const BUFFERING = 3000
 /** Longer than a node needs to end a download whose session has ended on another node. */
 const ENDING = 3000
 /** Of documentation (RFC 5737): no client has it. */
@@ -191,6 +193,7 @@ export const signInPromises: readonly Promised[] = [
       const sent = lost.begin(path)
       sent.end()
       const [response] = (await once(sent, 'response')) as [IncomingMessage]
+      await setTimeout(BUFFERING)
       const ended = await own.ask('auth/tokens', { method: 'DELETE', json: { scope: 'others' } })
       if (ended.status >= 300) return unchecked(`the sessions could not be ended: ${tell(ended)}`)
       await setTimeout(ENDING)
