@@ -436,7 +436,7 @@ test('backups have a place apart from the uploaded files', () => {
     assert.match(problemOf(`service.data.store=${store}`, ...backups(target)), /in one place would be lost together/)
   }
   assert.deepEqual(check('service.data.store=s3://one/files', ...backups('s3://one/backups')).problems, [])
-  assert.deepEqual(check(...backups('folder/backups')).problems, [])
+  assert.deepEqual(check(...backups('/folder/backups')).problems, [])
   const elsewhere = 'service.backup.s3.endpoint=https://other.example'
   assert.deepEqual(check('service.data.store=s3://one', ...backups('s3://one'), elsewhere).problems, [])
 })
