@@ -95,7 +95,7 @@ export async function backUp(
     await hold.require()
     const damaged = copied.damaged.map(({ blob }) => blob)
     const absent = await absentBlobs(readRows(rows, { name: 'files' }), blobs)
-    const lost = [...absent].filter(blob => !damaged.includes(blob)).length
+    const lost = absent.difference(new Set(damaged)).size
     const files = { count: copied.files, bytes: copied.bytes }
     const manifest: Manifest = {
       format: 'stowage-backup',
