@@ -1,5 +1,4 @@
 // Operations on many entries, and how long another user waits beside them.
-// BENCH_PROGRAM names another build of the service, for results from before a change.
 import { setTimeout as pause } from 'node:timers/promises'
 import { ask, isQuick, newContext, signIn, startService } from './support.mjs'
 
@@ -9,8 +8,7 @@ const POLL_MS = 50
 const PROBE_MS = 10
 
 export async function measure(say) {
-  const program = process.env.BENCH_PROGRAM
-  const service = await startService({}, program === undefined ? {} : { program })
+  const service = await startService()
   try {
     const admin = await signIn(service)
     const context = await newContext(service, admin)

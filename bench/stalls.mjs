@@ -1,7 +1,6 @@
 // How much one caller can delay others: each input below is sent while a user repeats `GET /auth/user`, over a kept and a
 // new connection alternately. The results are the slowest of these responses, the growth of the service's memory, and responses with 5xx.
-// BENCH_PROGRAM names another build of the service, for results from before a change; BENCH_INPUTS, a regular
-// expression, selects inputs by their names.
+// BENCH_INPUTS, a regular expression, selects inputs by their names.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -23,7 +22,6 @@ const P = 'http://example.org/p'
 const MB = 2 ** 20
 
 export async function measure(say) {
-  const program = process.env.BENCH_PROGRAM
   const chosen = new RegExp(process.env.BENCH_INPUTS ?? '')
   const ends = []
   const idp = await startSamlIdp({ after: end => ends.push(end) })
@@ -33,7 +31,7 @@ export async function measure(say) {
     'service.auth.saml.default-idp': 'a',
     'service.repository.provenance': 'on',
   }
-  const service = await startService(settings, program === undefined ? {} : { program })
+  const service = await startService(settings)
   try {
     const place = { ...(await prepare(service)), idp }
     const { cookie } = place.user

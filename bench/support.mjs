@@ -19,12 +19,14 @@ export const sizesUpTo = most =>
 
 const PASSWORD = 'bench-Password-12'
 const here = name => fileURLToPath(new URL(name, import.meta.url))
+const serviceProgram = () => process.env.BENCH_PROGRAM ?? here('../bin/stowage.js')
 
 /**
- * The program with a store in `folder`, by default a new folder that `stop` removes. `program` can be another
- * one that takes the same arguments; its messages are available at `process`.
+ * The program with a store in `folder`, by default a new folder that `stop` removes. `program` can be another one that takes the same
+ * arguments; its messages are available at `process`. The variable BENCH_PROGRAM names another build of the service, for results from
+ * before a change.
  */
-export async function startService(settings = {}, { folder, program = here('../bin/stowage.js'), env = {} } = {}) {
+export async function startService(settings = {}, { folder, program = serviceProgram(), env = {} } = {}) {
   const data = folder ?? (await mkdtemp(join(tmpdir(), 'stowage-bench-')))
   const all = { 'service.http.port': '0', 'service.data.folder': data, 'service.log.level': 'warn', ...settings }
   const sets = Object.entries(all).flatMap(([key, value]) => ['--set', `${key}=${value}`])

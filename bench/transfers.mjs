@@ -1,5 +1,4 @@
 // Downloads in progress: what a thousand of them take, and how soon they end with the session that they belong to.
-// BENCH_PROGRAM names another build of the service, for results from before a change.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -14,8 +13,7 @@ const SETTLING_MS = 1000
 const OBSERVED_MS = isQuick ? 200 : 5000
 
 export async function measure(say) {
-  const program = process.env.BENCH_PROGRAM
-  const service = await startService({}, program === undefined ? {} : { program })
+  const service = await startService()
   try {
     const admin = await signIn(service)
     const context = await newContext(service, admin)

@@ -71,6 +71,12 @@ async function isGuestEverywhere(site: Site, client: Client): Promise<boolean> {
 const seenBy = (site: Site): string =>
   site.nodes.length > 0 ? `${site.nodes.length} nodes, at once` : 'with the next request'
 
+/** Ends all other sessions of the user. @throws {CannotCheck} */
+async function endOthers(client: Client): Promise<void> {
+  const ended = await client.ask('auth/tokens', { method: 'DELETE', json: { scope: 'others' } })
+  if (ended.status >= 300) throw new CannotCheck(`the sessions could not be ended: ${tell(ended)}`)
+}
+
 export const signInPromises: readonly Promised[] = [
   {
     id: 'cookie',
@@ -171,8 +177,7 @@ export const signInPromises: readonly Promised[] = [
     check: async site => {
       const person = await site.workshop.user()
       const [lost, own] = [await site.signedIn(person), await site.signedIn(person)]
-      const ended = await own.ask('auth/tokens', { method: 'DELETE', json: { scope: 'others' } })
-      if (ended.status >= 300) return unchecked(`the sessions could not be ended: ${tell(ended)}`)
+      await endOthers(own)
       return holds(
         await isGuestEverywhere(site, lost),
         seenBy(site),
@@ -194,8 +199,7 @@ export const signInPromises: readonly Promised[] = [
       sent.end()
       const [response] = (await once(sent, 'response')) as [IncomingMessage]
       await setTimeout(BUFFERING)
-      const ended = await own.ask('auth/tokens', { method: 'DELETE', json: { scope: 'others' } })
-      if (ended.status >= 300) return unchecked(`the sessions could not be ended: ${tell(ended)}`)
+      await endOthers(own)
       await setTimeout(ENDING)
       const length = await receivedLength(response)
       return holds(
