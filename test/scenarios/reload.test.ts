@@ -69,7 +69,7 @@ test('settings that need a restart are named, and the others are applied', async
     'service.auth.oidc.idp.one.client-id': 'stowage',
   }
   await service.reload({ ...oidc, 'service.auth.password': 'off' })
-  await service.prints(/no user can sign in: passwords, SAML, OpenID Connect and CAS are off/)
+  await service.prints(/no user can sign in: passwords are off, and so are all protocols \(SAML, OpenID Connect, CAS\)/)
   // They are named again as long as they differ.
   assert.deepEqual((await service.reload({ 'service.trash.days': '7' }))[0]?.settings, ['service.trash.days'])
 })

@@ -304,7 +304,7 @@ test('files that the store has lost, and an earlier backup has, are a problem of
   await rm(join(lost.parentPath, lost.name))
   await writeFile(join(cut.parentPath, cut.name), 'x')
   const sentence = (place: string) =>
-    `The store has lost 2 files that are in the backup. Is its disk mounted? If the files are lost, run \`stowage fsck\`, ` +
+    `The store has lost 2 files that are in the backup. Is its disk mounted? If the files are lost, stop the service and run \`stowage fsck\`, ` +
     `which names them, and bring back each with \`stowage restore ${place} --entry CONTEXT/ID --replace\`.`
   const again = await backUp(folder, byHand)
   assert.equal(again.status, 1, again.stderr)
