@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { promises } from '../src/features/verify/promises.ts'
 import { repository } from './support/service.ts'
 
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8')
@@ -24,6 +25,15 @@ test('every name that was released exists, or CHANGELOG says under Upgrading wha
 test('every name is recorded: after a new one, run `npm run stable`', () => {
   assert.deepEqual(
     present.filter(name => !recorded.includes(name)),
+    [],
+  )
+})
+
+test('`verify` judges findings of `doctor` that exist', () => {
+  const codes = promises.flatMap(promised => promised.codes ?? [])
+  assert.ok(codes.length > 20, 'the codes were not found')
+  assert.deepEqual(
+    codes.filter(code => !recorded.includes(`finding ${code}`)),
     [],
   )
 })

@@ -13,20 +13,60 @@ const HOUR: Milliseconds = 3_600_000
 /** In hours: two nights, and the time that a backup takes. */
 const OLD_BACKUP = 50
 
-/** Turns the findings of `doctor` about a subject into an outcome. Without a finding about it, the promise cannot be checked. */
-async function foundBy(site: Site, about: RegExp, otherwise: string): Promise<Outcome> {
-  // A feature that is not used says so, and keeps no promise.
-  const findings = (await site.findings()).filter(({ text }) => about.test(text) && !/makes none|is off\b/.test(text))
-  const bad = findings.find(({ level }) => level === 'problem') ?? findings.find(({ level }) => level === 'warning')
-  if (bad) return broken(bad.text, 'Do what `stowage doctor` says.')
-  return findings[0] ? kept(findings[0].text) : unchecked(otherwise)
-}
+const databaseCodes = [
+  'database-server',
+  'database-not-verified',
+  'store-current',
+  'store-older',
+  'store-newer',
+  'store-damaged',
+  'store-incomplete',
+  'store-unusable',
+]
+const backupCodes = [
+  'backup-made',
+  'backup-failed',
+  'backup-overdue',
+  'backup-gone',
+  'backup-back',
+  'backup-changed',
+  'backup-unreadable',
+  'backup-of-damaged-store',
+  'backup-without-store',
+  'backup-proof-failed',
+  'backup-proof-overdue',
+  'backups-damaged',
+  'backups-none',
+  'backups-none-of-store',
+  'backups-of-lost-store',
+  'backups-of-others',
+  'backups-unchecked',
+  'backups-unproven',
+  'backups-unusable',
+]
+const certificateCodes = ['signing-certificate', 'encryption-certificate', 'saml-certificate'].flatMap(code => [
+  code,
+  `${code}-expired`,
+])
 
-const byDoctor = (id: string, sentence: string, page: string, about: RegExp, otherwise: string): Promised => ({
+/** A promise that findings of `doctor` with these codes decide. Without such a finding it cannot be checked. */
+const byDoctor = (
+  id: string,
+  sentence: string,
+  page: string,
+  codes: readonly string[],
+  otherwise: string,
+): Promised => ({
   id,
   sentence,
   page,
-  check: async site => await foundBy(site, about, otherwise),
+  codes,
+  async check(site): Promise<Outcome> {
+    const found = (await site.findings()).filter(({ code }) => codes.includes(code))
+    const bad = found.find(({ level }) => level === 'problem') ?? found.find(({ level }) => level === 'warning')
+    if (bad) return broken(bad.text, 'Do what `stowage doctor` says.')
+    return found[0] ? kept(found[0].text) : unchecked(otherwise)
+  },
 })
 
 function nodesOf(site: Site): readonly Client[] {
@@ -185,48 +225,61 @@ export const operationPromises: readonly Promised[] = [
     },
   },
   byDoctor(
-    'backup-elsewhere',
-    'Backups are kept apart from the data.',
+    'backups',
+    'The place of the backups can be used, and the backups in it are complete and proven.',
     BACKUP,
-    /backup/i,
-    'doctor says nothing about backups',
+    backupCodes,
+    'no backups are scheduled, or none has been made yet',
   ),
   byDoctor(
     'disk',
     'The disk has enough space.',
     'how-to/troubleshooting.md',
-    /\bdisk|space/i,
+    ['disk-free', 'disk-low', 'disk-full'],
     'doctor says nothing about the disk',
   ),
   byDoctor(
     'database',
     'The database is sound and fits the version.',
     'how-to/postgres-redis-s3.md',
-    /database|PostgreSQL|SQLite|tables/i,
+    databaseCodes,
     'doctor says nothing about the database',
   ),
   byDoctor(
     'data-folder',
     'The data folder is on a local disk, or is shared as nodes need it.',
     'how-to/install.md',
-    /folder|network file system|NFS/i,
+    ['data-folder', 'data-folder-new', 'data-folder-read-only', 'data-folder-unusable', 'data-folder-exposed'],
     'doctor says nothing about the data folder',
   ),
   byDoctor(
-    'memory',
-    'Memory and open files are enough for the limits of the service.',
+    'open-files',
+    'The service may open enough files.',
     'reference/limits.md',
-    /memory|descriptor|open files/i,
-    'doctor says nothing about memory and open files',
+    ['open-files', 'open-files-few'],
+    'doctor says nothing about open files',
   ),
   byDoctor(
     'keys',
-    'The keys of the service can be read by it only.',
+    'The keys of the service exist and can be used.',
     'cryptography.md',
-    /\bkeys?\b/i,
+    [
+      'token-key',
+      'token-key-new',
+      'token-key-unusable',
+      'app-key-missing',
+      'app-keys-unusable',
+      'app-key-file-missing',
+    ],
     'no keys are set',
   ),
-  byDoctor('redis', 'Redis keeps what it is given.', 'how-to/postgres-redis-s3.md#redis', /redis/i, 'no Redis is set'),
+  byDoctor(
+    'redis',
+    'Redis keeps what it is given.',
+    'how-to/postgres-redis-s3.md#redis',
+    ['redis', 'redis-unusable'],
+    'no Redis is set',
+  ),
   {
     id: 'doctor',
     sentence: '`stowage doctor` finds no problems.',
@@ -294,7 +347,7 @@ export const operationPromises: readonly Promised[] = [
     'sso-certificates',
     'No certificate of single sign-on ends soon.',
     'how-to/sso-saml.md',
-    /certificate/i,
+    certificateCodes,
     'no certificates are set',
   ),
   {

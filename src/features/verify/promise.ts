@@ -8,6 +8,8 @@ export interface Promised {
   readonly sentence: string
   /** The page that promises it, below `docs/`. */
   readonly page: string
+  /** The findings of `doctor` that decide it. */
+  readonly codes?: readonly string[]
   /**
    * `beside`: the check waits for time limits of a proxy, so it runs beside the other checks. `last`: the check uses up limits, so it runs
    * after them.

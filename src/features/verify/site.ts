@@ -12,6 +12,7 @@ export interface Status {
 }
 
 export interface Finding {
+  readonly code: string
   readonly level: 'ok' | 'warning' | 'problem'
   readonly text: string
 }
