@@ -59,7 +59,11 @@ export function withFeatures(page) {
   const rows = uses.map(
     ({ folder, files }) => `| \`${folder}\` | ${files.length} | ${files.map(file => `\`${file}\``).join(', ')} |`,
   )
-  const table = ['| Folder under `src/` | Files outside the folder that name the feature | Which |', '|---|---|---|', ...rows].join('\n')
+  const table = [
+    '| Folder under `src/` | Files outside the folder that name the feature | Which |',
+    '|---|---|---|',
+    ...rows,
+  ].join('\n')
   const counts = uses.map(({ files }) => files.length).sort((a, b) => a - b)
   const summary = `The median is ${counts[Math.floor(counts.length / 2)]}, and the largest number is ${counts.at(-1)}:`
   return `${page.slice(0, before)}${START}\n${summary}\n\n${table}\n\n${page.slice(after)}`

@@ -31,7 +31,7 @@ export const repositoryKeys = {
     sameOnAllNodes: true,
     default: 'users',
     help:
-      'Whose names and e-mail addresses signed-in users find: those of all `users`, of those with whom they have a group or a ' +
+      'Whose names and e-mail addresses signed-in users find: the names of all `users`, of the users with whom they have a group or a ' +
       'context in common (`shared`), or of `nobody`. They find a user or group by its exact name in any case.',
   }),
   'service.nonadmin.group-context-creation': boolean({
@@ -43,7 +43,7 @@ export const repositoryKeys = {
     protocols: ['postgres', 'postgresql'],
     credentials: true,
     defaultText: 'a file in `service.data.folder`',
-    help: 'PostgreSQL database, 15 or later, which several nodes may share; they share `service.data.folder` as well then.',
+    help: 'PostgreSQL database, 15 or later, which several nodes may share. The nodes then also share the files, in a bucket (`service.data.store`) or in a common `service.data.folder`.',
   }),
   'service.repository.store.init-with-test-data': boolean({
     default: false,

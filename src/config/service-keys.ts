@@ -25,7 +25,7 @@ export const addressKeys = {
     help: 'Port to listen on; 0 lets the system choose.',
   }),
   'service.http.trusted-proxies.<n>': cidr({
-    help: 'Reverse proxies whose `X-Forwarded-For` is trusted; from other peers it is ignored, and so is `Forwarded` from all.',
+    help: 'Reverse proxies whose `X-Forwarded-For` is trusted. The `X-Forwarded-For` of other peers, and every `Forwarded`, is ignored.',
   }),
   'service.http.body.idle-timeout': duration({
     min: 1,

@@ -66,6 +66,6 @@ export const sessionKeys = {
   'service.auth.step-up': choice(['off', 'factors', 'all'], {
     sameOnAllNodes: true,
     default: 'factors',
-    help: 'Who must prove again who they are before they change passwords, names, second factors, access tokens or accounts of others, or who may do so. It applies if the sign-in is older than five minutes. The values mean no user, users with a second factor, and all users.',
+    help: 'Users who must prove their identity again before they change passwords, names, second factors, access tokens, accounts of others, or groups and access lists that give the right to such changes. The proof is required if the sign-in is older than five minutes. The values mean no user, users with a second factor, and all users.',
   }),
 } as const

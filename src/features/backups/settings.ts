@@ -18,19 +18,19 @@ export const backupSettings = {
     }),
     'service.backup.target': backupPlace({
       sameOnAllNodes: true,
-      help: 'Where these backups are kept: a folder, or a bucket of an S3 server. Each service needs a place of its own.',
+      help: 'Where the backups of `service.backup.schedule` are kept: a folder, or a bucket of an S3 server. Each service needs a place of its own.',
     }),
     'service.backup.keep': text({
       sameOnAllNodes: true,
       matches: /^[1-9]\d{0,3}[dwm]( +[1-9]\d{0,3}[dwm])*$/,
       expects: 'numbers with d, w or m such as `7d 4w 12m`',
       default: '7d 4w 12m',
-      help: 'Which of them are kept: the newest of each of the last 7 days, 4 weeks and 12 months that have one, and always the newest.',
+      help: 'Which backups are kept: the newest backup of each of the last 7 days, 4 weeks and 12 months that have a backup, and always the newest backup of all.',
     }),
     'service.backup.prove': boolean({
       sameOnAllNodes: true,
       default: true,
-      help: 'Restores each backup after it was made, and the newest one daily, into the data folder, compares it and removes it. Older backups go only then.',
+      help: 'Restores each backup after it was made, and the newest backup daily, into the data folder, compares it and removes the restored copy. The service removes older backups only after that.',
     }),
     'service.backup.encrypt-to.<n>': text({
       sameOnAllNodes: true,
@@ -40,14 +40,14 @@ export const backupSettings = {
     }),
     'service.backup.s3.endpoint': absoluteUrl({
       defaultText: '`AWS_ENDPOINT_URL_S3`',
-      help: 'Address of the S3 server for backups, if it is not the one of the files.',
+      help: 'Address of the S3 server for backups, if it differs from the S3 server for files.',
     }),
-    'service.backup.s3.region': text({ defaultText: '`AWS_REGION`', help: 'Its region.' }),
+    'service.backup.s3.region': text({ defaultText: '`AWS_REGION`', help: 'Region of the S3 server for backups.' }),
     'service.backup.s3.access-key': text({
       defaultText: 'where the tools of Amazon look',
-      help: 'Id of the access key for that server.',
+      help: 'Id of the access key for the S3 server for backups.',
     }),
-    'service.backup.s3.secret-key': secret({ help: 'The secret of that access key.' }),
+    'service.backup.s3.secret-key': secret({ help: 'The secret of the access key for backups.' }),
   },
 } as const
 

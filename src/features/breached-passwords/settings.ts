@@ -7,7 +7,7 @@ export const breachedPasswordSettings = {
       sameOnAllNodes: true,
       default: 'off',
       expects: '`off`, `included`, or the path of a list',
-      help: 'Reject passwords known from leaks: `included` is a list of 50,000 common ones, `stowage breached-passwords` makes a larger one.',
+      help: 'Reject passwords known from leaks: `included` is a list of 50,000 common passwords, `stowage breached-passwords` makes a larger one.',
     }),
   },
 } as const

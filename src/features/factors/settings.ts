@@ -6,7 +6,7 @@ export const factorSettings = {
     'service.auth.second-factor': choice(['off', 'optional', 'admins', 'all'], {
       sameOnAllNodes: true,
       default: 'optional',
-      help: 'Who must have a second factor: `optional` no user, `admins` admin and members of the admin group, `all` all users. `off`: no user can add one; existing ones are still required.',
+      help: 'Who must have a second factor: `optional` no user, `admins` admin and members of the admin group, `all` all users. `off`: no user can add a factor; existing factors are still required.',
     }),
     'service.auth.second-factor.groups.<n>': text({
       sameOnAllNodes: true,

@@ -5,7 +5,7 @@ export const feedSettings = {
   rows: {
     'service.syndication.url-template.<name>': text({
       live: true,
-      help: 'Where the items of a feed lead that asks for `urltemplate=<name>`; `default`: of every other feed. `{contextid}`, `{entryid}`, `{entryuri}` and `{resourceuri}` are replaced. Without it an item leads to its resource.',
+      help: 'Address to which the items of a feed lead if the request for the feed has `urltemplate=<name>`; `default`: of every other feed. `{contextid}`, `{entryid}`, `{entryuri}` and `{resourceuri}` are replaced. Without it an item leads to its resource.',
     }),
   },
 } as const

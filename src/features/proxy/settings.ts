@@ -10,7 +10,7 @@ export const proxySettings = {
       help: 'Fetch public documents of other servers for signed-in users (`/proxy`).',
     }),
     'service.proxy.guest-hosts.<n>': host({
-      help: 'Hosts from which guests have documents fetched too; without a port those of http and https are meant.',
+      help: 'Hosts from which guests have documents fetched too; without a port, the ports of http and https are meant.',
     }),
     'service.proxy.private-hosts.<n>': host({
       help: 'Hosts that documents are fetched from although their addresses are not public: every user of the proxy can reach them.',

@@ -27,7 +27,7 @@ export const quotaSettings = {
       min: 0,
       unlimited: 'no limit',
       defaultText: '`service.data.quota.user-default`',
-      help: 'The same for users whom a sign-on through an identity provider created.',
+      help: 'Quota of a user without their own quota whom a sign-on through an identity provider created.',
     }),
   },
 } as const

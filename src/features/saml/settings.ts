@@ -90,7 +90,7 @@ export const samlSettings = {
     }),
     'service.auth.saml.idp.<idp>.authn-context.<n>': text({
       ...authnContext,
-      help: 'Class of authentication that is requested (`AuthnContextClassRef`), the preferred one first. A response with another one is refused.',
+      help: 'Class of authentication that is requested (`AuthnContextClassRef`), the preferred one first. A response with another class is refused.',
     }),
     'service.auth.saml.idp.<idp>.label': label('the identity provider'),
     'service.auth.saml.idp.<idp>.logout-url': absoluteUrl({
@@ -102,11 +102,11 @@ export const samlSettings = {
       help: 'Accept sign-ons begun at the identity provider.',
     }),
     'service.auth.saml.relying-party-id': text({
-      help: 'Deprecated, for one identity provider: name of this service there.',
+      help: 'Deprecated: name of this service at the only identity provider.',
     }),
     'service.auth.saml.idp-metadata.url': absoluteUrl({
       protocols: ['https', 'http', 'file'],
-      help: 'Deprecated: metadata of the one identity provider.',
+      help: 'Deprecated: metadata of the only identity provider.',
     }),
     'service.auth.saml.idp-metadata.max-age': metadataMaxAge,
     'service.auth.saml.user-auto-provisioning': createsUsers,

@@ -67,7 +67,7 @@ export const traversalSettings = {
     }),
     'service.traversal.stop.<profile>': stop({
       live: true,
-      help: 'Entries with this statement in their metadata are left out, and so is what only they lead to. Several have numbers: `….<profile>.1`.',
+      help: 'Entries with this statement in their metadata are left out, and also entries to which only they lead. Several have numbers: `….<profile>.1`.',
     }),
   },
 } as const
