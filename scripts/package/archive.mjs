@@ -6,7 +6,9 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -70,20 +72,27 @@ export function makeArchive({ source, architecture, folder, release }) {
 function unpackNode(architecture, folder) {
   const { cpu, integrity } = nodes[architecture]
   const cache = join(root, 'build/node', `${NODE}-${cpu}`)
-  const packed = join(cache, `node-linux-${cpu}-${NODE}.tgz`)
-  if (!existsSync(packed)) {
-    mkdirSync(cache, { recursive: true })
-    const args = ['pack', `node-linux-${cpu}@${NODE}`, '--pack-destination', cache, '--loglevel=error']
-    execFileSync('npm', args, { cwd: cache, stdio: ['ignore', 2, 2] })
+  mkdirSync(cache, { recursive: true })
+  // Several builds share the cache.
+  const own = mkdtempSync(join(cache, 'unpacked-'))
+  try {
+    const name = `node-linux-${cpu}-${NODE}.tgz`
+    const packed = join(cache, name)
+    if (!existsSync(packed)) {
+      const args = ['pack', `node-linux-${cpu}@${NODE}`, '--pack-destination', own, '--loglevel=error']
+      execFileSync('npm', args, { cwd: own, stdio: ['ignore', 2, 2] })
+      renameSync(join(own, name), packed)
+    }
+    const actual = `sha512-${createHash('sha512').update(readFileSync(packed)).digest('base64')}`
+    if (actual !== integrity) {
+      rmSync(packed)
+      throw new Error(`node-linux-${cpu}@${NODE} must have the checksum ${integrity}, but has ${actual}`)
+    }
+    execFileSync('tar', ['-xzf', packed, '-C', own, 'package/bin/node', 'package/LICENSE'])
+    copyFileSync(join(own, 'package/bin/node'), join(folder, 'bin/node'))
+    chmodSync(join(folder, 'bin/node'), 0o755)
+    copyFileSync(join(own, 'package/LICENSE'), join(folder, 'LICENSE-node'))
+  } finally {
+    rmSync(own, { recursive: true })
   }
-  const actual = `sha512-${createHash('sha512').update(readFileSync(packed)).digest('base64')}`
-  if (actual !== integrity) {
-    rmSync(packed)
-    throw new Error(`node-linux-${cpu}@${NODE} must have the checksum ${integrity}, but has ${actual}`)
-  }
-  execFileSync('tar', ['-xzf', packed, '-C', cache, 'package/bin/node', 'package/LICENSE'])
-  copyFileSync(join(cache, 'package/bin/node'), join(folder, 'bin/node'))
-  chmodSync(join(folder, 'bin/node'), 0o755)
-  copyFileSync(join(cache, 'package/LICENSE'), join(folder, 'LICENSE-node'))
-  rmSync(join(cache, 'package'), { recursive: true })
 }
