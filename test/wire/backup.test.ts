@@ -134,7 +134,8 @@ test('a restore refuses rows that are not those that were written, a backup that
   }
   const manifest = join(backup, 'manifest.json')
   const original = await readFile(manifest, 'utf8')
-  await writeFile(manifest, original.replace(/"schema": \d+/, '"schema": 9999'))
+  const future = { ...(JSON.parse(original) as object), schema: 9999, sha256: undefined }
+  await writeFile(manifest, JSON.stringify(future))
   assert.match(await refusal(), /whose store this version does not support/)
   await writeFile(manifest, original)
   const rows = (await readdir(backup)).find(name => name.startsWith('rows-')) ?? ''
@@ -180,7 +181,7 @@ test('a backup of an older schema is restored and taken through the later steps'
   await writeFile(join(backup, rows, 'spaces.ndjson'), spaces.join(''))
   const sha256 = createHash('sha256').update(spaces.join('')).digest('hex')
   const all = [...written, { name: 'spaces', rows: spaces.length, sha256 }]
-  await writeFile(manifest, JSON.stringify({ ...reported, schema, tables: all }))
+  await writeFile(manifest, JSON.stringify({ ...reported, schema, tables: all, sha256: undefined }))
   const folder = await temporaryFolder()
   succeeded(await restore(backup, folder))
   await holds(await startProcess(t, { folder, settings: { 'service.data.quota': 'on' } }), contents)
@@ -199,6 +200,88 @@ test('a backup does not go into a folder that holds something else, nor beside a
   await mkdir(join(scheduled, 'generations'))
   assert.match((await backUp(folder, scheduled)).stderr, /has the scheduled backups of a service\. Name another folder/)
   assert.deepEqual(await readdir(other), ['letters.txt'])
+})
+
+/** The data folder of another store. */
+async function filledOther(): Promise<string> {
+  const { folder, stop } = await startProcess({ after })
+  await stop()
+  return folder
+}
+const other = await filledOther()
+
+/** The command line of a backup that may replace another one. */
+const replacing = async (folder: string, to: string) =>
+  await stowage('/', ['backup', to, '--replace', ...(await place(folder))])
+
+/** The names of everything in a folder but its lock. */
+const namesIn = async (path: string): Promise<readonly string[]> =>
+  (await readdir(path, { recursive: true })).filter(name => !/^(lock|stowage\.pid)/.test(name)).sort()
+
+const damages: Readonly<Record<string, (text: string) => string>> = {
+  'a byte of its syntax': text => text.replace('"format"', '"format\''),
+  'a byte of a name': text => text.replace('"store"', '"storf"'),
+  'a byte of a value': text => text.replace(/"rows": \d/, '"rows": 9'),
+  'no value': () => '{}\n',
+  'nothing at all': () => '',
+  'another shape': () => '{"format":"stowage-backup","version":1,"tables":{},"files":null}',
+  'a folder outside it': text =>
+    JSON.stringify({ ...(JSON.parse(text) as object), sha256: undefined, folder: '../rows-0123456789abcdef' }),
+}
+for (const [damage, change] of Object.entries(damages)) {
+  test(`a backup whose manifest.json has ${damage} is damaged, and is replaced only with --replace`, async () => {
+    const backup = await copiedBackup()
+    const manifest = join(backup, 'manifest.json')
+    const text = await readFile(manifest, 'utf8')
+    await writeFile(manifest, change(text))
+    assert.notEqual(await readFile(manifest, 'utf8'), text)
+    const before = await namesIn(backup)
+    const damaged = `stowage: The backup in ${backup} is damaged: manifest.json. `
+    const target = await temporaryFolder()
+    for (const run of [
+      await stowage('/', ['backup', 'verify', backup]),
+      await stowage('/', ['backup', 'list', backup]),
+      await restore(backup, target),
+    ]) {
+      const advice = 'Put a copy of this file back, or use another backup.\n'
+      assert.deepEqual(run, { status: 1, stdout: '', stderr: `${damaged}${advice}` })
+    }
+    assert.deepEqual(await readdir(target), [])
+    const advice = 'It is kept. Name another folder, or replace it with --replace.\n'
+    assert.deepEqual(await backUp(other, backup), { status: 1, stdout: '', stderr: `${damaged}${advice}` })
+    assert.deepEqual(await namesIn(backup), before)
+    await writeFile(manifest, text)
+    succeeded(await restore(backup, await temporaryFolder()))
+    await writeFile(manifest, change(text))
+    succeeded(await replacing(other, backup))
+    succeeded(await stowage('/', ['backup', 'verify', backup]))
+  })
+}
+
+test('a backup that has lost its manifest.json is kept, but one that was never completed is made again', async () => {
+  const backup = await copiedBackup()
+  await rm(join(backup, 'manifest.json'))
+  for (const part of ['rows', 'files']) {
+    const before = await namesIn(backup)
+    const stderr =
+      `stowage: The folder ${backup} has the files of a backup, but no manifest.json. ` +
+      'They are kept. Name another folder, or replace them with --replace.\n'
+    assert.deepEqual(await backUp(other, backup), { status: 1, stdout: '', stderr }, part)
+    assert.deepEqual(await namesIn(backup), before)
+    for (const name of await readdir(backup))
+      if (name.startsWith('rows-')) await rm(join(backup, name), { recursive: true })
+  }
+  succeeded(await replacing(other, backup))
+
+  const folder = join(await temporaryFolder(), 'backup')
+  // Its rows and its smaller files are written, and the process ends at its largest file.
+  const limited = { tracer: ['bash', '-c', 'ulimit -f 35; exec "$@"', 'limited'] }
+  const interrupted = await stowage('/', ['backup', folder, ...(await place(original.folder))], {}, limited)
+  assert.notEqual(interrupted.status, 0)
+  assert.ok((await namesIn(folder)).some(name => name.startsWith('rows-') && name.endsWith('/files.ndjson')))
+  assert.match((await stowage('/', ['backup', 'verify', folder])).stderr, /no complete backup/)
+  succeeded(await backUp(original.folder, folder))
+  succeeded(await stowage('/', ['backup', 'verify', folder]))
 })
 
 test('damaged files of the original are listed by name; the rest is in the backup', async t => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { access, constants, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { StartupError } from '../../base/errors.ts'
@@ -23,9 +24,13 @@ export interface Manifest extends Extent {
   readonly keys?: boolean
   /** Keys of blobs that were missing or damaged in the store itself. */
   readonly damaged: readonly string[]
+  /** The digest of all other members, in lower-case hexadecimal; absent in backups of older versions. */
+  readonly sha256?: string
 }
 
 const MANIFEST = 'manifest.json'
+/** The manifest before it is complete. Without a manifest beside it, the first backup was interrupted. */
+const INCOMPLETE = `${MANIFEST}.new`
 /**
  * What a backup folder may contain. A folder with anything else belongs to something else, so nothing is
  * written there.
@@ -49,27 +54,80 @@ export async function requireBackupFolder(path: string): Promise<void> {
 }
 
 class NoBackup extends StartupError {}
+class DamagedManifest extends StartupError {}
 
 /** @throws {StartupError} when the folder contains no backup that this version can read */
 export async function readManifest(path: string): Promise<Manifest> {
-  let manifest: Manifest
-  try {
-    manifest = JSON.parse(await withPlaceErrors(path, readFile(resolve(path, MANIFEST), 'utf8'))) as Manifest
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError) && !(cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'))
-      throw cause
+  const text = await withPlaceErrors(path, readFile(resolve(path, MANIFEST), 'utf8')).catch(async (cause: unknown) => {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
     throw new NoBackup(`${await askIfEmpty(resolve(path))}There is no complete backup in ${path}.`, { cause })
-  }
-  if (manifest.format === 'stowage-backup' && manifest.version === 1) return manifest
-  throw new StartupError(`The backup in ${path} has a format that this version does not support.`)
+  })
+  const manifest = parsed(text)
+  const { format, version, sha256 } = manifest ?? {}
+  if (!manifest || format === undefined || (sha256 !== undefined && sha256 !== digestOf(manifest)))
+    throw damagedManifest(path)
+  if (format !== 'stowage-backup' || version !== 1)
+    throw new StartupError(`The backup in ${path} has a format that this version does not support.`)
+  if (!isManifest(manifest)) throw damagedManifest(path)
+  return manifest
 }
 
-/** The manifest of an earlier backup in the folder, if there is a complete one. @throws {StartupError} when it cannot be read */
-export const findManifest = (path: string): Promise<Manifest | undefined> =>
-  readManifest(path).catch((error: unknown) => {
-    if (error instanceof NoBackup) return undefined
-    throw error
-  })
+function parsed(text: string): Partial<Manifest> | undefined {
+  try {
+    return (JSON.parse(text) ?? undefined) as Partial<Manifest> | undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The text of the manifest, without its own digest, is the same after it was read. */
+const digestOf = (manifest: Partial<Manifest>): string =>
+  createHash('sha256')
+    .update(JSON.stringify({ ...manifest, sha256: undefined }))
+    .digest('hex')
+
+const isManifest = (manifest: Partial<Manifest>): manifest is Manifest => {
+  const { created, folder, tables, files, damaged } = manifest
+  return (
+    Number.isFinite(Date.parse(String(created))) &&
+    /^rows-[0-9a-f]+$/.test(String(folder)) &&
+    [tables, damaged].every(Array.isArray) &&
+    Number.isInteger(files?.count)
+  )
+}
+
+const damagedManifest = (path: string): StartupError =>
+  new DamagedManifest(
+    `The backup in ${path} is damaged: ${MANIFEST}. Put a copy of this file back, or use another backup.`,
+  )
+
+/**
+ * The manifest of an earlier backup in the folder, if there is a complete one.
+ * @throws {StartupError} when it cannot be read, or is missing although the folder has the files of a backup
+ */
+export async function findManifest(path: string): Promise<Manifest | undefined> {
+  try {
+    return await readManifest(path)
+  } catch (error) {
+    if (error instanceof DamagedManifest)
+      throw new StartupError(
+        `The backup in ${path} is damaged: ${MANIFEST}. It is kept. Name another folder, or replace it with --replace.`,
+      )
+    if (!(error instanceof NoBackup)) throw error
+    const names = await readdir(path)
+    if (names.includes(INCOMPLETE) || !names.some(name => /^(files|rows-.*)$/.test(name))) return undefined
+    throw new StartupError(
+      `The folder ${path} has the files of a backup, but no ${MANIFEST}. ` +
+        'They are kept. Name another folder, or replace them with --replace.',
+    )
+  }
+}
+
+/** Marks a folder without a manifest as one that a first backup is being written to, which may be interrupted and repeated. */
+export async function markIncomplete(path: string): Promise<void> {
+  await writeFile(join(path, INCOMPLETE), '', { mode: 0o600, flush: true })
+  await syncFolder(path)
+}
 
 /** Makes a new folder for rows in a backup and returns its name. */
 export async function newRowsFolder(path: string, random: (count: number) => Uint8Array): Promise<string> {
@@ -83,10 +141,9 @@ export const keysIn = (path: string, folder: string): string => join(path, folde
 
 /** Makes the folder a backup with this manifest, and removes the rows of earlier ones. */
 export async function publish(path: string, manifest: Manifest): Promise<void> {
-  const temporary = join(path, `${MANIFEST}.new`)
-  await rm(temporary, { force: true })
-  const text = `${JSON.stringify(manifest, undefined, 2)}\n`
-  await writeFile(temporary, text, { flag: 'wx', mode: 0o600, flush: true })
+  const temporary = join(path, INCOMPLETE)
+  const text = `${JSON.stringify({ ...manifest, sha256: digestOf(manifest) }, undefined, 2)}\n`
+  await writeFile(temporary, text, { mode: 0o600, flush: true })
   await syncFolder(join(path, manifest.folder))
   await rename(temporary, join(path, MANIFEST))
   await syncFolder(path)

@@ -14,6 +14,7 @@ import {
   findManifest,
   keysIn,
   type Manifest,
+  markIncomplete,
   newRowsFolder,
   openBackupBlobs,
   pathOfFile,
@@ -63,6 +64,8 @@ export async function backUp(
       `The database is damaged: ${damage}. No backup was made; earlier ones are kept. Run \`stowage fsck\`.`,
     )
   }
+  const earlier = replaces ? undefined : await findManifest(path)
+  if (!earlier) await markIncomplete(path)
   // Held before the snapshot is made, so that files deleted after it keep their bytes until these have been copied.
   const hold = await holdBlobs(database, system)
   try {
@@ -74,8 +77,8 @@ export async function backUp(
       await timeOfStore(snapshot),
       await withDiskErrorsAt(path, writeTables(snapshot, rows, tablesAt(layout, schema))),
     ])
-    if (!replaces)
-      await requireNoLoss(path, {
+    if (earlier)
+      await requireNoLoss(path, earlier, {
         created,
         store,
         folder,
@@ -119,9 +122,8 @@ export async function backUp(
 }
 
 /** Keeps the only backup of a store that was lost since. @throws {StartupError} */
-async function requireNoLoss(path: string, now: Extent & { readonly folder: string }): Promise<void> {
-  const earlier = await findManifest(path)
-  const loss = earlier && lossSince(earlier, now)
+async function requireNoLoss(path: string, earlier: Extent, now: Extent & { readonly folder: string }): Promise<void> {
+  const loss = lossSince(earlier, now)
   if (loss === undefined) return
   await rm(join(path, now.folder), { recursive: true })
   throw new StartupError(
