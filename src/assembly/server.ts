@@ -26,6 +26,7 @@ import { ScheduledJobs } from '../base/scheduled-jobs.ts'
 import { httpOptions } from './http.ts'
 import { createExamination } from './examination.ts'
 import { type ComparedSettings, LiveSettings } from '../core/live-settings.ts'
+import { warnOfMissingFiles } from '../core/lost-database.ts'
 import { warnOfNewStore } from '../core/lost-store.ts'
 import type { Reload } from '../core/reload.ts'
 import type { RuntimeEnvironment } from '../core/machine.ts'
@@ -89,6 +90,7 @@ export async function createServer(loaded: Settings, machine: RuntimeEnvironment
     const during = loggedUpgrade(machine.log, machine.system)
     stores = await openStores(settings, machine.system, { during })
     await requireIntact(stores.database)
+    await warnOfMissingFiles(settings, stores.database, machine.log)
     ephemeralStores = await openEphemeralStores(settings, machine, { database: stores.database, capacity })
     const node = await joinAsNode(settings, machine, stores, ephemeralStores)
     const disk = await openDisk(settings, machine.log)

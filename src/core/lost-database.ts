@@ -1,12 +1,17 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { LastingFailure } from '../base/errors.ts'
+import type { Log } from '../base/log.ts'
 import type { Settings } from '../config/settings.ts'
 import { isBlobKey } from '../stores/blob-store.ts'
+import type { Queries } from '../stores/database.ts'
 import { foldersOfBlobs } from '../stores/folder-blob-store.ts'
 import { placeOf } from '../stores/postgres/postgres-pool.ts'
+import { sql } from '../stores/sql.ts'
 import { tellWhatToRestore } from './lost-store.ts'
 import { DATABASE_FILE, openBlobs } from './open-store.ts'
+
+export const LOST_FOLDER = 'docs/how-to/troubleshooting.md#the-data-folder-is-lost'
 
 /**
  * Refuses to make a database in place of a lost one, before SQLite makes the file and deletes the log of the lost one.
@@ -36,12 +41,32 @@ export async function requireNoFiles(settings: Settings): Promise<void> {
   }
 }
 
+/** The folder of the files, if it has none although the database lists files, as when its disk is not mounted. */
+export async function findEmptyFolder(settings: Settings, database: Queries): Promise<string | undefined> {
+  if (settings['service.data.store'] !== 'folder') return undefined
+  const folder = join(resolve(settings['service.data.folder']), 'files')
+  // A folder that this user cannot read is another finding.
+  if (await isBlobIn(folder).catch(() => true)) return undefined
+  const file = await database.get(sql`SELECT blob FROM files LIMIT 1`)
+  return file === undefined ? undefined : folder
+}
+
+/** Logs that the files are missing. The service starts, because everything else is there. */
+export async function warnOfMissingFiles(settings: Settings, database: Queries, log: Log): Promise<void> {
+  const folder = await findEmptyFolder(settings, database)
+  if (folder === undefined) return
+  log.error(
+    { folder },
+    `the database lists files, but there are none in this folder. Is its disk mounted? Stop the service and follow ${LOST_FOLDER}`,
+  )
+}
+
 async function storeLost(settings: Settings, remains: string): Promise<LastingFailure> {
   const url = settings['service.repository.store.url']
   const database = url === undefined ? resolve(settings['service.data.folder']) : `PostgreSQL at ${placeOf(url)}`
   return new LastingFailure(
     `There is no store in ${database}, but ${remains} belongs to one: its database was lost, or its disk is not mounted. ` +
-      'Follow docs/how-to/troubleshooting.md#the-data-folder-is-lost. To make a new store, move this away first.' +
+      `Follow ${LOST_FOLDER}. To make a new store, move this away first.` +
       (await tellWhatToRestore(settings)),
   )
 }

@@ -7,6 +7,7 @@ import { isReservedSegment } from '../model/addresses.ts'
 import type { Database } from '../stores/database.ts'
 import { schemaVersion } from '../stores/migrations.ts'
 import { type CheckResult, ok, problem, warning } from './check-result.ts'
+import { findEmptyFolder, LOST_FOLDER } from './lost-database.ts'
 import { readStore } from './open-store.ts'
 
 export interface StoreCheckOptions {
@@ -17,12 +18,12 @@ export interface StoreCheckOptions {
 }
 
 /**
- * Says when the database is damaged, or the store is of a newer version or was not filled completely, and names contexts of earlier versions
- * that clients cannot reach as before.
+ * Says when the database is damaged, the store is of a newer version or was not filled completely, or its files are missing, and names
+ * contexts of earlier versions that clients cannot reach as before.
  * @throws {StartupError} @throws {ServiceError} when the store cannot be opened or read
  */
 export async function checkStore(settings: Settings, options: StoreCheckOptions): Promise<CheckResult[]> {
-  return await readStore(settings, database => checkDatabase(database, options)).catch((error: unknown) => {
+  return await readStore(settings, database => checkDatabase(settings, database, options)).catch((error: unknown) => {
     // There is none before the first start.
     if (error instanceof NoStore) return []
     throw error
@@ -30,6 +31,7 @@ export async function checkStore(settings: Settings, options: StoreCheckOptions)
 }
 
 async function checkDatabase(
+  settings: Settings,
   database: Database,
   { newestSchema, maxChecked }: StoreCheckOptions,
 ): Promise<CheckResult[]> {
@@ -76,5 +78,17 @@ async function checkDatabase(
           name,
         }),
   )
-  return [fit, ...reserved]
+  return [fit, ...(await checkFiles(settings, database)), ...reserved]
+}
+
+async function checkFiles(settings: Settings, database: Database): Promise<CheckResult[]> {
+  const folder = await findEmptyFolder(settings, database)
+  if (folder === undefined) return []
+  return [
+    problem(
+      'files-missing',
+      'files: The database lists files, but there are none in {folder}. Is its disk mounted? Stop the service and follow {page}.',
+      { folder, page: LOST_FOLDER },
+    ),
+  ]
 }

@@ -188,6 +188,40 @@ test('a start beside files that no database knows makes no store, whatever the d
   return undefined
 })
 
+test('a start without the folder of the files says so, and so do doctor and the page Checks, until the files are there again', async t => {
+  if (bucket !== undefined) return t.skip('the files are not in a folder')
+  const { folder, contents } = await filledStore(t)
+  const files = join(folder, 'files')
+  await rename(files, `${files}-unmounted`)
+  const doctor = async () => await stowage('/', ['doctor', ...(await place(folder))])
+  const page = 'docs/how-to/troubleshooting.md#the-data-folder-is-lost'
+  const found = `\nproblem: files: The database lists files, but there are none in ${files}. Is its disk mounted? Stop the service and follow ${page}.\n`
+  const before = await doctor()
+  assert.deepEqual([before.status, before.stdout.includes(found)], [1, true], before.stdout)
+
+  const service = await startProcess(t, { folder, settings: quota })
+  const logged = service
+    .output()
+    .split('\n')
+    .find(line => line.includes('but there are none in this folder'))
+  const { level, folder: named, msg } = JSON.parse(logged ?? '{}') as Readonly<Record<string, unknown>>
+  assert.deepEqual([level, named], ['error', files], service.output())
+  assert.match(String(msg), /Is its disk mounted\? Stop the service and follow \S+#the-data-folder-is-lost$/)
+  const admin = await service.admin()
+  assert.equal((await admin.get([...contents.files.keys()][4] ?? '')).status, 503)
+  const { findings } = (await admin.get('management/findings')).json<{ findings: Array<{ code: string }> }>()
+  assert.ok(findings.some(({ code }) => code === 'files-missing'))
+  await service.stop()
+
+  await rm(files, { recursive: true })
+  await rename(`${files}-unmounted`, files)
+  assert.doesNotMatch((await doctor()).stdout, /there are none in/)
+  const again = await startProcess(t, { folder, settings: quota })
+  assert.doesNotMatch(again.output(), /there are none in/)
+  await holds(again, contents)
+  return undefined
+})
+
 test('a restored store removes no backup that it has not made, also not of the same day, until somebody accepts its own (D20.9)', async t => {
   const { contents, target, settings } = await backedUp(t)
   const before = await timesIn(target)

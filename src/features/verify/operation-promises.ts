@@ -249,7 +249,14 @@ export const operationPromises: readonly Promised[] = [
     'data-folder',
     'The data folder is on a local disk, or is shared as nodes need it.',
     'how-to/install.md',
-    ['data-folder', 'data-folder-new', 'data-folder-read-only', 'data-folder-unusable', 'data-folder-exposed'],
+    [
+      'data-folder',
+      'data-folder-new',
+      'data-folder-read-only',
+      'data-folder-unusable',
+      'data-folder-exposed',
+      'files-missing',
+    ],
     'doctor says nothing about the data folder',
   ),
   byDoctor(

@@ -19,6 +19,8 @@ const de: FindingTexts = {
     'Der Benutzer des Dienstes kann nicht in den Datenordner {folder} schreiben, oder der Ordner ist schreibgeschützt.',
   'data-folder-exposed':
     'Datenordner: Andere Benutzer können {path} lesen oder ändern. Führen Sie chmod go-rwx dafür aus.',
+  'files-missing':
+    'Dateien: Die Datenbank führt Dateien auf, aber in {folder} sind keine. Ist der Datenträger eingehängt? Beenden Sie den Dienst, und folgen Sie {page}.',
   'disk-free': 'Datenträger des Datenordners: {free, size} von {size, size} frei',
   'disk-low':
     'Datenträger des Datenordners: nur {free, size} von {size, size} frei. Schaffen Sie Platz, bevor neue Daten abgelehnt werden.',

@@ -18,6 +18,8 @@ const sv: FindingTexts = {
   'data-folder-read-only':
     'Tjänstens användare kan inte skriva i datamappen {folder}, eller så är mappen skrivskyddad.',
   'data-folder-exposed': 'Datamapp: andra användare kan läsa eller ändra {path}. Kör chmod go-rwx på den.',
+  'files-missing':
+    'Filer: databasen har filer, men det finns inga i {folder}. Är disken monterad? Stoppa tjänsten och följ {page}.',
   'disk-free': 'Datamappens disk: {free, size} av {size, size} ledigt',
   'disk-low': 'Datamappens disk: bara {free, size} av {size, size} ledigt. Frigör utrymme innan nya data nekas.',
   'disk-full': 'Datamappens disk: bara {free, size} av {size, size} ledigt. Nya data nekas. Frigör utrymme.',
