@@ -121,10 +121,22 @@ test('a service whose target belongs to root says so in doctor, with the command
   if (!isRoot) return t.skip('only root can give files to another user')
   const parent = await openFolder()
   const [present, absent] = [join(parent, 'present'), join(parent, 'absent')]
+  const below = join(absent, 'below')
   await mkdir(present, { mode: 0o755 })
-  for (const [target, blocked, command] of [
-    [present, present, `chown -R nobody: ${present}`],
-    [absent, parent, `install -d -o nobody -m 0700 ${absent}`],
+  const blocked = `${present} belongs to root (mode 0755), and this user has no permission`
+  for (const [target, text] of [
+    [
+      present,
+      `The folder ${present} is empty. Is its disk mounted? The folder ${present} cannot be used: ${blocked}. If this user runs the service, run as root: chown -R nobody: ${present}`,
+    ],
+    [
+      absent,
+      `There is no folder ${absent}. Is the disk that it is on mounted? If the folder is new and this user runs the service, run as root: install -d -o nobody -m 0700 ${absent}`,
+    ],
+    [
+      below,
+      `There is no folder ${below}. Is the disk that it is on mounted? If the folder is new and this user runs the service, run as root: install -d -o nobody -m 0700 ${below}`,
+    ],
   ] as const) {
     const folder = await openFolder()
     await chown(folder, nobody.uid, nobody.gid)
@@ -133,8 +145,6 @@ test('a service whose target belongs to root says so in doctor, with the command
     await service.prints(/a scheduled backup had a problem/)
     await service.stop()
     const { stdout } = await stowage('/', ['doctor', ...(await place(folder)), ...sets(settings)], {}, nobody)
-    const question = target === present ? `The folder ${target} is empty. Is its disk mounted? ` : ''
-    const text = `${question}The folder ${target} cannot be used: ${blocked} belongs to root (mode 0755), and this user has no permission. If this user runs the service, run as root: ${command}`
     assert.ok(stdout.includes(`\nproblem: backups: the last one failed. ${text}\n`), stdout)
   }
   return undefined
@@ -157,6 +167,9 @@ test('a read-only place is named as such, with what allows a unit to write to it
     assert.equal(status, 1)
     assert.equal(stderr, `stowage: ${folder} ${hint}\n`)
   }
+  const absent = join(disk, 'absent')
+  const question = `There is no folder ${absent}. Is the disk that it is on mounted? The folder ${absent} cannot be made: ${disk} ${hint}`
+  assert.equal((await backUp(stopped.folder, absent)).stderr, `stowage: ${question}\n`)
   const again = await startProcess(t, {
     folder: stopped.folder,
     settings: { ...scheduled(target), 'service.backup.schedule': '* * * * * *' },

@@ -13,7 +13,7 @@ import {
 } from './generations.ts'
 import { type BackedUpKeys, BackupDamaged, isRestorable, openGeneration } from './open-generation.ts'
 import { doubtAbout, findManifestKey, isSuspect } from './manifest-key.ts'
-import { withPlaceErrors } from './place-errors.ts'
+import { askForDisk, withPlaceErrors } from './place-errors.ts'
 import type { Source } from '../../backup/store-copy.ts'
 import type { Layout } from '../../backup/tables.ts'
 import { StartupError } from '../../base/errors.ts'
@@ -27,8 +27,7 @@ export class NoPlace extends StartupError {}
 function whyUnreadable(place: string, cause: unknown): StartupError {
   if (cause instanceof StartupError) return cause
   const { code, message } = cause as NodeJS.ErrnoException
-  if (code === 'ENOENT')
-    return new NoPlace(`There is no folder ${place}. Is the disk that it is on mounted?`, { cause })
+  if (code === 'ENOENT') return new NoPlace(askForDisk(place), { cause })
   const reason = code === 'ENOTDIR' ? 'a part of the path is a file, not a folder' : message
   return new StartupError(`The folder ${place} cannot be read: ${reason}.`, { cause })
 }
