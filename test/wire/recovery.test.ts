@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { cp, open, readdir, rm, writeFile } from 'node:fs/promises'
+import { cp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
@@ -190,9 +190,12 @@ test('without a backup the words of the page bring back all rows that can be rea
   if (onPostgres) return t.skip('the database is a file')
   if (!requirePeer(t, sqlite3)) return undefined
   const { root, folder, contents } = await damagedStore(t)
-  const [, , recover = ''] = blocksOf(chapter)
-  const said = succeeded(await run(root, recover))
-  assert.match(said, /^5$/m)
+  const [, , recover = '', replace = ''] = blocksOf(chapter)
+  const database = join(folder, 'store.sqlite')
+  const before = await readFile(database)
+  assert.match(succeeded(await run(root, recover)), /^files: 5\nentries: \d{2}\ncontexts: \d\nprincipals: \d\n$/)
+  assert.deepEqual(await readFile(database), before)
+  const said = succeeded(await run(root, replace))
   assert.match(said, /5 files, 100000 bytes checked; 0 findings/)
   await holds(await start(t, folder), contents)
   return undefined
@@ -205,10 +208,11 @@ test('where no row can be read the page stops before the database is replaced, a
   const file = await open(join(folder, 'store.sqlite'), 'r+')
   await file.write(Buffer.alloc(PAGE, 'damage'), 0, PAGE, 0)
   await file.close()
-  const [, , recover = ''] = blocksOf(chapter)
+  const [, , recover = '', replace = ''] = blocksOf(chapter)
   // The shell of an operator goes on after an error.
-  const { status, stdout } = await run(root, `set +e\n${recover}`)
+  const { status, stdout } = await run(root, `set +e\n${recover}${replace}`)
   assert.equal(status, 1)
+  assert.match(stdout, /^files: \nentries: \ncontexts: \nprincipals: $/m)
   assert.match(stdout, /^database-damaged: /m)
 
   const repair = await run(root, ': > /var/lib/stowage/store.sqlite; stowage fsck --repair')
