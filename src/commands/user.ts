@@ -60,7 +60,9 @@ async function resetAdmin(store: OperatorStore, user: User, secret: object): Pro
     writer.record({ event: 'unlocked', userId: user.id, userName: user.name })
   })
   const isNew = 'password' in secret
-  const password = isNew ? ' with a new password. Their sessions have ended' : ''
+  // The first administrator of a store that this command has made has no sessions.
+  const ended = user.id === ADMIN && user.password === undefined ? '' : '. Their sessions have ended'
+  const password = isNew ? ` with a new password${ended}` : ''
   const { hasSecondFactor, name = user.id } = user
   const factor = hasSecondFactor ? ` They have a second factor: \`stowage remove-factors ${name}\` removes it.` : ''
   return await changed(store, user.name, `can sign in as an administrator${password}.${factor}`)
