@@ -11,13 +11,19 @@ const REMAINS_TTL: Milliseconds = 86_400_000
 /** Why no older backup may be removed, for people: something in the target is damaged, or the newest backup has lost much. */
 export async function whyKeepAll(target: BackupTarget): Promise<string | undefined> {
   const { generations, unreadable } = await listGenerations(target)
-  if (unreadable.length > 0) return `this version cannot read ${pathsOf(target, unreadable)}`
-  const changed = generations.filter(({ generation }) => originOf(generation, undefined) === 'wrong')
+  if (unreadable.length > 0)
+    return (
+      `this version cannot read ${pathsOf(target, unreadable)}. ` +
+      `If no newer version of Stowage has written this, look for the cause; ${moveAway(unreadable)}`
+    )
+  const changed = generations
+    .filter(({ generation }) => originOf(generation, undefined) === 'wrong')
+    .map(({ key }) => key)
   if (changed.length > 0)
-    return `${pathsOf(
-      target,
-      changed.map(({ key }) => key),
-    )} was changed after it was signed`
+    return (
+      `${pathsOf(target, changed)} ${changed.length === 1 ? 'was changed after it was' : 'were changed after they were'} signed. ` +
+      `Look for the cause; ${moveAway(changed)}`
+    )
   const loss = generations[0] && lossesIn(generations).get(generations[0].generation)
   if (loss)
     return (
@@ -32,6 +38,9 @@ export async function whyKeepAll(target: BackupTarget): Promise<string | undefin
       )
   return undefined
 }
+
+const moveAway = (keys: readonly string[]): string =>
+  `to let the service remove older backups again, move ${keys.length === 1 ? 'it' : 'them'} away`
 
 interface Pruning {
   /** The base address of the service. */
