@@ -203,12 +203,12 @@ test('a backup does not go into a folder that holds something else, nor beside a
 })
 
 /** The data folder of another store. */
-async function filledOther(): Promise<string> {
-  const { folder, stop } = await startProcess({ after })
-  await stop()
-  return folder
+async function anotherStore(): Promise<string> {
+  const service = await startProcess({ after })
+  await service.stop()
+  return service.folder
 }
-const other = await filledOther()
+const other = await anotherStore()
 
 /** The command line of a backup that may replace another one. */
 const replacing = async (folder: string, to: string) =>
@@ -229,7 +229,7 @@ const damages: Readonly<Record<string, (text: string) => string>> = {
     JSON.stringify({ ...(JSON.parse(text) as object), sha256: undefined, folder: '../rows-0123456789abcdef' }),
 }
 for (const [damage, change] of Object.entries(damages)) {
-  test(`a backup whose manifest.json has ${damage} is damaged, and is replaced only with --replace`, async () => {
+  test(`a backup whose manifest.json has ${damage} is damaged, and is replaced only with --replace (D20.9)`, async () => {
     const backup = await copiedBackup()
     const manifest = join(backup, 'manifest.json')
     const text = await readFile(manifest, 'utf8')
@@ -258,7 +258,7 @@ for (const [damage, change] of Object.entries(damages)) {
   })
 }
 
-test('a backup that has lost its manifest.json is kept, but one that was never completed is made again', async () => {
+test('a backup that has lost its manifest.json is kept, but one that was never completed is made again (D20.9)', async () => {
   const backup = await copiedBackup()
   await rm(join(backup, 'manifest.json'))
   for (const part of ['rows', 'files']) {

@@ -188,7 +188,7 @@ test('a start beside files that no database knows makes no store, whatever the d
   return undefined
 })
 
-test('a start without the folder of the files says so, and so do doctor and the page Checks, until the files are there again', async t => {
+test('a start without the folder of the files says so, and so do doctor and the page Checks, until the files are there again (D20.9)', async t => {
   if (bucket !== undefined) return t.skip('the files are not in a folder')
   const { folder, contents } = await filledStore(t)
   const files = join(folder, 'files')
