@@ -3,11 +3,11 @@ import { join, resolve } from 'node:path'
 import { LastingFailure } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { Settings } from '../config/settings.ts'
+import { hasFiles } from '../files/file-records.ts'
 import { isBlobKey } from '../stores/blob-store.ts'
 import type { Queries } from '../stores/database.ts'
 import { foldersOfBlobs } from '../stores/folder-blob-store.ts'
 import { placeOf } from '../stores/postgres/postgres-pool.ts'
-import { sql } from '../stores/sql.ts'
 import { tellWhatToRestore } from './lost-store.ts'
 import { DATABASE_FILE, openBlobs } from './open-store.ts'
 
@@ -47,8 +47,7 @@ export async function findEmptyFolder(settings: Settings, database: Queries): Pr
   const folder = join(resolve(settings['service.data.folder']), 'files')
   // A folder that this user cannot read is another finding.
   if (await isBlobIn(folder).catch(() => true)) return undefined
-  const file = await database.get(sql`SELECT blob FROM files LIMIT 1`)
-  return file === undefined ? undefined : folder
+  return (await hasFiles(database)) ? folder : undefined
 }
 
 /** Logs that the files are missing. The service starts, because everything else is there. */

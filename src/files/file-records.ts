@@ -28,6 +28,11 @@ export async function isFile(queries: Queries, blob: string): Promise<boolean> {
   return (await queries.get(sql`SELECT 1 AS found FROM files WHERE blob = ${blob}`)) !== undefined
 }
 
+/** Whether any entry has a file. */
+export async function hasFiles(queries: Queries): Promise<boolean> {
+  return (await queries.get(sql`SELECT 1 AS found FROM files LIMIT 1`)) !== undefined
+}
+
 /** Records the file of an entry; an earlier one is replaced. */
 export async function putFile(tx: Queries, place: FilePlace & Payers, file: FileRecord): Promise<void> {
   const { context, id, user } = place
