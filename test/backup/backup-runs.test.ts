@@ -74,9 +74,10 @@ test('the first backup is made at once, the next at the next time, and of severa
 })
 
 test('an attempt that a wrong clock dated into the future does not stop the next ones', async t => {
-  const { system, runs, made, node } = await openNodes(t)
+  const { database, system, runs, made, node } = await openNodes(t)
   const one = node('one')
   system.pass(10_000 * HOUR)
+  const future = system.now()
   await one.run()
   system.pass(-10_000 * HOUR)
   await one.run()
@@ -86,6 +87,11 @@ test('an attempt that a wrong clock dated into the future does not stop the next
   system.pass(HOUR)
   await one.run()
   assert.equal(made.length, 3)
+  assert.ok((await attempts(database)).includes(future), 'its backup is still one of this store')
+  system.pass(HOUR)
+  assert.ok((await runs.claim(() => true)) !== undefined)
+  system.pass(1)
+  assert.equal(await runs.claim(() => true), undefined, 'another node makes one')
 })
 
 test('what fails is reported with its reason, and the last good backup is still known', async t => {

@@ -121,7 +121,7 @@ async function backedUp(
     nameOf(generation.tables.find(({ name }) => name === table)?.stored.blob ?? assert.fail(table))
   const keys = nameOf(generation.keys?.blob ?? assert.fail('no keys'))
   const proof = async (scratch: string): Promise<Proof> =>
-    await proveBackup({ target, created, layout, store: database, scratch, pace: new Pace(signal) })
+    await proveBackup({ target, created, now: created, layout, store: database, scratch, pace: new Pace(signal) })
   const prove = async (): Promise<string> => {
     const scratch = join(await temporaryFolder(), 'scratch')
     const { problems } = await proof(scratch)

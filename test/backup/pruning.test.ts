@@ -39,7 +39,8 @@ const copyAt = (at: string, { signing, own: { key } }: Signer, later: readonly s
   return { signing, own: { key, remembers: time => time <= Date.parse(`${at}:00Z`) || since.includes(time) } }
 }
 
-const acceptBy = async (target: BackupTarget, signer: Signer) => await accept(target, { system: realSystem, ...signer })
+const after2026 = { ...realSystem, now: () => Date.UTC(2027, 0, 1) }
+const acceptBy = async (target: BackupTarget, signer: Signer) => await accept(target, { system: after2026, ...signer })
 
 async function newTarget(): Promise<BackupTarget> {
   const target = await openBackupTarget(settings, join(await temporaryFolder(), 'backups'))
@@ -125,6 +126,22 @@ test('a store that was put back from a copy of its folder removes no backup that
   assert.deepEqual(await acceptBy(target, copy), { loss: undefined, others: 1 })
   await backUp(target, '2026-11-05T03:00', copy)
   assert.deepEqual(await times(target), ['11-05T03', '11-04T03'])
+})
+
+test('a backup of the future neither goes nor counts, and is no reason to keep others (D20.25)', async () => {
+  const [first, other] = [await newKey(), await newKey()]
+  const target = await newTarget()
+  await backUp(target, '2027-12-01T03:00', first)
+  await backUp(target, '2027-12-02T03:00', other)
+  const future = ['12-02T03', '12-01T03']
+  for (const at of ['2026-11-01T03:00', '2026-11-02T03:00', '2026-11-03T03:00'])
+    assert.equal(await backUp(target, at, first), undefined)
+  assert.deepEqual(await times(target), [...future, '11-03T03', '11-02T03'])
+  assert.equal(await acceptBy(target, first), undefined)
+  await assert.rejects(
+    accept(target, { system: { ...realSystem, now: () => 0 }, ...first }),
+    /^StartupError: All backups in \S+ are of the future: /,
+  )
 })
 
 test('a service removes no backup that was made under another base address', async () => {

@@ -9,6 +9,8 @@ import {
   listGenerations,
   lossesIn,
   type ManifestKey,
+  notOfFuture,
+  tellAllOfFuture,
   timeOf,
   writeManifest,
 } from './generations.ts'
@@ -66,15 +68,17 @@ export function othersToAccept(generations: readonly ListedGeneration[], own: Ow
 /**
  * Accepts the newest generation although it shows a loss, or others have made generations before it, so that all of these are removed again.
  * @returns what was accepted, for people; `undefined` when there is nothing to accept, and then nothing is changed
- * @throws {StartupError} unless this store has made the newest generation
+ * @throws {StartupError} unless this store has made the newest generation that is not of the future
  */
 export async function accept(
   target: BackupTarget,
   { system, signing, own }: { readonly system: System; readonly signing: ManifestKey; readonly own: OwnBackups },
 ): Promise<{ readonly loss: string | undefined; readonly others: number } | undefined> {
-  const { generations } = await listGenerations(target)
+  const all = (await listGenerations(target)).generations
+  if (all.length === 0) return undefined
+  const generations = notOfFuture(all, system.now())
   const [newest] = generations
-  if (!newest) return undefined
+  if (!newest) throw new StartupError(tellAllOfFuture(target))
   if (originOf(newest.generation, own.key) === 'wrong')
     throw new StartupError(`${doubtAbout(target, newest, own.key)} It is not accepted.`)
   if (!isOwn(newest, own))

@@ -9,6 +9,8 @@ import {
   type ListedGeneration,
   listGenerations,
   lossesIn,
+  notOfFuture,
+  ofFuture,
   pickGenerationToRestore,
 } from './generations.ts'
 import { type BackedUpKeys, BackupDamaged, isRestorable, openGeneration } from './open-generation.ts'
@@ -17,6 +19,7 @@ import { askForDisk, withPlaceErrors } from './place-errors.ts'
 import type { Source } from '../../backup/store-copy.ts'
 import type { Layout } from '../../backup/tables.ts'
 import { StartupError } from '../../base/errors.ts'
+import { realSystem } from '../../base/system.ts'
 import { containsSecretKey } from '../../base/text.ts'
 import { isMissing, readPrivate } from '../../stores/key-file.ts'
 import type { BackupSettings } from './settings.ts'
@@ -120,7 +123,7 @@ export async function withBackup<T>(
   }
   return await withTarget(settings, place, async target => {
     const all = await listGenerations(target)
-    const listed = pickGenerationToRestore(target, all, at)
+    const listed = pickGenerationToRestore(target, all, { at, now: realSystem.now() })
     const { generation } = listed
     const doubt = doubtAbout(target, listed, await findManifestKey(settings))
     if (!acceptsChanged && isSuspect(generation, all.generations))
@@ -144,7 +147,8 @@ export async function withBackup<T>(
 /** Names the newest backup that can be restored, for people. */
 async function nameRestorable(target: BackupTarget, generations: readonly ListedGeneration[]): Promise<string> {
   const losses = lossesIn(generations)
-  for (const { generation } of generations) {
+  const now = realSystem.now()
+  for (const { generation } of [...notOfFuture(generations, now), ...ofFuture(generations, now)]) {
     if (losses.has(generation) || isSuspect(generation, generations)) continue
     if (await isRestorable(target, generation))
       return `Nothing was restored. The newest backup whose rows and index are whole is of ${generation.created}: restore it with --at ${generation.created}.`

@@ -134,12 +134,13 @@ export class BackupRuns {
     return await this.#database.transaction(async tx => {
       const now = this.#system.now()
       // Such an attempt began while the clock was wrong: the clocks of nodes differ by less.
-      await tx.run(sql`DELETE FROM backup_runs WHERE started > ${now + RUN_TTL}`)
+      await tx.run(sql`UPDATE backup_runs SET place = NULL, finished = COALESCE(finished, ${now})
+        WHERE started > ${now + RUN_TTL} AND place IS NOT NULL`)
       const last = await lastRun(tx)
       const isInterrupted = last?.finished === null && last.renewed + RUN_TTL < now
       if (last?.finished === null && !isInterrupted) return undefined
       if (await isProving(tx, now)) return undefined
-      if (!isInterrupted && !isDue(await lastRun(tx, sql`WHERE place = ${this.#place}`))) return undefined
+      if (!isInterrupted && !isDue(await lastRun(tx, sql`place = ${this.#place}`))) return undefined
       if (isInterrupted) await giveUp(tx, last.started, now)
       await tx.run(sql`DELETE FROM backup_runs WHERE started < ${now - HISTORY}`)
       const begun = await tx.run(
@@ -300,8 +301,9 @@ async function giveUp(queries: Queries, started: Milliseconds, now: Milliseconds
   )
 }
 
-const lastRun = async (queries: Queries, where: Sql = sql``): Promise<BackupRun | undefined> =>
-  await queries.get<BackupRun>(sql`SELECT * FROM backup_runs ${where} ORDER BY started DESC LIMIT 1`)
+/** The last attempt that was not given up. */
+const lastRun = async (queries: Queries, where: Sql = sql`place IS NOT NULL`): Promise<BackupRun | undefined> =>
+  await queries.get<BackupRun>(sql`SELECT * FROM backup_runs WHERE ${where} ORDER BY started DESC LIMIT 1`)
 
 /** Whether a node proves a backup, and is alive. */
 const isProving = async (queries: Queries, now: Milliseconds): Promise<boolean> =>

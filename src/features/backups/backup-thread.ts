@@ -68,7 +68,7 @@ async function makeBackup(): Promise<BackupAnswer> {
         const keep = settings['service.backup.keep']
         // With proofs, older backups are removed only after the new backup has been proven.
         const removed = settings['service.backup.prove']
-          ? whyKeepAll(target)
+          ? whyKeepAll(target, created)
           : prune(target, { service, own, keep, now: created })
         const old = await removed.then(
           kept => (kept === undefined ? [] : [`All older backups are kept, because ${kept}.`]),

@@ -9,7 +9,7 @@ import type { Milliseconds } from '../../base/units.ts'
 import { schemaVersion } from '../../stores/migrations.ts'
 import { isScheduled, requireUsablePlace, withTarget } from './backup-place.ts'
 import { isBucket, placeName, reasonOf } from './backup-target.ts'
-import { type BackupTarget, listGenerations } from './generations.ts'
+import { type BackupTarget, listGenerations, notOfFuture, ofFuture, pathsOf } from './generations.ts'
 import { findLastGood } from './last-good.ts'
 import { timeOfStore } from './loss.ts'
 import { originOf } from './manifest-key.ts'
@@ -121,11 +121,22 @@ async function checkTarget(target: BackupTarget, { made, memory, problem: told }
   const isTold = gone !== undefined && told?.includes(gone) === true
   const isBack = made.gone !== null && !isGone(listed, made, own)
   const decayed = generations.filter(({ generation }) => problems.get(generation.created)?.isDamaged).length
-  const others = othersToAccept(generations, own).length
+  const now = realSystem.now()
+  const others = othersToAccept(notOfFuture(generations, now), own).length
+  const future = ofFuture(generations, now).map(({ key }) => key)
   return [
     ...damaged,
     ...changed,
     ...(gone === undefined || isTold ? [] : [describeGone(target.place, made)]),
+    ...(future.length === 0
+      ? []
+      : [
+          problem(
+            'backups-of-future',
+            'backups: {count, plural, one {# backup is} other {# backups are}} of the future: the clock of this machine says that it is {now, time}. Set the clock if it is wrong. If it was wrong before, move out of the place of the backups: {paths}',
+            { count: future.length, now: isoTime(now), paths: pathsOf(target, future) },
+          ),
+        ]),
     ...(isBack
       ? [
           warning(

@@ -8,8 +8,9 @@ import { factorKeyFile, ownFactorKeyFile } from '../../core/factor-key-file.ts'
 import {
   type CheckedGeneration,
   describeFile,
-  findGeneration,
   listGenerations,
+  ofFuture,
+  pickGeneration,
   verifyGeneration,
 } from './generations.ts'
 import { doubtAbout, findManifestKey, isSuspect, manifestKey } from './manifest-key.ts'
@@ -20,7 +21,7 @@ import { placeName } from './backup-target.ts'
 import { whyKeepAll } from './prune.ts'
 import { lastGood, tellLastGood } from './last-good.ts'
 import { readMemory } from './memory.ts'
-import { remarksOn, tellGone, tellUnreadable } from './remarks.ts'
+import { futureInShort, remarksOn, tellGone, tellUnreadable } from './remarks.ts'
 import { withBackupSettings } from './settings.ts'
 import { openBlobs, openDatabase } from '../../core/open-store.ts'
 import { lockFolder } from '../../stores/sqlite/folder-lock.ts'
@@ -98,7 +99,8 @@ async function list(program: Program, args: readonly string[]): Promise<number> 
     const listed = await listGenerations(target)
     const { generations, unreadable } = listed
     const memory = await readMemory(settings, place)
-    const remarks = remarksOn(target, generations, memory)
+    const now = realSystem.now()
+    const remarks = remarksOn(target, generations, memory, now)
     for (const { generation } of generations) {
       const { created, files, recipients, program, service } = generation
       const kind = recipients.length > 0 ? 'encrypted' : 'not encrypted'
@@ -110,7 +112,7 @@ async function list(program: Program, args: readonly string[]): Promise<number> 
     if (generations.length === 0) throw noBackup(place)
     const gone = tellGone(target, listed, memory)
     if (gone !== undefined) print(gone)
-    print(tellLastGood(target, lastGood(generations, remarks)))
+    print(tellLastGood(target, lastGood(generations, remarks), { generations, now }))
     return 0
   })
 }
@@ -126,7 +128,7 @@ async function accept(program: Program, args: readonly string[]): Promise<number
     return await withTarget(settings, place, async target => {
       const accepted = await acceptNewest(target, { system: realSystem, signing, own })
       const gone = await forgetGone(database, placeName(settings, place))
-      const reason = await whyKeepAll(target)
+      const reason = await whyKeepAll(target, realSystem.now())
       const still = reason === undefined ? undefined : `Older backups still stay, because ${reason}.`
       const sentences = [
         accepted && tellAccepted(accepted),
@@ -165,11 +167,16 @@ async function verify(program: Program, args: readonly string[]): Promise<number
   if (await isScheduled(place)) {
     const own = await findManifestKey(settings)
     return await withTarget(settings, place, async target => {
-      const { generations, unreadable } = await listGenerations(target)
-      const listed = await findGeneration(target, at)
+      const all = await listGenerations(target)
+      const { generations, unreadable } = all
+      const now = realSystem.now()
+      const listed = pickGeneration(target, all, { at, now })
       const { generation } = listed
       // One of the unreadable backups may be newer than this one.
       if (at === undefined) for (const key of unreadable) print(tellUnreadable(target, key))
+      if (at === undefined)
+        for (const one of ofFuture(generations, now))
+          print(`The backup of ${one.generation.created}: ${futureInShort(target, one)}.`)
       const doubt = doubtAbout(target, listed, own)
       if (doubt !== undefined) print(doubt)
       const checked = await verifyGeneration(target, generation, showProgress())

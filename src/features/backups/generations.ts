@@ -14,6 +14,7 @@ import {
 import type { Milliseconds } from '../../base/units.ts'
 import { withDiskErrorsAt } from '../../stores/disk.ts'
 import { readUntilDamage } from '../../backup/damage.ts'
+import { RUN_TTL } from './backup-runs.ts'
 import { type Extent, findLosses, type Loss } from './loss.ts'
 import { intactRowsFrom, type RowFile, rowsFrom } from '../../backup/row-files.ts'
 
@@ -97,6 +98,23 @@ export interface ListedGeneration {
 
 export const timeOf = ({ generation }: ListedGeneration): Milliseconds => Date.parse(generation.created)
 
+/**
+ * Those whose time is not in the future. The clock of this machine is wrong, or was wrong when the others were made. The clocks of nodes
+ * differ by less than the tolerance.
+ */
+export const notOfFuture = (generations: readonly ListedGeneration[], now: Milliseconds): readonly ListedGeneration[] =>
+  generations.filter(listed => timeOf(listed) <= now + RUN_TTL)
+
+/** Those whose time is in the future. */
+export const ofFuture = (generations: readonly ListedGeneration[], now: Milliseconds): readonly ListedGeneration[] => {
+  const past = new Set(notOfFuture(generations, now))
+  return generations.filter(listed => !past.has(listed))
+}
+
+/** For people. */
+export const tellAllOfFuture = ({ place }: Pick<BackupTarget, 'place'>): string =>
+  `All backups in ${place} are of the future: the clock of this machine was probably set back. Set it first.`
+
 export interface ListedGenerations {
   /** Those that this version can read, the newest first. */
   readonly generations: readonly ListedGeneration[]
@@ -162,21 +180,23 @@ export async function writeManifest(
 export const lossesIn = (generations: readonly ListedGeneration[]): ReadonlyMap<Generation, Loss<Generation>> =>
   findLosses(generations.map(({ generation }) => generation).reverse())
 
-/** The newest generation, or the one of this time. @throws {StartupError} when there is none */
-export async function findGeneration(target: BackupTarget, at?: string): Promise<ListedGeneration> {
-  return pickGeneration(target, await listGenerations(target), at)
+interface Choice {
+  /** The time of the generation; by default the newest that is not of the future, or the newest if all are. */
+  readonly at: string | undefined
+  readonly now: Milliseconds
 }
 
 /**
  * The newest generation, or the one of this time, for a restore.
- * @throws {StartupError} also when no time is given and the newest generation cannot be read, or has lost much: its store may have been lost
+ * @throws {StartupError} also when no time is given and the newest generation cannot be read, is of the future, or has lost much: its store
+ *   may have been lost
  */
 export function pickGenerationToRestore(
   target: BackupTarget,
   listed: ListedGenerations,
-  at: string | undefined,
+  { at, now }: Choice,
 ): ListedGeneration {
-  const picked = pickGeneration(target, listed, at)
+  const picked = pickGeneration(target, listed, { at, now })
   const { generations, unreadable } = listed
   if (at !== undefined) return picked
   const found = picked.generation
@@ -185,22 +205,34 @@ export function pickGenerationToRestore(
       `A backup in ${target.place} may be newer than that of ${found.created}, because this version cannot read ` +
         `${pathsOf(target, unreadable)}. Name the one to restore: --at ${found.created}.`,
     )
-  const loss = lossesIn(generations).get(found)
-  if (!loss) return picked
   const name = ({ created, files }: Generation): string =>
     `--at ${created} (${files.count} ${files.count === 1 ? 'file' : 'files'})`
+  if (notOfFuture(generations, now).length === 0)
+    throw new StartupError(`${tellAllOfFuture(target)} Or restore the newest with ${name(found)}.`)
+  const loss = lossesIn(generations).get(found)
+  const [newest = picked] = generations
+  if (newest !== picked) {
+    const lost = loss ? `, which ${loss.text},` : ''
+    throw new StartupError(
+      `The newest backup, of ${newest.generation.created}, is of the future: the clock of this machine is wrong, or was wrong when the backup was made. ` +
+        `Restore the newest that is not of the future with ${name(found)}${lost}, or the newest of all with ${name(newest.generation)}.`,
+    )
+  }
+  if (!loss) return picked
   throw new StartupError(
     `The newest backup, of ${found.created}, ${loss.text}. ` +
       `Restore the last one before the loss with ${name(loss.before)}, or, if nothing was lost, the newest with ${name(found)}.`,
   )
 }
 
-function pickGeneration(
+/** The generation of this time. @throws {StartupError} when there is none */
+export function pickGeneration(
   target: BackupTarget,
   { generations, unreadable }: ListedGenerations,
-  at: string | undefined,
+  { at, now }: Choice,
 ): ListedGeneration {
-  const found = at === undefined ? generations[0] : generations.find(({ generation }) => generation.created === at)
+  const [newest] = [...notOfFuture(generations, now), ...ofFuture(generations, now)]
+  const found = at === undefined ? newest : generations.find(({ generation }) => generation.created === at)
   if (found) return found
   const times = generations.map(({ generation }) => generation.created)
   throw new StartupError(

@@ -1,5 +1,14 @@
+import { realSystem } from '../../base/system.ts'
+import type { Milliseconds } from '../../base/units.ts'
 import { isScheduled, NoPlace, withTarget } from './backup-place.ts'
-import { type BackupTarget, type Generation, type ListedGeneration, listGenerations } from './generations.ts'
+import {
+  type BackupTarget,
+  type Generation,
+  type ListedGeneration,
+  listGenerations,
+  notOfFuture,
+  tellAllOfFuture,
+} from './generations.ts'
 import { readMemory } from './memory.ts'
 import { type Remarks, remarksOn } from './remarks.ts'
 import type { BackupSettings } from './settings.ts'
@@ -12,11 +21,19 @@ export const lastGood = (
   generations.find(({ generation }) => remarks.get(generation)?.wrong.length === 0)?.generation
 
 /** Names the last good backup, and the command that restores it. */
-export function tellLastGood({ place }: Pick<BackupTarget, 'place'>, good: Generation | undefined): string {
+export function tellLastGood(
+  target: Pick<BackupTarget, 'place'>,
+  good: Generation | undefined,
+  { generations, now }: { readonly generations: readonly ListedGeneration[]; readonly now: Milliseconds },
+): string {
+  const { place } = target
+  const past = notOfFuture(generations, now)
+  if (past.length === 0) return tellAllOfFuture(target)
   if (!good)
     return `No backup is good as far as it is known. Check them one by one: stowage backup verify ${place} --at TIME`
   const identity = good.recipients.length > 0 ? ' --identity FILE' : ''
-  return `The last good backup is of ${good.created}: stowage restore ${place} --at ${good.created}${identity}`
+  const ifClockIsRight = past.length < generations.length ? ', if the clock of this machine is right' : ''
+  return `The last good backup is of ${good.created}${ifClockIsRight}: stowage restore ${place} --at ${good.created}${identity}`
 }
 
 /**
@@ -33,8 +50,9 @@ export async function findLastGood(
     const { generations } = await listGenerations(target)
     const [newest] = generations
     if (!newest) return undefined
-    const good = lastGood(generations, remarksOn(target, generations, memory))
-    return { best: good ?? newest.generation, text: tellLastGood(target, good) }
+    const now = realSystem.now()
+    const good = lastGood(generations, remarksOn(target, generations, memory, now))
+    return { best: good ?? newest.generation, text: tellLastGood(target, good, { generations, now }) }
   })
 }
 

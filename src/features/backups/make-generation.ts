@@ -239,7 +239,7 @@ async function repair(
 /** Objects that earlier generations of this service have stored for the same recipients, by the key of the file. */
 async function knownFiles(
   target: BackupTarget,
-  { recipients, signing }: GenerationOf,
+  { created, recipients, signing }: GenerationOf,
 ): Promise<ReadonlyMap<string, IndexRow>> {
   const known = new Map<string, IndexRow>()
   const wanted = [...recipients].sort().join()
@@ -249,10 +249,12 @@ async function knownFiles(
   )
   const newest = generations[0]?.generation
   if (!newest) return known
+  // One of the future may be newer, and lack the files of later backups.
+  const [last = newest] = generations.filter(listed => timeOf(listed) < created).map(({ generation }) => generation)
   // The newest generation has all files that the store had. If it shows a loss, the store may be back in the state before the loss, so that
   // the generation before the loss counts as well.
-  const { before = newest } = lossesIn(generations).get(newest) ?? {}
-  for (const generation of new Set([before, newest]))
+  const { before = last } = lossesIn(generations).get(last) ?? {}
+  for (const generation of new Set([newest, before, last]))
     if (await isIntact(target.blobs, generation.index))
       for await (const row of indexOf(target, generation)) known.set(row.file, row)
   return known

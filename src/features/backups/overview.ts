@@ -10,8 +10,15 @@ import { reasonOf } from './backup-target.ts'
 import { originOf } from './manifest-key.ts'
 import { lastGood } from './last-good.ts'
 import { readMemory } from './memory.ts'
-import { damageInShort, doubtInShort, keptUntilAccepted, remarksOn, tellGone } from './remarks.ts'
-import { type Generation, lossesIn, type ListedGeneration, listGenerations } from './generations.ts'
+import { damageInShort, doubtInShort, futureInShort, keptUntilAccepted, remarksOn, tellGone } from './remarks.ts'
+import {
+  type Generation,
+  lossesIn,
+  type ListedGeneration,
+  listGenerations,
+  notOfFuture,
+  ofFuture,
+} from './generations.ts'
 import type { BackupSettings } from './settings.ts'
 
 /** How many of the last attempts are described. */
@@ -61,12 +68,15 @@ export class BackupOverview {
         const losses = lossesIn(generations)
         const memory = await readMemory(settings, place)
         const { own, problems } = memory
-        const others = new Set(othersToAccept(generations, own))
+        const now = this.#system.now()
+        const others = new Set(othersToAccept(notOfFuture(generations, now), own))
+        const future = new Set(ofFuture(generations, now))
         const describe = (listed: ListedGeneration) => ({
           ...describeGeneration(listed.generation),
           isSigned: ['own', 'other'].includes(originOf(listed.generation, undefined)),
           doubt:
             doubtInShort(listed.generation, target.pathOf('generations', listed.key)) ??
+            (future.has(listed) ? futureInShort(target, listed) : undefined) ??
             damageInShort(target, listed.generation, problems) ??
             (others.has(listed) ? keptUntilAccepted(target) : undefined),
           loss: losses.get(listed.generation)?.text,
@@ -74,7 +84,7 @@ export class BackupOverview {
         return {
           generations: generations.map(describe),
           unreadable: unreadable.length,
-          lastGood: lastGood(generations, remarksOn(target, generations, memory))?.created,
+          lastGood: lastGood(generations, remarksOn(target, generations, memory, now))?.created,
           placeProblem: tellGone(target, found, { last, own }),
         }
       })

@@ -23,7 +23,15 @@ async function prove(): Promise<ProofResult> {
     return await readStore(settings, async store => {
       const scratch = join(resolve(settings['service.data.folder']), 'backup-proof')
       const pace = new Pace(stopping.signal)
-      const { problems, ...proof } = await proveBackup({ target, created, layout, store, scratch, pace })
+      const { problems, ...proof } = await proveBackup({
+        target,
+        created,
+        now: realSystem.now(),
+        layout,
+        store,
+        scratch,
+        pace,
+      })
       if (problems.length > 0) return { ...proof, problem: problems.join(' ') }
       // The reason for keeping older backups was reported when the backup was made.
       const failure = await prune(target, {

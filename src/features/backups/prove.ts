@@ -16,6 +16,8 @@ import {
   describeFile,
   type Generation,
   listGenerations,
+  ofFuture,
+  timeOf,
   verifyGeneration,
 } from './generations.ts'
 import { openGeneration } from './open-generation.ts'
@@ -44,6 +46,7 @@ export interface ProofOf {
   /** The time of the snapshot. */
   readonly created: Milliseconds
   readonly layout: Layout
+  readonly now: Milliseconds
   /** The store, which requests change meanwhile. */
   readonly store: Database
   /** A folder for the restored store, which is removed. The folder above exists. */
@@ -73,10 +76,11 @@ export async function proveBackup(from: ProofOf): Promise<Proof> {
   const others = unreadable.map(key => `The manifest ${target.pathOf('generations', key)} is damaged.`)
   const nothing = { restored: null, newest: null, note: null }
   const own = await findPublicKey(from.store)
+  const future = new Set(ofFuture(generations, from.now))
   for (const listed of generations) {
     const { generation } = listed
     // Older backups may be of another store, or of an older version.
-    const isNewest = Date.parse(generation.created) >= from.created
+    const isNewest = timeOf(listed) >= from.created && !future.has(listed)
     const doubt = doubtAbout(target, listed, own)
     if (doubt !== undefined && (isNewest || originOf(generation, own) === 'wrong'))
       (generation === found ? problems : others).push(doubt)

@@ -1,7 +1,16 @@
 import type { Milliseconds } from '../../base/units.ts'
 import { withDiskErrorsAt } from '../../stores/disk.ts'
 import { keptOfOthers, type OwnBackups } from './acceptance.ts'
-import { type BackupTarget, blobKeysOf, isIntact, listGenerations, lossesIn, pathsOf, timeOf } from './generations.ts'
+import {
+  type BackupTarget,
+  blobKeysOf,
+  isIntact,
+  listGenerations,
+  lossesIn,
+  notOfFuture,
+  pathsOf,
+  timeOf,
+} from './generations.ts'
 import { superfluous } from './keep.ts'
 import { originOf } from './manifest-key.ts'
 
@@ -9,7 +18,7 @@ import { originOf } from './manifest-key.ts'
 const REMAINS_TTL: Milliseconds = 86_400_000
 
 /** Why no older backup may be removed, for people: something in the target is damaged, or the newest backup has lost much. */
-export async function whyKeepAll(target: BackupTarget): Promise<string | undefined> {
+export async function whyKeepAll(target: BackupTarget, now: Milliseconds): Promise<string | undefined> {
   const { generations, unreadable } = await listGenerations(target)
   if (unreadable.length > 0)
     return (
@@ -24,7 +33,8 @@ export async function whyKeepAll(target: BackupTarget): Promise<string | undefin
       `${pathsOf(target, changed)} ${changed.length === 1 ? 'was changed after it was' : 'were changed after they were'} signed. ` +
       `Look for the cause; ${moveAway(changed)}`
     )
-  const loss = generations[0] && lossesIn(generations).get(generations[0].generation)
+  const [newest] = notOfFuture(generations, now)
+  const loss = newest && lossesIn(generations).get(newest.generation)
   if (loss)
     return (
       `the newest ${loss.text}. If the store was lost, stop the service and restore the backup of ${loss.before.created}, with --at. ` +
@@ -52,17 +62,18 @@ interface Pruning {
 
 /**
  * Removes the generations of this store that the rule does not keep, and then the objects that no generation needs. A generation that
- * another store has made neither goes nor takes the place of another one, until an operator accepts it.
+ * another store has made neither goes nor takes the place of another one, until an operator accepts it; nor does one of the future.
  * @returns why nothing was removed ({@link whyKeepAll})
  */
 export async function prune(target: BackupTarget, { service, own, keep, now }: Pruning): Promise<string | undefined> {
-  const reason = await whyKeepAll(target)
+  const reason = await whyKeepAll(target, now)
   if (reason !== undefined) return reason
   // Listed again: the checks take long, and a backup that was added meanwhile may need older objects.
   const { generations } = await listGenerations(target)
-  const losses = lossesIn(generations)
-  const others = new Set(keptOfOthers(generations, own))
-  const ruled = generations.filter(listed => listed.generation.service === service && !others.has(listed))
+  const past = notOfFuture(generations, now)
+  const losses = lossesIn(past)
+  const others = new Set(keptOfOthers(past, own))
+  const ruled = past.filter(listed => listed.generation.service === service && !others.has(listed))
   // A backup after a loss does not replace a backup before the loss.
   const old = new Set(superfluous(ruled.filter(({ generation }) => !losses.has(generation)).map(timeOf), keep))
   const oldOfAll = new Set(superfluous(ruled.map(timeOf), keep))

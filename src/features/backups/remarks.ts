@@ -9,6 +9,8 @@ import {
   type ListedGeneration,
   type ListedGenerations,
   lossesIn,
+  notOfFuture,
+  ofFuture,
   timeOf,
 } from './generations.ts'
 import { originOf } from './manifest-key.ts'
@@ -26,9 +28,11 @@ export function remarksOn(
   target: BackupTarget,
   generations: readonly ListedGeneration[],
   { own, problems }: Pick<Memory, 'own' | 'problems'>,
+  now: Milliseconds,
 ): ReadonlyMap<Generation, Remarks> {
   const losses = lossesIn(generations)
-  const others = new Set(othersToAccept(generations, own))
+  const others = new Set(othersToAccept(notOfFuture(generations, now), own))
+  const future = new Set(ofFuture(generations, now))
   const copies = new Set(copiesIn(generations))
   return new Map(
     generations.map(listed => {
@@ -36,6 +40,7 @@ export function remarksOn(
       const loss = losses.get(generation)?.text
       const wrong = [
         doubtInShort(generation, target.pathOf('generations', key)),
+        future.has(listed) ? futureInShort(target, listed) : undefined,
         loss,
         problemInShort(target, generation, problems),
       ]
@@ -112,6 +117,10 @@ export function isGone({ generations, unreadable }: ListedGenerations, last: Las
 /** Why a backup that this store has not made stays, and until when, for people. */
 export const keptUntilAccepted = ({ place }: BackupTarget): string =>
   `another store has made it, or this one before a restore: it stays until \`stowage backup accept ${place}\`, which is for a store that has lost nothing`
+
+/** Says why the time of a backup can be in the future, for people. */
+export const futureInShort = ({ pathOf }: BackupTarget, { key }: ListedGeneration): string =>
+  `its time is in the future: the clock of this machine is wrong, or was wrong when the backup was made; in the latter case, move its manifest ${pathOf('generations', key)} away`
 
 /** What the manifest shows about who wrote it, for people; `undefined` with a valid signature. */
 export function doubtInShort(generation: Generation, path: string): string | undefined {

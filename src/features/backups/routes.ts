@@ -59,7 +59,7 @@ export const backupRoutes = [
     summary:
       'Read the time of the next scheduled backup, the results of the last 20 backups and of their test restores, and the list of all backups.',
     details:
-      '`bytes` is the size of the files of a backup; several backups can share a file. `isSigned` is true if the signature is valid; otherwise `doubt` says what is wrong. `doubt` also names a backup that the service keeps because another store has made it, or this one before a restore. `loss` is present if a backup has much less than the one before, or lacks files. `lastGood` is the time of the newest backup in which nothing is known to be wrong. `unreadable` is the number of backups that this version cannot read. The service reads the place of backups, which can take seconds.',
+      '`bytes` is the size of the files of a backup; several backups can share a file. `isSigned` is true if the signature is valid; otherwise `doubt` says what is wrong. `doubt` also names a backup that the service keeps because another store has made it, or this one before a restore, and a backup with a time in the future. `loss` is present if a backup has much less than the one before, or lacks files. `lastGood` is the time of the newest backup in which nothing is known to be wrong. `unreadable` is the number of backups that this version cannot read. The service reads the place of backups, which can take seconds.',
     requires: { role: 'admin', to: 'see the backups' },
     answers: { 200: json('The backups, the newest first.', Backups) },
     handle: async ({ backupOverview }: Services) => await backupOverview.read(),

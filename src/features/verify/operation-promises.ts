@@ -38,6 +38,7 @@ const backupCodes = [
   'backups-damaged',
   'backups-none',
   'backups-none-of-store',
+  'backups-of-future',
   'backups-of-lost-store',
   'backups-of-others',
   'backups-unchecked',
