@@ -211,6 +211,28 @@ test('a proof that finds something wrong with other backups only proves its own 
   assert.deepEqual(await of(), [{ proof: 'a file is damaged', isDamaged: false }])
 })
 
+test('a proof that could not be made is an alarm, but says nothing about its backup, and forgets no damage (D20.23)', async t => {
+  const { database, system, runs, problems, node } = await openNodes(t)
+  const proofs = async () => [...(await knownProblems(database, '/backup')).values()].map(({ proof }) => proof)
+  const unmounted: Prove = async () => {
+    throw new Error('There is no folder /backup.')
+  }
+  await node('one', made, runs, unmounted).run()
+  const problem = 'The newest backup could not be proven: There is no folder /backup.'
+  assert.deepEqual([problems, (await runs.report()).checked?.proof_problem], [[problem], problem])
+  assert.deepEqual(await proofs(), [])
+  const damaged: Prove = async () => ({ ...found, problem: 'a file is damaged', isWhole: false })
+  for (const [prove, known] of [
+    [damaged, ['a file is damaged']],
+    [unmounted, ['a file is damaged']],
+    [async () => found, []],
+  ] as const) {
+    system.pass(1)
+    await node('start', made, runs, prove).run()
+    assert.deepEqual(await proofs(), known)
+  }
+})
+
 test('damage that a later backup found in earlier ones is remembered, whatever their proofs said (D20.25)', async t => {
   const { database, system, runs, node } = await openNodes(t)
   await node('one', made, runs, async () => found).run()

@@ -58,6 +58,16 @@ export const backupSteps: readonly Migration[] = [
       sql`ALTER TABLE backup_runs ADD COLUMN damage_found BIGINT`,
     ],
   },
+  {
+    id: 80,
+    name: 'damage found by proofs of backups',
+    // What the last proof that could be made found wrong with this backup.
+    statements: [
+      sql`ALTER TABLE backup_runs ADD COLUMN proof_damage TEXT`,
+      sql`UPDATE backup_runs SET proof_damage = proof_problem WHERE (proven IS NULL OR proven < proof_ended)
+        AND proof_problem NOT LIKE 'The newest backup could not be proven: %'`,
+    ],
+  },
 ]
 
 /** The step that made the table of the key that signs manifests. */
@@ -97,8 +107,8 @@ export type LastMade = Pick<BackupRun, 'started' | 'gone'>
 export interface ProofResult {
   /** For people: also what is wrong with other backups in the place. */
   readonly problem: string | null
-  /** Whether nothing is wrong with this backup. */
-  readonly isWhole: boolean
+  /** Whether nothing is wrong with this backup; `null` if the proof could not be made. */
+  readonly isWhole: boolean | null
   readonly note: string | null
   readonly restored: Milliseconds | null
   readonly newest: Milliseconds | null
@@ -190,9 +200,10 @@ export class BackupRuns {
 
   async finishProof(started: Milliseconds, { problem, isWhole, note, restored, newest }: ProofResult): Promise<void> {
     const now = this.#system.now()
-    const proven = isWhole ? sql`, proven = ${now}` : sql``
+    const proven = isWhole === true ? sql`, proven = ${now}` : sql``
+    const damage = isWhole === null ? sql`` : sql`, proof_damage = ${isWhole ? null : problem}`
     await this.#database.run(sql`UPDATE backup_runs SET proof_renewed = NULL, proof_ended = ${now}, proof_problem = ${problem},
-      proof_note = ${note}, restored_in = ${restored}, newest_change = ${newest} ${proven} WHERE started = ${started}`)
+      proof_note = ${note}, restored_in = ${restored}, newest_change = ${newest} ${proven} ${damage} WHERE started = ${started}`)
   }
 
   /** Gives a proof up: it is due again at once, on this node or another. */
@@ -242,7 +253,7 @@ export async function reportBackups(queries: Queries, place: string): Promise<Ba
 
 /** What is known to be wrong with a backup itself. */
 export interface KnownProblem {
-  /** What its last proof found, for people. */
+  /** What the last proof that could be made found, for people. */
   readonly proof: string | undefined
   /** Whether a later backup found bytes of its files damaged. */
   readonly isDamaged: boolean
@@ -255,13 +266,11 @@ export async function knownProblems(queries: Queries, place: string): Promise<Re
     readonly proof: string | null
     readonly damaged: Milliseconds | null
   }>(
-    sql`SELECT started, damage_found AS damaged,
-      CASE WHEN proven IS NULL OR proven < proof_ended THEN proof_problem END AS proof
-      FROM backup_runs WHERE place = ${place} AND (proof_problem IS NOT NULL OR damage_found IS NOT NULL)`,
+    sql`SELECT started, damage_found AS damaged, proof_damage AS proof
+      FROM backup_runs WHERE place = ${place} AND (proof_damage IS NOT NULL OR damage_found IS NOT NULL)`,
   )
-  const wrong = runs.filter(({ proof, damaged }) => proof !== null || damaged !== null)
   return new Map(
-    wrong.map(({ started, proof, damaged }) => [
+    runs.map(({ started, proof, damaged }) => [
       new Date(started).toISOString(),
       { proof: proof ?? undefined, isDamaged: damaged !== null },
     ]),

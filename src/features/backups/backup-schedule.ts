@@ -98,7 +98,7 @@ export class BackupSchedule {
         if (signal.aborted) return undefined
         log.error({ err }, 'a proof of a backup failed')
         const problem = `The newest backup could not be proven: ${err instanceof Error ? err.message : String(err)}`
-        return { problem, isWhole: false, note: null, restored: null, newest: null }
+        return { problem, isWhole: null, note: null, restored: null, newest: null }
       })
       if (!result) return await runs.forgetProof(started)
       await runs.finishProof(started, result)

@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ServiceError, StartupError } from '../../base/errors.ts'
+import { ServiceError, StartupError, StorageFull, StorageReadOnly } from '../../base/errors.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import type { Row } from '../../backup/rows.ts'
 import { fillStore } from '../../backup/store-copy.ts'
@@ -101,6 +101,8 @@ export async function proveBackup(from: ProofOf): Promise<Proof> {
       reason === undefined ? await restore({ ...from, target }, found) : await read(target, found, reason),
     )
   } catch (error) {
+    // They say nothing about the backup.
+    if (error instanceof StorageFull || error instanceof StorageReadOnly) throw error
     // Damage that stops a restore.
     if (error instanceof StartupError || error instanceof ServiceError)
       return withOthers({ ...nothing, problems: [error.message] })
