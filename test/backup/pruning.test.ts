@@ -98,7 +98,7 @@ test('an accepted backup lets the rule remove those before it, also when it is g
     acceptBy(target, first),
     /of another store, or of this one before a restore\. Accept the next one/,
   )
-  assert.deepEqual(await acceptBy(target, restored), { loss: undefined, others: 3 })
+  assert.deepEqual(await acceptBy(target, restored), { loss: undefined, others: 3, larger: [] })
   assert.equal(await acceptBy(target, restored), undefined)
   assert.deepEqual(await times(target), ['11-02T12', '11-02T03', '11-01T03', '10-30T03'])
   await backUp(target, '2026-11-02T18:00', restored)
@@ -117,13 +117,13 @@ test('a store that was put back from a copy of its folder removes no backup that
   const copy = copyAt('2026-11-02T03:00', key, ['2026-11-03T12:00', '2026-11-04T03:00', '2026-11-05T03:00'])
   await assert.rejects(
     acceptBy(target, copy),
-    /^StartupError: The newest backup in \S+, of 2026-11-03T03:00:00.000Z, is of/,
+    /^StartupError: The newest backup in \S+, of 2026-11-03T03:00:00.000Z, is one of this store that this data folder does not remember/,
   )
   await backUp(target, '2026-11-03T12:00', copy)
   assert.deepEqual(await times(target), ['11-03T12', '11-03T03', '11-02T03'])
   await backUp(target, '2026-11-04T03:00', copy)
   assert.deepEqual(await times(target), ['11-04T03', '11-03T12', '11-03T03'])
-  assert.deepEqual(await acceptBy(target, copy), { loss: undefined, others: 1 })
+  assert.deepEqual(await acceptBy(target, copy), { loss: undefined, others: 1, larger: [] })
   await backUp(target, '2026-11-05T03:00', copy)
   assert.deepEqual(await times(target), ['11-05T03', '11-04T03'])
 })

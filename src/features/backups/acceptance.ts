@@ -3,8 +3,10 @@ import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import type { Queries } from '../../stores/database.ts'
 import { attempts } from './backup-runs.ts'
+import { entriesIn } from './loss.ts'
 import {
   type BackupTarget,
+  type Generation,
   type ListedGeneration,
   listGenerations,
   lossesIn,
@@ -57,6 +59,13 @@ export function keptOfOthers(generations: readonly ListedGeneration[], own: OwnB
 }
 
 /**
+ * Those of {@link keptOfOthers} that this store has signed, but does not remember. A restored store has another key: the data folder is an old
+ * copy, or was put back from one.
+ */
+export const notRemembered = (generations: readonly ListedGeneration[], own: OwnBackups): readonly ListedGeneration[] =>
+  keptOfOthers(generations, own).filter(({ generation }) => originOf(generation, own.key) === 'own')
+
+/**
  * The generations of others that an operator can accept: none as long as this store has made no generation itself, and none whose manifest was
  * changed, because nobody knows who made it.
  */
@@ -65,15 +74,31 @@ export function othersToAccept(generations: readonly ListedGeneration[], own: Ow
   return keptOfOthers(generations, own).filter(({ generation }) => originOf(generation, own.key) !== 'wrong')
 }
 
+/** What was accepted. */
+export interface Accepted {
+  /** What the newest generation has lost, for people. */
+  readonly loss: string | undefined
+  /** How many generations of others may be removed from now on. */
+  readonly others: number
+  /** A sentence about each of these that holds more than the newest generation. */
+  readonly larger: readonly string[]
+}
+
+function tellLarger(other: Generation, accepted: Generation): string | undefined {
+  if (other.files.count <= accepted.files.count && entriesIn(other) <= entriesIn(accepted)) return undefined
+  const describe = (one: Generation): string => `${one.files.count} files and ${entriesIn(one)} entries`
+  return `The backup of ${other.created} has more: ${describe(other)} instead of ${describe(accepted)}.`
+}
+
 /**
  * Accepts the newest generation although it shows a loss, or others have made generations before it, so that all of these are removed again.
- * @returns what was accepted, for people; `undefined` when there is nothing to accept, and then nothing is changed
+ * @returns `undefined` when there is nothing to accept, and then nothing is changed
  * @throws {StartupError} unless this store has made the newest generation that is not of the future
  */
 export async function accept(
   target: BackupTarget,
   { system, signing, own }: { readonly system: System; readonly signing: ManifestKey; readonly own: OwnBackups },
-): Promise<{ readonly loss: string | undefined; readonly others: number } | undefined> {
+): Promise<Accepted | undefined> {
   const all = (await listGenerations(target)).generations
   if (all.length === 0) return undefined
   const generations = notOfFuture(all, system.now())
@@ -81,16 +106,21 @@ export async function accept(
   if (!newest) throw new StartupError(tellAllOfFuture(target))
   if (originOf(newest.generation, own.key) === 'wrong')
     throw new StartupError(`${doubtAbout(target, newest, own.key)} It is not accepted.`)
-  if (!isOwn(newest, own))
+  if (!isOwn(newest, own)) {
+    const whose =
+      originOf(newest.generation, own.key) === 'own'
+        ? 'one of this store that this data folder does not remember: the folder may be an old copy. Is its disk mounted? Otherwise accept'
+        : 'of another store, or of this one before a restore. Accept'
     throw new StartupError(
-      `The newest backup in ${target.place}, of ${newest.generation.created}, is of another store, or of this one before a restore. Accept the next one that this store makes.`,
+      `The newest backup in ${target.place}, of ${newest.generation.created}, is ${whose} the next one that this store makes.`,
     )
+  }
   const loss = lossesIn(generations).get(newest.generation)?.text
-  const others = othersToAccept(generations, own).length
-  if (loss === undefined && others === 0) return undefined
+  const others = othersToAccept(generations, own).map(({ generation }) => generation)
+  if (loss === undefined && others.length === 0) return undefined
   const signal = new AbortController().signal
   const accepted = { ...newest.generation, accepted: newest.generation.created }
   await writeManifest(target, accepted, { system, signal, signing })
   await target.manifests.delete(newest.key)
-  return { loss, others }
+  return { loss, others: others.length, larger: others.flatMap(other => tellLarger(other, accepted) ?? []) }
 }

@@ -3,11 +3,11 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { ownBackups } from './acceptance.ts'
 import { encryptionTo } from './cipher.ts'
 import { rememberDamage } from './backup-runs.ts'
-import { type BackupTarget, listGenerations, storedFiles, timeOf } from './generations.ts'
+import { type BackupTarget, listGenerations, notOfFuture, storedFiles, timeOf } from './generations.ts'
 import { makeGeneration, type Outcome } from './make-generation.ts'
 import { manifestKey, originOf } from './manifest-key.ts'
 import { withPlaceErrors } from './place-errors.ts'
-import { tellGone } from './remarks.ts'
+import { tellGone, tellNotRemembered } from './remarks.ts'
 import { prune, whyKeepAll } from './prune.ts'
 import { realSystem } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
@@ -35,7 +35,9 @@ async function makeBackup(): Promise<BackupAnswer> {
         const signing = await manifestKey(database, realSystem)
         const own = await ownBackups(database)
         // Otherwise the backups begin anew unnoticed.
-        const gone = tellGone(target, await listGenerations(target), { last, own })
+        const before = await listGenerations(target)
+        const gone = tellGone(target, before, { last, own })
+        const unknown = tellNotRemembered(target, notOfFuture(before.generations, created), own)
         const store = {
           database,
           blobs,
@@ -79,7 +81,11 @@ async function makeBackup(): Promise<BackupAnswer> {
           bytes: files.bytes,
           damaged: [...damaged],
           lost,
-          old: [...(gone === undefined ? [] : [gone]), ...describeDamage([...outcomes.values()]), ...old],
+          old: [
+            ...[gone, unknown].filter(text => text !== undefined),
+            ...describeDamage([...outcomes.values()]),
+            ...old,
+          ],
           gone: gone === undefined || !last ? null : (last.gone ?? last.started),
         }
       } finally {

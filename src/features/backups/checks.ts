@@ -1,4 +1,4 @@
-import { othersToAccept } from './acceptance.ts'
+import { notRemembered, othersToAccept } from './acceptance.ts'
 import { INCOMPLETE, isComplete } from '../../backup/store-copy.ts'
 import { type BackupReport, type BackupRun, backupSteps, type LastMade, reportBackups } from './backup-runs.ts'
 import { nextTime } from '../../base/cron.ts'
@@ -9,7 +9,7 @@ import type { Milliseconds } from '../../base/units.ts'
 import { schemaVersion } from '../../stores/migrations.ts'
 import { isScheduled, requireUsablePlace, withTarget } from './backup-place.ts'
 import { isBucket, placeName, reasonOf } from './backup-target.ts'
-import { type BackupTarget, listGenerations, notOfFuture, ofFuture, pathsOf } from './generations.ts'
+import { type BackupTarget, type Generation, listGenerations, notOfFuture, ofFuture, pathsOf } from './generations.ts'
 import { findLastGood } from './last-good.ts'
 import { timeOfStore } from './loss.ts'
 import { originOf } from './manifest-key.ts'
@@ -97,6 +97,13 @@ const describeGone = (place: string, last: LastMade): CheckResult =>
     place,
   })
 
+const describeNotRemembered = (place: string, { created, files }: Generation): CheckResult =>
+  problem(
+    'backup-not-remembered',
+    'backups: A later backup of this store, of {made, time} with {files, plural, one {# file} other {# files}}, is in {place}, and this data folder does not remember it: the folder may be an old copy. Is its disk mounted? If the store has lost nothing, run `stowage backup accept {place}`',
+    { made: created, files: files.count, place },
+  )
+
 const unusable = (reason: string): CheckResult => problem('backups-unusable', 'backups: {reason}', { reason })
 
 async function checkTarget(target: BackupTarget, { made, memory, problem: told }: LastBackup): Promise<CheckResult[]> {
@@ -122,7 +129,9 @@ async function checkTarget(target: BackupTarget, { made, memory, problem: told }
   const isBack = made.gone !== null && !isGone(listed, made, own)
   const decayed = generations.filter(({ generation }) => problems.get(generation.created)?.isDamaged).length
   const now = realSystem.now()
-  const others = othersToAccept(notOfFuture(generations, now), own).length
+  const past = notOfFuture(generations, now)
+  const unknown = notRemembered(past, own)
+  const others = othersToAccept(past, own).filter(listed => !unknown.includes(listed)).length
   const future = ofFuture(generations, now).map(({ key }) => key)
   return [
     ...damaged,
@@ -137,6 +146,7 @@ async function checkTarget(target: BackupTarget, { made, memory, problem: told }
             { count: future.length, now: isoTime(now), paths: pathsOf(target, future) },
           ),
         ]),
+    ...unknown.slice(0, 1).map(({ generation }) => describeNotRemembered(target.place, generation)),
     ...(isBack
       ? [
           warning(

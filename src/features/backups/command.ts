@@ -9,19 +9,20 @@ import {
   type CheckedGeneration,
   describeFile,
   listGenerations,
+  notOfFuture,
   ofFuture,
   pickGeneration,
   verifyGeneration,
 } from './generations.ts'
 import { doubtAbout, findManifestKey, isSuspect, manifestKey } from './manifest-key.ts'
 import { withPlaceErrors } from './place-errors.ts'
-import { accept as acceptNewest, ownBackups } from './acceptance.ts'
+import { accept as acceptNewest, type Accepted, ownBackups } from './acceptance.ts'
 import { forgetGone } from './backup-runs.ts'
 import { placeName } from './backup-target.ts'
 import { whyKeepAll } from './prune.ts'
 import { lastGood, tellLastGood } from './last-good.ts'
 import { readMemory } from './memory.ts'
-import { futureInShort, remarksOn, tellGone, tellUnreadable } from './remarks.ts'
+import { futureInShort, remarksOn, tellGone, tellNotRemembered, tellUnreadable } from './remarks.ts'
 import { withBackupSettings } from './settings.ts'
 import { openBlobs, openDatabase } from '../../core/open-store.ts'
 import { lockFolder } from '../../stores/sqlite/folder-lock.ts'
@@ -112,6 +113,8 @@ async function list(program: Program, args: readonly string[]): Promise<number> 
     if (generations.length === 0) throw noBackup(place)
     const gone = tellGone(target, listed, memory)
     if (gone !== undefined) print(gone)
+    const unknown = tellNotRemembered(target, notOfFuture(generations, now), memory.own)
+    if (unknown !== undefined) print(unknown)
     print(tellLastGood(target, lastGood(generations, remarks), { generations, now }))
     return 0
   })
@@ -144,13 +147,14 @@ async function accept(program: Program, args: readonly string[]): Promise<number
   }
 }
 
-function tellAccepted({ loss, others }: { readonly loss: string | undefined; readonly others: number }): string {
+function tellAccepted({ loss, others, larger }: Accepted): string {
   const newest = loss === undefined ? 'The newest backup' : `The newest backup, which ${loss},`
   const more =
     others === 0
       ? ''
       : `, and so ${others === 1 ? 'is' : 'are'} ${count(others, 'backup')} of other stores, or of this one before a restore`
-  return `${newest} is accepted${more}.`
+  const last = larger.length === 0 ? [] : ['Restore from there what you miss, before the next backup.']
+  return [`${newest} is accepted${more}.`, ...larger, ...last].join(' ')
 }
 
 /** Prints the one backup in a folder of a backup made by hand. */

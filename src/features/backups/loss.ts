@@ -42,7 +42,7 @@ export function lossSince(earlier: Extent, later: Extent): string | undefined {
   return `lacks ${lost === 1 ? 'a file' : `${lost} files`} whose bytes the store has lost since the backup of ${earlier.created}`
 }
 
-const entriesIn = ({ tables }: Extent): number => tables.find(({ name }) => name === 'entries')?.rows ?? 0
+export const entriesIn = ({ tables }: Extent): number => tables.find(({ name }) => name === 'entries')?.rows ?? 0
 
 export interface Loss<T> {
   /** The last backup before the loss. */

@@ -10,7 +10,15 @@ import { reasonOf } from './backup-target.ts'
 import { originOf } from './manifest-key.ts'
 import { lastGood } from './last-good.ts'
 import { readMemory } from './memory.ts'
-import { damageInShort, doubtInShort, futureInShort, keptUntilAccepted, remarksOn, tellGone } from './remarks.ts'
+import {
+  damageInShort,
+  doubtInShort,
+  futureInShort,
+  keptUntilAccepted,
+  remarksOn,
+  tellGone,
+  tellNotRemembered,
+} from './remarks.ts'
 import {
   type Generation,
   lossesIn,
@@ -78,14 +86,15 @@ export class BackupOverview {
             doubtInShort(listed.generation, target.pathOf('generations', listed.key)) ??
             (future.has(listed) ? futureInShort(target, listed) : undefined) ??
             damageInShort(target, listed.generation, problems) ??
-            (others.has(listed) ? keptUntilAccepted(target) : undefined),
+            (others.has(listed) ? keptUntilAccepted(target, listed.generation, own) : undefined),
           loss: losses.get(listed.generation)?.text,
         })
         return {
           generations: generations.map(describe),
           unreadable: unreadable.length,
           lastGood: lastGood(generations, remarksOn(target, generations, memory, now))?.created,
-          placeProblem: tellGone(target, found, { last, own }),
+          placeProblem:
+            tellGone(target, found, { last, own }) ?? tellNotRemembered(target, notOfFuture(generations, now), own),
         }
       })
     } catch (error) {

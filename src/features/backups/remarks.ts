@@ -1,6 +1,7 @@
 import { isoTime } from '../../base/times.ts'
 import type { Milliseconds } from '../../base/units.ts'
-import { othersToAccept, type OwnBackups } from './acceptance.ts'
+import { count } from '../../core/copied.ts'
+import { notRemembered, othersToAccept, type OwnBackups } from './acceptance.ts'
 import type { LastMade } from './backup-runs.ts'
 import {
   type BackupTarget,
@@ -46,7 +47,7 @@ export function remarksOn(
       ]
       const notes = [
         loss === undefined ? lackInShort(generation) : undefined,
-        others.has(listed) ? keptUntilAccepted(target) : undefined,
+        others.has(listed) ? keptUntilAccepted(target, generation, own) : undefined,
         copies.has(listed) ? `its manifest ${target.pathOf('generations', key)} has a copy` : undefined,
       ]
       return [generation, { wrong: wrong.filter(isDefined), notes: notes.filter(isDefined) }]
@@ -98,6 +99,21 @@ export function tellGone(
     : `${gone} If it is lost for good, run \`stowage backup accept ${place}\`.`
 }
 
+/** Says that the data folder may be an old copy, for people; `undefined` if nothing shows it. */
+export function tellNotRemembered(
+  { place }: BackupTarget,
+  generations: readonly ListedGeneration[],
+  own: OwnBackups,
+): string | undefined {
+  const [newest] = notRemembered(generations, own)
+  if (!newest) return undefined
+  const { created, files } = newest.generation
+  return (
+    `A later backup of this store, of ${created} with ${count(files.count, 'file')}, is in ${place}, and this data folder does not remember it: ` +
+    `the folder may be an old copy. Is its disk mounted? If the store has lost nothing, run \`stowage backup accept ${place}\`.`
+  )
+}
+
 /** The backup that the target should have. @param last the last one that the store has made there */
 export const expectedBy = ({ started, gone }: LastMade): Milliseconds => gone ?? started
 
@@ -115,8 +131,8 @@ export function isGone({ generations, unreadable }: ListedGenerations, last: Las
 }
 
 /** Why a backup that this store has not made stays, and until when, for people. */
-export const keptUntilAccepted = ({ place }: BackupTarget): string =>
-  `another store has made it, or this one before a restore: it stays until \`stowage backup accept ${place}\`, which is for a store that has lost nothing`
+export const keptUntilAccepted = ({ place }: BackupTarget, generation: Generation, { key }: OwnBackups): string =>
+  `${originOf(generation, key) === 'own' ? 'this store has made it, and this data folder does not remember it' : 'another store has made it, or this one before a restore'}: it stays until \`stowage backup accept ${place}\`, which is for a store that has lost nothing`
 
 /** Says why the time of a backup can be in the future, for people. */
 export const futureInShort = ({ pathOf }: BackupTarget, { key }: ListedGeneration): string =>

@@ -31,6 +31,7 @@ const backupCodes = [
   'backup-back',
   'backup-changed',
   'backup-unreadable',
+  'backup-not-remembered',
   'backup-of-damaged-store',
   'backup-without-store',
   'backup-proof-failed',

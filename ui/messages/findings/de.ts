@@ -74,6 +74,8 @@ const de: FindingTexts = {
   'backup-unreadable': 'Sicherungen: Das Manifest {path} ist beschädigt oder von einer anderen Version.',
   'backup-changed':
     'Sicherungen: Das Manifest der Sicherung vom {made, time} ({path}) wurde nach dem Signieren geändert.',
+  'backup-not-remembered':
+    'Sicherungen: In {place} ist eine spätere Sicherung dieses Speichers, vom {made, time}, mit {files, plural, one {# Datei} other {# Dateien}}, die dieser Datenordner nicht kennt. Er ist vielleicht eine alte Kopie. Ist sein Datenträger eingehängt? Wenn der Speicher nichts verloren hat, führen Sie `stowage backup accept {place}` aus.',
   'backups-of-others':
     'Sicherungen: {count, plural, one {# Sicherung eines anderen Speichers, oder dieses Speichers vor einer Wiederherstellung, bleibt} other {# Sicherungen eines anderen Speichers, oder dieses Speichers vor einer Wiederherstellung, bleiben}} erhalten. Wenn dieser Speicher nichts verloren hat, führen Sie `stowage backup accept {place}` aus. Wenn doch, stellen Sie die Sicherung wieder her, die `stowage backup list {place}` die letzte gute nennt. Wenn ein anderer Dienst dort Sicherungen macht, geben Sie einem der beiden einen anderen Ort.',
   'backups-of-future':

@@ -66,6 +66,8 @@ const sv: FindingTexts = {
     'Säkerhetskopior: filer i {count, plural, one {# tidigare säkerhetskopia} other {# tidigare säkerhetskopior}} är skadade. `stowage backup list {place}` nämner varje sådan säkerhetskopia och kommandot som nämner dess filer. Hämta tillbaka en sådan fil från en senare säkerhetskopia.',
   'backup-unreadable': 'Säkerhetskopior: manifestet {path} är skadat eller från en annan version.',
   'backup-changed': 'Säkerhetskopior: manifestet för den från {made, time} ({path}) ändrades efter att det signerades.',
+  'backup-not-remembered':
+    'Säkerhetskopior: i {place} finns en senare säkerhetskopia av den här lagringen, från {made, time}, med {files, plural, one {# fil} other {# filer}}, som den här datamappen inte känner till. Mappen kan vara en gammal kopia. Är dess disk monterad? Om lagringen inte har förlorat något kör du `stowage backup accept {place}`.',
   'backups-of-others':
     'Säkerhetskopior: {count, plural, one {# säkerhetskopia av en annan lagring, eller av den här före en återställning, ligger} other {# säkerhetskopior av en annan lagring, eller av den här före en återställning, ligger}} kvar. Om den här lagringen inte har förlorat något kör du `stowage backup accept {place}`. Annars återställer du den säkerhetskopia som `stowage backup list {place}` kallar den senaste bra. Om en annan tjänst gör säkerhetskopior där ger du en av de två en annan plats.',
   'backups-of-future':
