@@ -79,10 +79,11 @@ export async function proveBackup(from: ProofOf): Promise<Proof> {
   const future = new Set(ofFuture(generations, from.now))
   for (const listed of generations) {
     const { generation } = listed
-    // Older backups may be of another store, or of an older version.
-    const isNewest = timeOf(listed) >= from.created && !future.has(listed)
+    const origin = originOf(generation, own)
+    // Older backups may be of another store, or of an older version. So may one of the future, which `doctor` names.
+    const mayBeOther = timeOf(listed) < from.created || (origin === 'other' && future.has(listed))
     const doubt = doubtAbout(target, listed, own)
-    if (doubt !== undefined && (isNewest || originOf(generation, own) === 'wrong'))
+    if (doubt !== undefined && (!mayBeOther || origin === 'wrong'))
       (generation === found ? problems : others).push(doubt)
   }
   for (const { key, generation } of copiesIn(generations))
