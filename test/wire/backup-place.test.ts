@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmod, chown, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { chmod, chown, cp, mkdir, readdir, readFile, rename, rm, rmdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { after } from '../support/after.ts'
@@ -273,16 +273,16 @@ test('doctor says what is wrong in the place of the last backup: nothing in it, 
 })
 
 /** A service whose backups lie in a folder that is put away and back, as a disk that is mounted and not mounted. */
-async function unmountable(t: Parameters<typeof startProcess>[0]) {
+async function unmountable(t: Parameters<typeof startProcess>[0], more: Readonly<Record<string, string>> = {}) {
   const parent = await temporaryFolder()
   const target = join(parent, 'target')
-  const first = await startProcess(t, { settings: scheduled(target) })
+  const settings = { ...scheduled(target), ...more }
+  const first = await startProcess(t, { settings })
   await first.prints(/a backup was made/)
   await first.stop()
   const { folder } = first
   const [created = ''] = await timesIn(target)
-  const start = () =>
-    startProcess(t, { folder, settings: { ...scheduled(target), 'service.backup.schedule': '* * * * * *' } })
+  const start = () => startProcess(t, { folder, settings: { ...settings, 'service.backup.schedule': '* * * * * *' } })
   const run = async (...command: string[]): Promise<string> =>
     (await stowage('/', [...command, ...(await place(folder)), ...sets(scheduled(target))])).stdout
   return { parent, target, created, start, run }
@@ -344,6 +344,33 @@ test('a backup that is gone for good is no alarm once that is accepted, but the 
   const third = await start()
   await third.prints(/is no longer in \S+\. Is its disk mounted\?/)
 })
+
+for (const prove of ['on', 'off']) {
+  test(`while the manifests are gone from the place, the files of their backups stay, with proofs ${prove} (D20.25)`, async t => {
+    const { parent, target, created, start, run } = await unmountable(t, { 'service.backup.prove': prove })
+    const manifests = join(target, 'generations')
+    await rename(manifests, join(parent, 'manifests'))
+    const blobs = join(target, 'blobs')
+    const files = async (): Promise<string[]> =>
+      (await readdir(blobs, { recursive: true, withFileTypes: true }))
+        .filter(file => file.isFile())
+        .map(({ parentPath, name }) => join(parentPath, name))
+    const before = await files()
+    // Remains of this age are removed.
+    for (const file of before) await utimes(file, 0, 0)
+    const service = await start()
+    await eventually('a second backup without it', async () => /If it is lost for good/.test(service.output()))
+    if (prove === 'on') await service.prints(/a backup was proven/)
+    await service.stop()
+    const now = await files()
+    assert.deepEqual(
+      before.filter(file => !now.includes(file)),
+      [],
+    )
+    await cp(join(parent, 'manifests'), manifests, { recursive: true })
+    assert.match(await run('backup', 'verify', target, '--at', created), /, 0 damaged/)
+  })
+}
 
 for (const damage of ['its first page', 'a few pages'] as const) {
   test(`with ${damage} of the database destroyed, backups are listed and verified, and doctor says all that it finds (D20.3)`, async t => {

@@ -69,9 +69,10 @@ async function makeBackup(): Promise<BackupAnswer> {
         await rememberDamage(database, placeName(settings, place), { times, now: realSystem.now() })
         const keep = settings['service.backup.keep']
         // With proofs, older backups are removed only after the new backup has been proven.
-        const removed = settings['service.backup.prove']
-          ? whyKeepAll(target, created)
-          : prune(target, { service, own, keep, now: created })
+        const removed =
+          settings['service.backup.prove'] || gone !== undefined
+            ? whyKeepAll(target, created)
+            : prune(target, { service, own, keep, now: created })
         const old = await removed.then(
           kept => (kept === undefined ? [] : [`All older backups are kept, because ${kept}.`]),
           (error: Error) => [`Old ones could not be removed: ${error.message}`],

@@ -12,7 +12,7 @@ import { prune } from './prune.ts'
 import type { ProofTask } from './scheduled-backups.ts'
 
 // A thread that proves one backup, slowly and with its own connections, so that requests do not notice it.
-const { settings, place, created, service, layout } = workerData as ProofTask
+const { settings, place, created, service, layout, mayPrune } = workerData as ProofTask
 
 const stopping = new AbortController()
 parentPort?.on('message', () => stopping.abort(new Error('the service stops')))
@@ -34,6 +34,7 @@ async function prove(): Promise<ProofResult> {
       })
       if (problems.length > 0) return { ...proof, problem: problems.join(' ') }
       // The reason for keeping older backups was reported when the backup was made.
+      if (!mayPrune) return { ...proof, problem: null }
       const failure = await prune(target, {
         service,
         own: await ownBackups(store),

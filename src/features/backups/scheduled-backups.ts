@@ -31,6 +31,8 @@ export interface BackupTask {
 /** The data that the thread of one proof needs. */
 export interface ProofTask extends Pick<BackupTask, 'settings' | 'place' | 'created' | 'service'> {
   readonly layout: Layout
+  /** False while the place lacks the backup that it should have: the files of that backup stay, in case its manifest comes back. */
+  readonly mayPrune: boolean
 }
 
 type Failure = { readonly failure: string }
@@ -78,8 +80,15 @@ export async function createBackups(core: Core & { readonly settings: BackupSett
       return await makeInThread(task, signal)
     },
     prove: settings['service.backup.prove']
-      ? async ({ started }, signal) => {
-          const task: ProofTask = { settings, place, created: started, service: address.base.href, layout }
+      ? async ({ started, gone }, signal) => {
+          const task: ProofTask = {
+            settings,
+            place,
+            created: started,
+            service: address.base.href,
+            layout,
+            mayPrune: gone === null,
+          }
           const answer = await inThread<ProofResult | Failure>('proof-thread', task, signal)
           if ('failure' in answer) throw new Error(answer.failure)
           return answer
