@@ -48,3 +48,23 @@ test('a form may have 200 parts before its file, and no more', async () => {
     await assert.rejects(read(form(parts)), { code: 'invalid-form', message: 'The form has more than 200 parts.' })
   }
 })
+
+test('text behind the closing delimiter is dropped, also if it has delimiters, in whatever pieces it comes', async () => {
+  const file = '--xX\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\nno end: --xX-- \n--xX--\r\n--xX--'
+  const more =
+    '\r\n=\r\n--xX--\r\n--xX\r\nContent-Disposition: form-data; name="g"; filename="b"\r\n\r\nother\r\n--xX--\r\n'
+  const types = ['multipart/form-data; boundary=xX', 'multipart/form-data; a=b; Boundary="xX"; c=d']
+  for (const type of types) {
+    const from = { headers: { 'content-type': type } } as IncomingMessage
+    for (let size = 1; size <= file.length + more.length; size++) {
+      const { bytes, fileName } = await firstFile(from, inPieces(Buffer.from(file + more), size))
+      const chunks: Uint8Array[] = []
+      for await (const chunk of bytes) chunks.push(chunk)
+      assert.deepEqual([fileName, Buffer.concat(chunks).toString()], ['a', 'no end: --xX-- \n--xX--'], `${size}`)
+      for (const start of ['', 'before\r\n']) {
+        const none = inPieces(Buffer.from(`${start}--xX--${more}`), size)
+        await assert.rejects(firstFile(from, none), { code: 'missing-file' })
+      }
+    }
+  }
+})

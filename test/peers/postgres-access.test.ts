@@ -17,8 +17,8 @@ import { ADMIN_PASSWORD, newContext, newEntry, startProcess } from '../support/s
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { putFile } from '../support/uploads.ts'
 
-const run = async (command: string, url: string): Promise<Run> => {
-  const folder = await temporaryFolder()
+const run = async (command: string, url: string, dataFolder?: string): Promise<Run> => {
+  const folder = dataFolder ?? (await temporaryFolder())
   const settings = [`service.repository.store.url=${url}`, 'service.http.port=0', `service.data.folder=${folder}`]
   const args = settings.flatMap(setting => ['--set', setting])
   return await stowage(folder, [command, ...args], { SERVICE_ADMIN_PASSWORD: ADMIN_PASSWORD })
@@ -44,7 +44,7 @@ async function isUsable(t: Parameters<typeof startProcess>[0], url: string): Pro
     return (await putFile(admin, `${context}/resource/${entry}`, 'content')).status
   })
   assert.deepEqual(new Set(await Promise.all(uploads)), new Set([201]))
-  assert.doesNotMatch((await run('doctor', url)).stdout, /^problem: (?!backups)/m)
+  assert.doesNotMatch((await run('doctor', url, service.folder)).stdout, /^problem: (?!backups)/m)
   assert.equal(await service.stop(), 0)
 }
 

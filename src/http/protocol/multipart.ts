@@ -58,7 +58,8 @@ export async function firstFile(request: IncomingMessage, body: AsyncIterable<Ui
       fail(new InvalidInput('invalid-form', `The form has more than ${MAX_PARTS} parts.`))
       stop.abort()
     })
-    pipeline(Readable.from(body, { objectMode: false }), parser, { signal: stop.signal }).then(
+    const form = withoutEpilogue(body, request.headers['content-type'] ?? '')
+    pipeline(Readable.from(form, { objectMode: false }), parser, { signal: stop.signal }).then(
       () => (bytes ? bytes.end() : fail(new InvalidInput('missing-file', 'No part of the form is a file.'))),
       fail,
     )
@@ -76,6 +77,30 @@ function openParser(request: IncomingMessage): BusboyInstance {
   } catch (error) {
     throw asRefusal(error)
   }
+}
+
+/**
+ * The form up to its closing delimiter, after which the rest is dropped (RFC 2046, 5.1.1): the parser never ends if the rest has the delimiter
+ * again. The form begins with an empty line, because a delimiter begins with the end of a line.
+ */
+async function* withoutEpilogue(body: AsyncIterable<Uint8Array>, contentType: string): AsyncGenerator<Uint8Array> {
+  const [, quoted, token] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? []
+  const boundary = quoted ?? token
+  if (boundary === undefined) return yield* body
+  const closing = Buffer.from(`\r\n--${boundary}--`, 'latin1')
+  // The end of the last piece, in which the delimiter may begin.
+  let held = Buffer.from('\r\n')
+  let isClosed = false
+  for await (const piece of body) {
+    if (isClosed) continue
+    const bytes = Buffer.concat([held, piece])
+    const at = bytes.indexOf(closing)
+    isClosed = at >= 0
+    const end = isClosed ? at + closing.length : Math.max(0, bytes.length - closing.length)
+    yield bytes.subarray(0, end)
+    held = bytes.subarray(end)
+  }
+  if (!isClosed) yield held
 }
 
 /** Refusals of the reader stay as they are; the parser's own errors concern the form. */
