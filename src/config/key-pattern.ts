@@ -68,6 +68,8 @@ export function nearestKey(unknown: string): string | undefined {
     const own = key.split('.')
     const alike = own.length === segments.length
     const candidate = own.map((part, index) => (alike && part.startsWith('<') ? segments[index] : part)).join('.')
+    // Each letter more or less is a difference.
+    if (Math.abs(unknown.length - candidate.length) >= least) continue
     const distance = editDistance(unknown, candidate)
     if (distance < least) [nearest, least] = [candidate, distance]
   }

@@ -38,6 +38,9 @@ type Slot = Map<string | undefined, Written>
 /** By identity provider, `undefined` for rows without. */
 type Slots = ReadonlyMap<Key, ReadonlyMap<string | undefined, Slot>>
 
+/** A suggestion compares the unknown key with all known ones. A file with more unknown keys is probably not one of settings. */
+const MAX_SUGGESTIONS = 10
+
 /** Finds the row of each written key. */
 function assignToRows(written: ReadonlyMap<string, Written>, report: Report): { slots: Slots; unknownKeys: string[] } {
   const slots = new Map<Key, Map<string | undefined, Slot>>()
@@ -50,16 +53,16 @@ function assignToRows(written: ReadonlyMap<string, Written>, report: Report): { 
     } else if (advice !== undefined) {
       report.problem(`${writtenKey} is no longer a setting: ${advice}. Remove it`)
     } else {
+      const nearest = unknownKeys.length < MAX_SUGGESTIONS ? nearestKey(writtenKey) : undefined
       unknownKeys.push(writtenKey)
-      report.warnOfUnknown(describeUnknown(writtenKey))
+      report.warnOfUnknown(describeUnknown(writtenKey, nearest))
     }
   }
   return { slots, unknownKeys }
 }
 
 /** The value is left out, because this may be the misspelt key of a secret. */
-function describeUnknown(written: string): Finding {
-  const nearest = nearestKey(written)
+function describeUnknown(written: string, nearest: string | undefined): Finding {
   const key = written.replaceAll(/\p{Cc}/gu, '?')
   return nearest === undefined
     ? finding('unknown-key', '{key} is not a known key', { key })

@@ -199,6 +199,13 @@ test('an unknown key is warned about with the nearest known one, without its val
   assert.equal(unknown.length, 5)
 })
 
+test('each of many unknown keys is warned about, and the first ten with the nearest known one (D10.3)', () => {
+  const keys = Array.from({ length: 300 }, (_, index) => `service.http.prt${String.fromCodePoint(0x4e00 + index)}`)
+  const texts = textsOf(load(keys.map(key => `${key}=1`).join('\n')).warnings)
+  assert.equal(texts.length, 300)
+  assert.equal(texts.filter(text => text.endsWith('; did you mean service.http.port?')).length, 10)
+})
+
 test('keys that name members of every object are unknown keys like others', () => {
   const { settings, unknown } = load('__proto__=1\nconstructor=2\n__proto__.polluted=3\ntoString=4', 'hasOwnProperty=5')
   assert.equal(unknown.length, 5)
