@@ -44,10 +44,11 @@ export async function requireNoFiles(settings: Settings): Promise<void> {
 /** The folder of the files, if it has none although the database lists files, as when its disk is not mounted. */
 export async function findEmptyFolder(settings: Settings, database: Queries): Promise<string | undefined> {
   if (settings['service.data.store'] !== 'folder') return undefined
+  // Asked first, because a store without files has no folder that ends the search.
+  if (!(await hasFiles(database))) return undefined
   const folder = join(resolve(settings['service.data.folder']), 'files')
   // A folder that this user cannot read is another finding.
-  if (await isBlobIn(folder).catch(() => true)) return undefined
-  return (await hasFiles(database)) ? folder : undefined
+  return (await isBlobIn(folder).catch(() => true)) ? undefined : folder
 }
 
 /** Logs that the files are missing. The service starts, because everything else is there. */
