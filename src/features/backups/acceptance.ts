@@ -1,6 +1,7 @@
 import { StartupError } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
+import { count } from '../../core/copied.ts'
 import type { Queries } from '../../stores/database.ts'
 import { attempts } from './backup-runs.ts'
 import { entriesIn } from './loss.ts'
@@ -86,7 +87,8 @@ export interface Accepted {
 
 function tellLarger(other: Generation, accepted: Generation): string | undefined {
   if (other.files.count <= accepted.files.count && entriesIn(other) <= entriesIn(accepted)) return undefined
-  const describe = (one: Generation): string => `${one.files.count} files and ${entriesIn(one)} entries`
+  const describe = (one: Generation): string =>
+    `${count(one.files.count, 'file')} and ${count(entriesIn(one), 'entry', 'entries')}`
   return `The backup of ${other.created} has more: ${describe(other)} instead of ${describe(accepted)}.`
 }
 

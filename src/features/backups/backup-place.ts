@@ -6,11 +6,10 @@ import { keysIn } from './backup-folder.ts'
 import { decryptionWith } from './cipher.ts'
 import {
   type BackupTarget,
+  futureLast,
   type ListedGeneration,
   listGenerations,
   lossesIn,
-  notOfFuture,
-  ofFuture,
   pickGenerationToRestore,
 } from './generations.ts'
 import { type BackedUpKeys, BackupDamaged, isRestorable, openGeneration } from './open-generation.ts'
@@ -147,8 +146,7 @@ export async function withBackup<T>(
 /** Names the newest backup that can be restored, for people. */
 async function nameRestorable(target: BackupTarget, generations: readonly ListedGeneration[]): Promise<string> {
   const losses = lossesIn(generations)
-  const now = realSystem.now()
-  for (const { generation } of [...notOfFuture(generations, now), ...ofFuture(generations, now)]) {
+  for (const { generation } of futureLast(generations, realSystem.now())) {
     if (losses.has(generation) || isSuspect(generation, generations)) continue
     if (await isRestorable(target, generation))
       return `Nothing was restored. The newest backup whose rows and index are whole is of ${generation.created}: restore it with --at ${generation.created}.`

@@ -99,17 +99,22 @@ export interface ListedGeneration {
 export const timeOf = ({ generation }: ListedGeneration): Milliseconds => Date.parse(generation.created)
 
 /**
- * Those whose time is not in the future. The clock of this machine is wrong, or was wrong when the others were made. The clocks of nodes
- * differ by less than the tolerance.
+ * Whether the time of the generation is in the future: the clock of this machine is wrong, or was wrong when the generation was made. The
+ * clocks of nodes differ by less than the tolerance.
  */
-export const notOfFuture = (generations: readonly ListedGeneration[], now: Milliseconds): readonly ListedGeneration[] =>
-  generations.filter(listed => timeOf(listed) <= now + RUN_TTL)
+const isOfFuture = (listed: ListedGeneration, now: Milliseconds): boolean => !(timeOf(listed) <= now + RUN_TTL)
 
-/** Those whose time is in the future. */
-export const ofFuture = (generations: readonly ListedGeneration[], now: Milliseconds): readonly ListedGeneration[] => {
-  const past = new Set(notOfFuture(generations, now))
-  return generations.filter(listed => !past.has(listed))
-}
+export const notOfFuture = (generations: readonly ListedGeneration[], now: Milliseconds): readonly ListedGeneration[] =>
+  generations.filter(listed => !isOfFuture(listed, now))
+
+export const ofFuture = (generations: readonly ListedGeneration[], now: Milliseconds): readonly ListedGeneration[] =>
+  generations.filter(listed => isOfFuture(listed, now))
+
+/** The newest first, but those of the future last. */
+export const futureLast = (
+  generations: readonly ListedGeneration[],
+  now: Milliseconds,
+): readonly ListedGeneration[] => [...notOfFuture(generations, now), ...ofFuture(generations, now)]
 
 /** For people. */
 export const tellAllOfFuture = ({ place }: Pick<BackupTarget, 'place'>): string =>
@@ -231,7 +236,7 @@ export function pickGeneration(
   { generations, unreadable }: ListedGenerations,
   { at, now }: Choice,
 ): ListedGeneration {
-  const [newest] = [...notOfFuture(generations, now), ...ofFuture(generations, now)]
+  const [newest] = futureLast(generations, now)
   const found = at === undefined ? newest : generations.find(({ generation }) => generation.created === at)
   if (found) return found
   const times = generations.map(({ generation }) => generation.created)
