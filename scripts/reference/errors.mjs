@@ -69,7 +69,7 @@ who visits with a browser gets a page instead. An example:
  "ownerId": "photos"}
 \`\`\`
 
-Each section below shows one \`detail\`, with “…” in place of values; most codes have several.`
+Most sections show one \`detail\` as an example, with “…” in place of values; most codes have several.`
 
 function section(code, { title, help }, operations, detail) {
   const more = operations.length - MAX_OPERATIONS

@@ -3,31 +3,34 @@ import { type ErrorText, withStatus } from './error-text.ts'
 /** The codes that no feature brings. They are stable, because clients depend on them. */
 const coreCodes = {
   ...withStatus(400, {
-    'bad-request': { title: 'Bad request', help: 'The request could not be read. `detail` names the part.' },
+    'bad-request': { title: 'Bad request', help: 'The request could not be read. `detail` has the reason.' },
     'invalid-query': {
       title: 'Invalid query',
       help: 'A query parameter is malformed, repeated or out of range. `detail` names it: correct it.',
     },
     'query-too-costly': {
       title: 'Query too costly',
-      help: 'The search would take too much work. Use fewer terms, wildcards and ranges, or a simpler `facetMatches`.',
+      help: 'The request would take too much time or memory. In a search, use fewer terms, wildcards and ranges, or a simpler `facetMatches`. In any other request, ask for less at once.',
     },
     'invalid-json': {
       title: 'Invalid JSON',
-      help: 'The body is not well-formed JSON in UTF-8, or does not have the expected structure.',
+      help: 'The body is not well-formed JSON, or does not have the expected structure. `detail` has the reason.',
     },
     'invalid-form': {
       title: 'Invalid form',
-      help: 'The form body is malformed, or a field is missing or out of range.',
+      help: 'The form body is malformed, or a field is missing or has a value that is not allowed. `detail` has the reason.',
     },
-    'invalid-id': { title: 'Invalid identifier', help: 'Identifiers consist of A-Z, a-z, 0-9, `_` and `-`.' },
+    'invalid-id': {
+      title: 'Invalid identifier',
+      help: 'An identifier has 1 to 128 characters of A-Z, a-z, 0-9, `_` and `-`, and must not be reserved.',
+    },
     'invalid-name': {
       title: 'Invalid name',
       help: 'The name is empty, too long, reserved, or has characters that it must not have. `detail` says which.',
     },
     'invalid-graph': {
       title: 'Invalid RDF graph',
-      help: 'The body is not an RDF graph in the declared syntax.',
+      help: 'The body is not an RDF graph in the declared syntax. `detail` has the reason.',
     },
     'invalid-uri': { title: 'Invalid URI', help: 'An absolute URI was expected, such as `https://example.org/a`.' },
     'invalid-type': {
@@ -36,7 +39,7 @@ const coreCodes = {
     },
     'invalid-quota': {
       title: 'Invalid quota',
-      help: '`quota` is -1 (unlimited) or a whole number of bytes up to 2^53-1; nothing else can be set.',
+      help: 'A quota is -1 (unlimited) or a whole number of bytes or files from 0 to 2^53-1. `detail` names the wrong member.',
     },
     'invalid-member': {
       title: 'Invalid member',
@@ -48,14 +51,17 @@ const coreCodes = {
     },
     'invalid-value': {
       title: 'Invalid value',
-      help: 'A field of the body is out of range. `detail` names the field.',
+      help: 'A field of the body has a value that is not allowed. `detail` names the field.',
     },
     'password-missing': {
       title: 'Password missing',
       help: 'Send a user name and a password that is not empty.',
     },
     'password-too-long': { title: 'Password too long', help: 'A password has at most 2048 characters.' },
-    'password-rules': { title: 'Password rules not met', help: '`rules` lists the rules that failed.' },
+    'password-rules': {
+      title: 'Password rules not met',
+      help: 'The password breaks the rules that `rules` lists. Choose another one.',
+    },
     'password-unchanged': {
       title: 'Password unchanged',
       help: 'The new password must differ from the temporary one.',
@@ -70,11 +76,11 @@ const coreCodes = {
     },
     'unknown-idp': {
       title: 'Identity provider unknown',
-      help: 'The request names no identity provider that is configured, and there is no default.',
+      help: 'The request names no identity provider that is configured, and there is no default. `detail` lists the configured ones.',
     },
     'invalid-archive': {
       title: 'Invalid archive',
-      help: 'The body is not a complete and unchanged archive of an export. Nothing was imported.',
+      help: 'The body is not a complete and unchanged archive of an export. Nothing was imported. Export the context again, and do not change the archive.',
     },
     'virus-found': {
       title: 'Virus found',
@@ -113,10 +119,13 @@ const coreCodes = {
       title: 'Not permitted by this access token',
       help: '`detail` names the scope that the token lacks. Sessions, passwords and tokens are managed with a session only.',
     },
-    'account-disabled': { title: 'Account disabled', help: 'An administrator has disabled this account.' },
+    'account-disabled': {
+      title: 'Account disabled',
+      help: 'An administrator has disabled this account. Ask an administrator to enable it.',
+    },
     'password-login-off': {
       title: 'Password login is off',
-      help: 'This service does not accept passwords, or not the password of this user: use single sign-on. The service did not check the password, and counted no attempt.',
+      help: 'This service accepts no passwords at all, or none from this user. Use single sign-on. The service did not check the password, and counted no attempt.',
     },
     'current-password-required': {
       title: 'Current password required',
@@ -140,17 +149,17 @@ const coreCodes = {
     },
     'cross-site-request': {
       title: 'Cross-site request refused',
-      help: 'A page of another site tried to change something with your cookie.',
+      help: 'A page of another origin tried to change something. Open the page at the address of the service, or ask the operator to allow the origin (`service.cors.origins.<n>`).',
     },
     'host-refused': {
       title: 'Host refused',
-      help: 'The host is unknown or not public, or its port is not allowed. The operator can allow it.',
+      help: 'The host is unknown or not public, or its port is not allowed. The operator can allow it for `/proxy` (`service.proxy.private-hosts.<n>`). The address of a dataset must be below `service.rowstore.url`.',
     },
   }),
   ...withStatus(404, {
     'not-found': {
       title: 'Not found',
-      help: 'There is nothing at this address. `detail` names the id that is unknown: check it.',
+      help: 'There is nothing at this address, or the request names something that does not exist. `detail` names it: check it.',
     },
     'no-file': { title: 'No file', help: 'The entry exists, but has no file yet. Upload one.' },
   }),
@@ -163,13 +172,13 @@ const coreCodes = {
   ...withStatus(406, {
     'not-acceptable': {
       title: 'Not acceptable',
-      help: 'The resource has no representation of the types in `Accept`.',
+      help: 'The resource cannot be returned in a type that `Accept`, `format` or `rdfFormat` names. `detail` lists the possible types, or has the reason.',
     },
   }),
   ...withStatus(408, {
     'request-timeout': {
       title: 'Request body too slow',
-      help: 'The body stopped, or arrived slower than the configured minimum rate.',
+      help: 'The body paused for longer than `service.http.body.idle-timeout`, or arrived more slowly than 512 bytes per second. Send it again.',
     },
   }),
   ...withStatus(409, {
@@ -194,14 +203,17 @@ const coreCodes = {
     },
   }),
   ...withStatus(413, {
-    'body-too-large': { title: 'Body too large', help: 'The body exceeds `limit` bytes. Send less at once.' },
+    'body-too-large': {
+      title: 'Body too large',
+      help: 'The body has more bytes, or more JSON values, than `limit`. `detail` says which. Send less at once.',
+    },
     'graph-too-large': {
       title: 'Graph too large',
-      help: 'The graph has more statements or more characters than `limit`. Nothing was stored.',
+      help: 'The graph has more statements or characters than `limit`, or its access list has more users and groups. `detail` says which. Nothing was stored. Send a smaller graph.',
     },
     'quota-exceeded': {
       title: 'Quota exceeded',
-      help: '`fillLevel` plus `needed` bytes or files (`unit`) would exceed the `quota` of the `owner`. The numbers are absent if the quota is not yours and you may not read it. Nothing was stored. Delete files first.',
+      help: '`fillLevel` plus `needed` bytes or files (`unit`) would exceed the `quota` of the `owner`. The numbers are absent if you may not read this quota. Nothing was stored. Delete files first.',
     },
     'zip-too-large': {
       title: 'Too many files for one zip',
@@ -209,7 +221,7 @@ const coreCodes = {
     },
     'list-too-large': {
       title: 'Too many entries in the list',
-      help: 'One request changes at most `limit` entries of a list, including the content of lists in it, and moves at most `limit` bytes of metadata. Nothing was changed. Begin with the lists in the list.',
+      help: 'The request would change more than `limit` entries of a list and the lists in it, or move more than `limit` bytes of metadata and revisions. `detail` says which. Nothing was changed. Begin with the lists in the list.',
     },
     'file-too-large': {
       title: 'File too large',
@@ -217,7 +229,7 @@ const coreCodes = {
     },
     'too-large-to-scan': {
       title: 'Too large for the virus scanner',
-      help: 'Files above `limit` bytes cannot be scanned for viruses, and this service stores no file without a scan.',
+      help: 'Files above `limit` bytes cannot be scanned for viruses, and this service stores no file without a scan. Only the operator can raise the limit.',
     },
   }),
   ...withStatus(415, {
@@ -246,12 +258,15 @@ const coreCodes = {
       title: 'Quota not supported',
       help: 'Quota is switched off on this service.',
     },
-    'not-available': { title: 'Not available', help: 'This service does not offer the operation.' },
+    'not-available': {
+      title: 'Not available',
+      help: 'This service does not offer the operation. `detail` has the reason.',
+    },
   }),
   ...withStatus(502, {
     'upstream-failed': {
       title: 'Unusable response of another server',
-      help: 'Another server responded, but its response cannot be passed on.',
+      help: 'Another server responded, but its response cannot be used. `detail` has the reason.',
     },
   }),
   ...withStatus(503, {
@@ -285,7 +300,10 @@ const coreCodes = {
     },
   }),
   ...withStatus(504, {
-    'upstream-silent': { title: 'No response in time', help: 'Another server could not be reached or was too slow.' },
+    'upstream-silent': {
+      title: 'No response in time',
+      help: 'Another server could not be reached or was too slow. Try again later.',
+    },
   }),
   ...withStatus(507, {
     'storage-full': {

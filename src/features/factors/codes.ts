@@ -3,7 +3,7 @@ import { withStatus } from '../../base/error-text.ts'
 export const factorCodes = withStatus(403, {
   'second-factor-missing': {
     title: 'Second factor missing',
-    help: 'This account must have a second factor. Until one is added, only that is possible: `POST /auth/factors`.',
+    help: 'This account must have a second factor. Add one with `POST /auth/factors`; until then, the service refuses other requests.',
   },
 })
 

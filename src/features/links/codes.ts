@@ -14,7 +14,7 @@ export const linkCodes = {
   ...withStatus(404, {
     'link-gone': {
       title: 'Link no longer works',
-      help: 'The public link is incomplete, unknown or revoked; or its file was deleted, or its creator may no longer share it.',
+      help: 'The public link is incomplete, unknown or revoked, its file was deleted, or its creator may no longer share it. Ask the person who sent it for a new one.',
     },
     'link-expired': {
       title: 'Link expired',

@@ -16,7 +16,7 @@ export const passkeyCodes = {
   ...withStatus(403, {
     'passkey-login-off': {
       title: 'Sign-in with a passkey not possible',
-      help: 'The passkey is right, but this user signs in through an identity provider.',
+      help: 'The passkey is right, but this user must sign in through an identity provider.',
     },
   }),
 }

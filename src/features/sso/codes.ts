@@ -10,7 +10,7 @@ export const ssoCodes = {
   ...withStatus(401, {
     'sso-refused': {
       title: 'Sign-on refused',
-      help: '`check` names the failed check. Use `correlation` to find the details in the log and at `/management/sso`.',
+      help: 'The sign-on failed a check, which `check` names. With `correlation`, the operator finds the details in the log and at `/management/sso`.',
     },
   }),
 }

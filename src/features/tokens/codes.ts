@@ -3,7 +3,7 @@ import { withStatus } from '../../base/error-text.ts'
 export const tokenCodes = withStatus(401, {
   'invalid-access-token': {
     title: 'Invalid access token',
-    help: 'The access token is unknown, expired, revoked, of a disabled user, or not accepted from this address: create a new one.',
+    help: 'The access token is unknown, expired, revoked, of a disabled user, or not accepted from this address. Create a new one that accepts your address.',
   },
 })
 

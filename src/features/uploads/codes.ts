@@ -4,19 +4,22 @@ export const uploadCodes = {
   ...withStatus(409, {
     'upload-offset': {
       title: 'Wrong offset',
-      help: 'Ask for the offset with HEAD, and send the bytes from this offset on.',
+      help: '`Upload-Offset` is not the offset of the upload. Ask for the offset with `HEAD`, and send the bytes from this offset on.',
     },
   }),
   ...withStatus(410, {
     'upload-expired': { title: 'Upload expired', help: 'Nothing was received for too long. Create a new upload.' },
   }),
   ...withStatus(412, {
-    'tus-version': { title: 'Unknown version', help: '`Tus-Version` of the response lists the versions.' },
+    'tus-version': {
+      title: 'Unknown version',
+      help: '`Tus-Resumable` is missing, or names a version of tus that is not supported. `Tus-Version` of the response lists the supported versions.',
+    },
   }),
   ...withStatus(413, {
     'upload-too-long': {
       title: 'More than declared',
-      help: 'The request has more bytes than `Upload-Length` declared. Only the declared bytes were stored.',
+      help: 'The request has more bytes than `Upload-Length` declared. None of its bytes were stored. Send only the missing bytes, or create an upload with the right length.',
     },
     'too-much-reserved': {
       title: 'Too much reserved',
