@@ -1,4 +1,5 @@
 import { workerData } from 'node:worker_threads'
+import { StartupError, StoreUnavailable } from '../base/errors.ts'
 import { realSystem } from '../base/system.ts'
 import { Revisions } from '../content/revisions.ts'
 import { offerReads } from '../core/feature.ts'
@@ -19,7 +20,10 @@ const { settings, base } = workerData as ReaderData
 const CACHE_BYTES = 8 * 2 ** 20
 
 const system = realSystem
-const database = await openDatabase(settings, system, { readOnly: true })
+const database = await openDatabase(settings, system, { readOnly: true }).catch((error: unknown) => {
+  // The service has the database open already: what prevents this thread from opening it began while the service runs.
+  throw error instanceof StartupError ? new StoreUnavailable('The database', { cause: error }) : error
+})
 const cache = new DependencyCache(database, CACHE_BYTES, system)
 const ledger = createLedger(settings, database, system)
 const revisions = new Revisions(settings['service.repository.provenance'])

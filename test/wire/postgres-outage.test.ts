@@ -109,3 +109,21 @@ test('while PostgreSQL hangs, crashes or restarts requests are refused with 503;
   ])
   assert.equal(proof.status, 0, proof.stdout)
 })
+
+test('a first search while PostgreSQL is away is refused with 503, and answered when it is back', async t => {
+  if (!requirePeer(t, postgres)) return
+  const server = await ownPostgres(t)
+  await administer(server, 'CREATE DATABASE stowage')
+  const service = await startProcess(t, { settings: { 'service.repository.store.url': urlOf(server, 'stowage') } })
+  const search = () => service.visitor().get('search?type=solr&query=title:word')
+
+  await stopPostgres(server, 'SIGQUIT')
+  // No search came before, so the thread that answers it starts now.
+  const refused = await search()
+  assert.equal(refused.status, 503, refused.text)
+  assert.equal(refused.json()['code'], 'store-unavailable')
+  assert.match(String(refused.headers['retry-after']), /^[1-9]\d*$/)
+
+  await startPostgres(server.folder, server.port)
+  await eventually('searches are answered again', async () => (await search()).status === 200)
+})
