@@ -22,6 +22,8 @@ export function counter(progress: Progress, what: string, total: number | undefi
 const REDRAW: Milliseconds = 500
 const LINE: Milliseconds = 10_000
 const BAR = 20
+/** Before this part is done, the remaining time is not shown, because it would be a guess. */
+const LEAST_PART = 0.01
 const ERASE = '\r\u001b[K'
 
 interface Step {
@@ -88,7 +90,7 @@ interface Shown {
 
 function textOf({ what, total, begun }: Step, { done, detail, now, hasBar }: Shown): string {
   const part = total === undefined || total <= 0 ? undefined : Math.min(1, done / total)
-  const remaining = part === undefined || part === 0 ? undefined : ((now - begun) * (1 - part)) / part
+  const remaining = part === undefined || part < LEAST_PART ? undefined : ((now - begun) * (1 - part)) / part
   const bar = hasBar && part !== undefined ? `${barOf(part)} ` : ''
   const amount = part === undefined ? `${done}` : `${Math.floor(100 * part)} %`
   const left = remaining === undefined ? '' : `, ${timeText(remaining)} left`

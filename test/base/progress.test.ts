@@ -33,6 +33,18 @@ test('on a terminal long work shows a bar, what it does, how far it is, its rate
   assert.equal(lines.at(-1), `${erase}Copying files: [#####...............] 25 %, 30 min left`)
 })
 
+test('how long the work still takes is shown only when one percent is done', () => {
+  const system = new FakeSystem()
+  const lines: string[] = []
+  const progress = lineProgress(text => lines.push(text), system)
+  progress.begin('Filling the search index', 1000)
+  system.pass(10_000)
+  progress.at(9)
+  system.pass(10_000)
+  progress.at(10)
+  assert.deepEqual(lines, ['Filling the search index: 0 %', 'Filling the search index: 1 %, 33 min left'])
+})
+
 test('elsewhere long work prints a line every ten seconds, whatever step it is in, and not before', () => {
   const system = new FakeSystem()
   const lines: string[] = []
