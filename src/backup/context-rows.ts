@@ -2,7 +2,7 @@ import type { Database, Queries } from '../stores/database.ts'
 import { migrate } from '../stores/migrations.ts'
 import { sql } from '../stores/sql.ts'
 import { type FileRow, verifyBlobs } from './copy-blobs.ts'
-import { insertRow, type Row, rowsOf } from './rows.ts'
+import { insertRows, type Row, rowsOf } from './rows.ts'
 import type { Source } from './store-copy.ts'
 import { contextsTable, filesTable, type Layout, tablesAt } from './tables.ts'
 
@@ -45,7 +45,10 @@ export async function fillFromContext(
     for (const table of tablesAt(layout, source.schema)) {
       const isWanted = belongs[table.name]
       if (!isWanted) continue
-      for await (const row of source.rows(table)) if (isWanted(row, context)) await insertRow(tx, table, row)
+      const wanted = async function* (): AsyncGenerator<Row> {
+        for await (const row of source.rows(table)) if (isWanted(row, context)) yield row
+      }
+      await insertRows(tx, table, wanted())
     }
   }
   await database.transaction(work, { noTimeout: true })

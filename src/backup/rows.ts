@@ -8,6 +8,8 @@ export type Row = Readonly<Record<string, string | number | null>>
 
 /** Small, because one entry can take some megabytes. */
 const PAGE = 100
+/** Characters that are inserted with one statement, unless a single row has more. */
+const PAGE_SIZE = 2 ** 20
 
 /** All rows of a table in the order of its key, read in pages because they may not fit in memory. */
 export async function* rowsOf(queries: Queries, { name: table, key }: Table): AsyncGenerator<Row> {
@@ -26,11 +28,32 @@ export async function* rowsOf(queries: Queries, { name: table, key }: Table): As
 export const countRows = async (queries: Queries, { name: table }: Table): Promise<number | undefined> =>
   (await queries.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM ${name(table)}`))?.count
 
-export async function insertRow(tx: Queries, { name: table }: Table, row: Row): Promise<void> {
-  const columns = Object.keys(row)
-  const values = columns.map(column => valueOf(row, column))
-  await tx.run(sql`INSERT INTO ${name(table)} (${listed(columns.map(name))}) VALUES (${listed(values)})`)
+/** Inserts rows of a table, which all have the same columns. */
+export async function insertRows(tx: Queries, table: Table, rows: AsyncIterable<Row>): Promise<void> {
+  let page: Row[] = []
+  let size = 0
+  for await (const row of rows) {
+    page.push(row)
+    size += sizeOf(row)
+    if (page.length < PAGE && size < PAGE_SIZE) continue
+    await insertPage(tx, table, page)
+    page = []
+    size = 0
+  }
+  await insertPage(tx, table, page)
 }
+
+async function insertPage(tx: Queries, { name: table }: Table, page: readonly Row[]): Promise<void> {
+  const [first] = page
+  if (!first) return
+  const columns = Object.keys(first)
+  const rows = page.map(row => sql`(${listed(columns.map(column => valueOf(row, column)))})`)
+  await tx.run(sql`INSERT INTO ${name(table)} (${listed(columns.map(name))}) VALUES ${listed(rows)}`)
+}
+
+/** The characters of all texts in the row. */
+const sizeOf = (row: Row): number =>
+  Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
 
 const valueOf = (row: Row | undefined, column: string): SqlValue => row?.[column] ?? null
 

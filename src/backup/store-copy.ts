@@ -7,7 +7,7 @@ import { migrate, type Migration, requireCurrent, schemaVersion } from '../store
 import { name as sqlName, sql } from '../stores/sql.ts'
 import { type CopiedBlobs, copyBlobs, counted } from './copy-blobs.ts'
 import type { ReadableBlobs } from './damage.ts'
-import { digestOfRows, insertRow, type Row, rowsOf } from './rows.ts'
+import { digestOfRows, insertRows, type Row, rowsOf } from './rows.ts'
 import { filesTable, type Layout, type Table, tablesAt } from './tables.ts'
 
 /** The source of a copy. */
@@ -148,8 +148,7 @@ async function copyRows(
   const copied = tablesAt(layout, source.schema)
   for (const { name } of [...copied].reverse()) await tx.run(sql`DELETE FROM ${sqlName(name)}`)
   for (const table of copied) {
-    const rows = await shown(source, table, { progress, what: `Copying rows of ${table.name}` })
-    for await (const row of rows) await insertRow(tx, table, row)
+    await insertRows(tx, table, await shown(source, table, { progress, what: `Copying rows of ${table.name}` }))
   }
   await tx.run(sql`INSERT INTO pending_work (name) VALUES ('relations') ON CONFLICT DO NOTHING`)
 }
