@@ -130,7 +130,8 @@ class Finder {
     const all = sql`(SELECT count(*) FROM hits)`
     const values = valuesOf(field, keyOf(field), this.#dialect)
     if (!values) return jsonArray([all, jsonArray([])])
-    const ofHits = sql`FROM (${values}) v WHERE v.doc IN (SELECT doc FROM hits)`
+    // A join, because PostgreSQL expects few different values in a subquery, and would look up each hit by itself.
+    const ofHits = sql`FROM (${values}) v JOIN hits h ON h.doc = v.doc`
     const counts = sql`(SELECT v.value, count(*) AS count ${ofHits}
       GROUP BY v.value HAVING count(*) >= ${Math.max(minCount, 1)}
       ORDER BY count(*) DESC, v.value LIMIT ${matches === undefined ? limit : MAX_MATCHED_VALUES}) c`
