@@ -3,7 +3,7 @@ import type { Ledger } from '../files/quota-ledger.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { listed, type Sql, sql } from '../stores/sql.ts'
 import { CONTEXTS, PRINCIPALS } from '../model/addresses.ts'
-import { findEntry, findEntryHead } from './entry-records.ts'
+import { findEntries, findEntryHead } from './entry-records.ts'
 import { type EntryInContext, may } from '../model/rights.ts'
 import type { Caller } from '../accounts/caller.ts'
 import { findContextsOfCaller, type WantedContexts } from '../search/contexts-of-caller.ts'
@@ -56,12 +56,8 @@ export async function contextsOfCaller(
 /** The entries of those contexts that exist. */
 async function entriesOf(database: Database, ids: readonly string[]): Promise<EntryInContext[]> {
   const contextEntry = await findEntryHead(database, { context: CONTEXTS, id: CONTEXTS })
-  const found: EntryInContext[] = []
-  for (const id of ids) {
-    const entry = await findEntry(database, { context: CONTEXTS, id })
-    if (entry && contextEntry) found.push({ entry, contextEntry })
-  }
-  return found
+  if (!contextEntry) return []
+  return (await findEntries(database, CONTEXTS, ids)).map(entry => ({ entry, contextEntry }))
 }
 
 /** The number of objects in the store without system contexts; the names are those of the status page. */
