@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { LastingFailure, StartupError } from '../base/errors.ts'
 import { counter, type Progress, silent } from '../base/progress.ts'
 import { fsck } from '../files/fsck.ts'
@@ -30,7 +31,13 @@ interface FillOptions {
   readonly progress?: Progress
 }
 
+/**
+ * Marks in `pending_work`: a copy into this store is not complete; into which place it copies the files; which rows it has copied. All begin
+ * with the first one.
+ */
 const MARK = 'filling'
+const WITH_FILES = 'filling with files in '
+const WITH_ROWS = 'filling with rows '
 
 /**
  * Fills an empty store. First come the blobs, then all rows in one transaction, and then everything is
@@ -46,21 +53,27 @@ export async function fillStore(
   { finish = async () => {}, progress = silent }: FillOptions = {},
 ): Promise<CopiedBlobs> {
   const { database } = target
-  // The rows go into tables of their own schema step. The later steps then change them as they changed the original.
+  const isBegun = await isBegunOrEmpty(target)
   const isLater = (await schemaVersion(database)) > source.schema
-  if (!isLater)
+  if (!isLater) {
+    // The rows go into tables of their own schema step. The later steps then change them as they changed the original.
     await migrate(
       database,
       layout.steps.filter(({ id }) => id <= source.schema),
     )
-  const isBegun = await claim(target)
-  if (isLater && !isBegun) throw new StartupError('This store has been prepared for newer rows: choose an empty store.')
+    if (!isBegun) await claim(target)
+  } else if (!isBegun) {
+    throw new StartupError('This store has been prepared for newer rows: choose an empty store.')
+  } else if (!(await hasRowsOf(source, database, layout))) {
+    throw new StartupError(
+      'This store has rows of another copy, which was interrupted. Run the command for that copy again, or fill another, empty store.',
+    )
+  }
   const files = await shown(source, filesTable, { progress, what: 'Copying files' })
   const copied = await copyBlobs(files, source.blobs, target.blobs)
-  // A store that has gone on to later steps already contains the rows.
   if (!isLater) {
     await database.transaction(tx => copyRows(source, tx, { layout, progress }), { noTimeout: true })
-    for (const table of tablesAt(layout, source.schema)) await requireSame(table, source, database)
+    await requireSameRows(source, database, layout)
   }
   await migrate(database, layout.steps)
   const missing = new Set(copied.damaged.map(({ blob }) => blob))
@@ -70,7 +83,7 @@ export async function fillStore(
   const open = findings.filter(({ repairable, blob = '' }) => !repairable && !missing.has(blob))
   if (open.length > 0) throw new StartupError(open.map(({ message }) => message).join('\n'))
   await finish()
-  await database.run(sql`DELETE FROM pending_work WHERE name = ${MARK}`)
+  await database.run(sql`DELETE FROM pending_work WHERE name LIKE ${`${MARK}%`}`)
   return copied
 }
 
@@ -81,8 +94,7 @@ export const INCOMPLETE =
 const MARK_STEP = 3
 
 /** Whether no copy into this store was interrupted. */
-export const isComplete = async (queries: Queries): Promise<boolean> =>
-  (await schemaVersion(queries)) < MARK_STEP || !(await isMarked(queries))
+export const isComplete = async (queries: Queries): Promise<boolean> => !(await isMarked(queries))
 
 /** @throws {LastingFailure} when a copy into this store is incomplete */
 export async function requireCompleteStore(queries: Queries): Promise<void> {
@@ -99,27 +111,71 @@ export async function requireUsableStore(queries: Queries, steps: readonly Migra
 }
 
 const isMarked = async (queries: Queries): Promise<boolean> =>
-  (await queries.get(sql`SELECT 1 AS marked FROM pending_work WHERE name = ${MARK}`)) !== undefined
+  (await schemaVersion(queries)) >= MARK_STEP && (await hasMark(queries, MARK))
 
-async function requireSame(table: Table, source: Source, database: Database): Promise<void> {
-  const original = await digestOfRows(known(table, source.rows(table)))
-  if (original === (await digestOfRows(known(table, rowsOf(database, table))))) return
-  throw new StartupError(
-    `The rows of ${table.name} differ from the original, which may have changed meanwhile. Run the command again.`,
-  )
+const hasMark = async (queries: Queries, mark: string): Promise<boolean> =>
+  (await queries.get(sql`SELECT 1 AS marked FROM pending_work WHERE name = ${mark}`)) !== undefined
+
+/**
+ * Compares the rows with the original, and notes which rows these are: later steps of the schema change them, so a copy that continues after
+ * such a step cannot compare them.
+ */
+async function requireSameRows(source: Source, database: Database, layout: Layout): Promise<void> {
+  const digests: string[] = []
+  for (const table of tablesAt(layout, source.schema)) {
+    const original = await digestOf(source.rows(table), table)
+    if (original !== (await digestOf(rowsOf(database, table), table))) {
+      throw new StartupError(
+        `The rows of ${table.name} differ from the original, which may have changed meanwhile. Run the command again.`,
+      )
+    }
+    digests.push(original)
+  }
+  await database.run(sql`INSERT INTO pending_work (name) VALUES (${markOfRows(digests)})`)
 }
+
+/** Whether an interrupted copy has copied these rows. */
+async function hasRowsOf(source: Source, queries: Queries, layout: Layout): Promise<boolean> {
+  const digests: string[] = []
+  for (const table of tablesAt(layout, source.schema)) digests.push(await digestOf(source.rows(table), table))
+  return await hasMark(queries, markOfRows(digests))
+}
+
+const digestOf = (rows: AsyncIterable<Row>, table: Table): Promise<string> => digestOfRows(known(table, rows))
+
+const markOfRows = (digests: readonly string[]): string => `${WITH_ROWS}${hash('sha256', digests.join('\n'))}`
 
 /**
  * Checks a target before long work for it begins, and makes its tables.
  * @throws {StartupError} when it contains anything but the result of an interrupted copy
  */
 export async function requireEmptyTarget(target: Target, { steps }: Layout): Promise<void> {
+  await isBegunOrEmpty(target)
   await migrate(target.database, steps)
-  if (!(await isMarked(target.database))) await requireEmpty(target)
+}
+
+/**
+ * Returns whether a copy into this target was begun before; otherwise the target is empty.
+ * @throws {StartupError} when it contains anything else, or the copy was begun with another place for the files, where it would take the files
+ * of another store for its own
+ */
+async function isBegunOrEmpty(target: Target): Promise<boolean> {
+  const { database, blobs } = target
+  if (!(await isMarked(database))) {
+    await requireEmpty(target)
+    return false
+  }
+  if (await hasMark(database, WITH_FILES + blobs.place)) return true
+  throw new StartupError(
+    `This store was being filled by a command that kept its files in another place than ${blobs.place}. ` +
+      'Run the command with that place again, or fill another, empty store.',
+  )
 }
 
 async function requireEmpty({ database, blobs }: Target): Promise<void> {
-  const used = await database.get(sql`SELECT 1 AS used FROM contexts UNION ALL SELECT 1 FROM principals LIMIT 1`)
+  const hasTables = (await schemaVersion(database)) > 0
+  const used =
+    hasTables && (await database.get(sql`SELECT 1 AS used FROM contexts UNION ALL SELECT 1 FROM principals LIMIT 1`))
   if (used)
     throw new StartupError(
       'The target already contains a store. Only an empty one can be filled: name another folder or database, or move this one away.',
@@ -131,13 +187,9 @@ async function requireEmpty({ database, blobs }: Target): Promise<void> {
   }
 }
 
-/** Marks the store as the target of this copy. Returns true when it already was. */
-async function claim(target: Target): Promise<boolean> {
-  const { database } = target
-  if (await isMarked(database)) return true
-  await requireEmpty(target)
-  await database.transaction(tx => tx.run(sql`INSERT INTO pending_work (name) VALUES (${MARK})`))
-  return false
+/** Marks the store as the target of this copy. */
+async function claim({ database, blobs }: Target): Promise<void> {
+  await database.run(sql`INSERT INTO pending_work (name) VALUES (${MARK}), (${WITH_FILES + blobs.place})`)
 }
 
 async function copyRows(
@@ -147,6 +199,7 @@ async function copyRows(
 ): Promise<void> {
   const copied = tablesAt(layout, source.schema)
   for (const { name } of [...copied].reverse()) await tx.run(sql`DELETE FROM ${sqlName(name)}`)
+  await tx.run(sql`DELETE FROM pending_work WHERE name LIKE ${`${WITH_ROWS}%`}`)
   for (const table of copied) {
     await insertRows(tx, table, await shown(source, table, { progress, what: `Copying rows of ${table.name}` }))
   }

@@ -34,6 +34,7 @@ test('rows are inserted a hundred with each statement, fewer where they are larg
   await insertRows(counting, table, of(rows))
 
   assert.deepEqual(counts, [100, 100, 52, 1])
-  const found = await Array.fromAsync(rowsOf(database, table), row => ({ ...row }))
+  const found: Row[] = []
+  for await (const row of rowsOf(database, table)) found.push({ ...row })
   assert.deepEqual(found, rows)
 })

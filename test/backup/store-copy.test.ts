@@ -3,7 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { rowsOf } from '../../src/backup/rows.ts'
-import { fillStore, requireCompleteStore, type Source, type Target } from '../../src/backup/store-copy.ts'
+import {
+  fillStore,
+  requireCompleteStore,
+  requireEmptyTarget,
+  type Source,
+  type Target,
+} from '../../src/backup/store-copy.ts'
 import { tablesAt } from '../../src/backup/tables.ts'
 import { StartupError } from '../../src/base/errors.ts'
 import { fsck } from '../../src/files/fsck.ts'
@@ -26,11 +32,14 @@ async function openTarget(t: TestContext): Promise<Target> {
 
 const current = tablesAt(layout, schema.at(-1)?.id ?? 0)
 
+/** All steps of the schema but the last. */
+const olderSchema = schema.slice(0, -1)
+
 /** A store of one context with files. */
-async function openOriginal(t: TestContext): Promise<Target & { readonly source: Source }> {
+async function openOriginal(t: TestContext, steps = schema): Promise<Target & { readonly source: Source }> {
   const original = await openTarget(t)
   const { database, blobs } = original
-  await migrate(database, schema)
+  await migrate(database, steps)
   await database.run(sql`INSERT INTO contexts (id) VALUES ('1')`)
   await database.run(sql`INSERT INTO quota_usage (kind, owner, used, files, reserved)
     VALUES ('context', '1', ${(FILES * (FILES - 1)) / 2}, ${FILES}, 7)`)
@@ -46,6 +55,12 @@ async function openOriginal(t: TestContext): Promise<Target & { readonly source:
 
 async function* bytes(size: number): AsyncGenerator<Uint8Array> {
   yield randomBytes(size)
+}
+
+async function keysOf({ blobs }: Target): Promise<string[]> {
+  const keys: string[] = []
+  for await (const { key } of blobs.list()) keys.push(key)
+  return keys
 }
 
 /** The same source, but the bytes of all files after the first few cannot be read. */
@@ -156,9 +171,47 @@ test('what a copy of another store has left behind is not in the next one', asyn
   await assert.rejects(fillStore(failing(first.source, 10), target, layout))
   await fillStore(second.source, target, layout)
   assert.deepEqual((await fsck({ ...target, isExclusive: true }, false)).findings, [])
-  const keys = new Set<string>()
-  for await (const { key } of target.blobs.list()) keys.add(key)
-  assert.equal(keys.size, FILES)
+  assert.equal((await keysOf(target)).length, FILES)
+})
+
+/** Interrupts a copy when all rows have been copied and all steps of the schema been taken. */
+async function interruptAtEnd(source: Source, target: Target): Promise<void> {
+  const finish = () => Promise.reject(new Error('interrupted'))
+  await assert.rejects(fillStore(source, target, layout, { finish }), { message: 'interrupted' })
+}
+
+test('an interrupted copy is completed with its own rows only, if later steps of the schema have changed them', async t => {
+  const [first, second] = [await openOriginal(t, olderSchema), await openOriginal(t, olderSchema)]
+  for (const interrupted of [await openOriginal(t), first]) {
+    const target = await openTarget(t)
+    await interruptAtEnd(interrupted.source, target)
+    await assert.rejects(fillStore(second.source, target, layout), /has rows of another copy/)
+    await assert.rejects(requireCompleteStore(target.database), StartupError)
+    assert.equal((await keysOf(target)).length, FILES, 'nothing was removed or added')
+    await fillStore(interrupted.source, target, layout)
+    await requireCompleteStore(target.database)
+    assert.deepEqual((await fsck({ ...target, isExclusive: true }, false)).findings, [])
+  }
+})
+
+test('an interrupted copy does not go on with another place for its files', async t => {
+  const { source } = await openOriginal(t)
+  const [target, other] = [await openTarget(t), await openOriginal(t)]
+  await assert.rejects(fillStore(failing(source, 10), target, layout))
+  const mixed = { database: target.database, blobs: other.blobs }
+  await assert.rejects(fillStore(source, mixed, layout), /kept its files in another place/)
+  await assert.rejects(requireEmptyTarget(mixed, layout), /kept its files in another place/)
+  assert.equal((await keysOf(other)).length, FILES)
+  await fillStore(source, target, layout)
+})
+
+test('a store of an older version is refused before anything in it changes', async t => {
+  const { source } = await openOriginal(t)
+  const target = await openOriginal(t, olderSchema)
+  const before = await schemaVersion(target.database)
+  await assert.rejects(fillStore(source, target, layout), /The target already contains a store/)
+  await assert.rejects(requireEmptyTarget(target, layout), /The target already contains a store/)
+  assert.equal(await schemaVersion(target.database), before)
 })
 
 test('rows of the original that change during the copy are detected, and the copy is not a store (D7.5)', async t => {
