@@ -107,7 +107,10 @@ async function openPrepared(
   const lock = await lockFolder(folder)
   try {
     await requireNoLostFile(settings)
-    const database = await openSqliteDatabase(file, { readCache: bare ? COPY_CACHE : READ_CACHE })
+    const database = await openSqliteDatabase(
+      file,
+      bare ? { readCache: COPY_CACHE, sortsInFiles: true } : { readCache: READ_CACHE },
+    )
     const close = async (): Promise<void> => {
       await database.close()
       await lock.release()

@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Log } from '../base/log.ts'
+import { counter, type Progress } from '../base/progress.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
-import { addToIndex, emptyIndex, markComplete, missingInIndex } from './index-records.ts'
+import { addToIndex, emptyIndex, fillingOf, markComplete, missingInIndex } from './index-records.ts'
 
 /** Maximum number of missing entries indexed before the first response, so that a small store is complete from the start. */
 const MAX_AT_START = 500
@@ -105,19 +106,23 @@ export class CatchUp {
 }
 
 /**
- * Fills the index of a store that nothing else uses.
- * @param onEntry is called for each entry
+ * Fills the index of a store that nothing else uses, and that cannot be used before this is done.
+ * @param entries the number of entries, for the progress
  */
-export async function fillIndex(source: Source, onEntry: () => void): Promise<void> {
+export async function fillIndex(source: Source, entries: number | undefined, progress: Progress): Promise<void> {
   const { database } = source
   // An interrupted copy of another store may have left its index.
   await emptyIndex(database)
+  const filling = fillingOf(database)
+  await filling?.begin(database)
+  const onEntry = counter(progress, 'Filling the search index', entries)
   let place: EntryAddress | undefined = first
   while (place) {
     const indexed = await indexNext(source, place, LARGE_BATCH)
     for (let count = 0; count < (indexed?.count ?? 0); count++) onEntry()
     place = indexed?.place
   }
+  await filling?.end(database, progress)
   await markComplete(database, true)
 }
 

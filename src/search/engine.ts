@@ -1,5 +1,6 @@
-import type { Queries } from '../stores/database.ts'
+import type { Database, Queries } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
+import type { Progress } from '../base/progress.ts'
 import type { IndexFields, IndexSection } from './index-fields.ts'
 
 /** The operations of a database for the index and for searches in it. Fields and rights are common to all databases. */
@@ -35,6 +36,14 @@ export interface FieldTables {
   replace(tx: Queries, documents: readonly IndexDocument[], section: IndexSection): Promise<void>
   /** Deletes all fields. */
   clear(tx: Queries, doc: number): Promise<void>
+  /** What makes `insert` cheaper while all documents are added to an empty index that nobody reads; absent where nothing does. */
+  readonly filling?: Filling
+}
+
+export interface Filling {
+  begin(database: Database): Promise<void>
+  /** Completes the tables. If it is not called, the index must be emptied before it is used. */
+  end(database: Database, progress: Progress): Promise<void>
 }
 
 /** Conditions in the SQL of one engine. Those about a value use the column `value`. */

@@ -5,7 +5,7 @@ import { addsToContext, addsToFolder, type Entry, type EntryHead, givesAccess, i
 import type { Database, Queries } from '../stores/database.ts'
 import { runSteps } from '../stores/migrations.ts'
 import { type Engine, listed, sql } from '../stores/sql.ts'
-import type { FieldTables } from './engine.ts'
+import type { FieldTables, Filling } from './engine.ts'
 import { kindOfField } from './fields.ts'
 import {
   headFields,
@@ -235,6 +235,9 @@ export async function emptyIndex(database: Database): Promise<void> {
   }
   await database.transaction(work, { noTimeout: true })
 }
+
+/** What makes filling an empty index cheaper, if anything does. */
+export const fillingOf = ({ engine }: Database): Filling | undefined => tables[engine].filling
 
 /** Records whether every entry is in the index: searches of all processes say so. */
 export async function markComplete(queries: Queries, isComplete: boolean): Promise<void> {

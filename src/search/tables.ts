@@ -13,6 +13,8 @@ const common: readonly Sql[] = [
 /** The folders that give access, by the folder that they are in: few, whatever is in them. */
 const foldersInFolders = sql`CREATE INDEX search_entries_giving ON search_entries (context, scope) WHERE gives = 1`
 
+export const stringsByDoc = sql`CREATE INDEX search_strings_by_doc ON search_strings (doc, field)`
+
 const sqlite: readonly Sql[] = [
   ...common,
   // Numbers are never reused: leftover rows of a removed entry must not pass to a new one.
@@ -36,7 +38,7 @@ const sqlite: readonly Sql[] = [
     doc INTEGER NOT NULL,
     PRIMARY KEY (field, value, doc)
   ) WITHOUT ROWID`,
-  sql`CREATE INDEX search_strings_by_doc ON search_strings (doc, field)`,
+  stringsByDoc,
   sql`CREATE TABLE search_numbers (
     field INTEGER NOT NULL,
     value BIGINT NOT NULL,
@@ -72,7 +74,7 @@ const postgres: readonly Sql[] = [
   sql`CREATE TABLE search_strings (doc BIGINT NOT NULL, field TEXT NOT NULL, value TEXT NOT NULL)`,
   // An index row is limited to 2704 bytes: 500 characters and the name of the field.
   sql`CREATE INDEX search_strings_by_value ON search_strings (field, left(value, 500), doc)`,
-  sql`CREATE INDEX search_strings_by_doc ON search_strings (doc, field)`,
+  stringsByDoc,
   sql`CREATE TABLE search_numbers (
     doc BIGINT NOT NULL,
     field TEXT NOT NULL,

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StartupError, StoreDamaged } from '../../base/errors.ts'
 import { timed } from '../../base/request-timings.ts'
@@ -15,6 +16,8 @@ export interface SqliteOptions {
   readonly readCache?: Bytes
   /** Maximum number of prepared statements per connection; 500 by default. */
   readonly statements?: number
+  /** Sorts in files beside the database, for more rows than fit into memory. */
+  readonly sortsInFiles?: boolean
 }
 
 const IN_MEMORY = ':memory:'
@@ -28,7 +31,7 @@ const SQLITE_ERROR = 1
  * @throws {StartupError} when the file system does not support a write-ahead log.
  */
 export async function openSqliteDatabase(path: string, options: SqliteOptions = {}): Promise<Database> {
-  const { readCache = 64 * 2 ** 20, statements = 500 } = options
+  const { readCache = 64 * 2 ** 20, statements = 500, sortsInFiles = false } = options
   const connect = (readOnly: boolean): DatabaseSync =>
     // Only another program, such as an operator's shell, can hold a lock; waiting for it blocks the whole process.
     new DatabaseSync(path, { readOnly, enableForeignKeyConstraints: true, timeout: LOCK_TIMEOUT })
@@ -38,6 +41,7 @@ export async function openSqliteDatabase(path: string, options: SqliteOptions = 
   const writing = connect(false)
   try {
     prepareToWrite(writing, path)
+    if (sortsInFiles) sortInFiles(writing, path)
     const writer = new SqliteConnection(writing, statements)
     if (path === IN_MEMORY) return new SqliteDatabase(writer, writer)
     const connectReader = (): SqliteConnection =>
@@ -86,6 +90,12 @@ function prepareToWrite(handle: DatabaseSync, path: string): void {
     PRAGMA journal_size_limit = 67108864;
     SELECT 1 FROM sqlite_schema
   `)
+}
+
+/** The folder of the database has room, and other folders for temporary files can be in memory. SQLite reads this variable of the process. */
+function sortInFiles(handle: DatabaseSync, path: string): void {
+  process.env['SQLITE_TMPDIR'] ??= dirname(path)
+  handle.exec('PRAGMA temp_store = FILE')
 }
 
 /**
