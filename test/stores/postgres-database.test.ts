@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Overloaded, StartupError, StoreUnavailable } from '../../src/base/errors.ts'
 import { realSystem } from '../../src/base/system.ts'
@@ -10,8 +12,17 @@ import { sql } from '../../src/stores/sql.ts'
 import { databaseSuite } from '../conformance/database.ts'
 import { freePort } from '../support/peers/peer-process.ts'
 import { requirePeer } from '../support/peers/peer.ts'
-import { administer, postgres, postgresDatabase, sharedPostgres, urlOf } from '../support/peers/postgres.ts'
-import { until } from '../support/waiting.ts'
+import {
+  administer,
+  ownPostgres,
+  postgres,
+  postgresDatabase,
+  sharedPostgres,
+  startPostgres,
+  stopPostgres,
+  urlOf,
+} from '../support/peers/postgres.ts'
+import { eventually, until } from '../support/waiting.ts'
 
 const openAt = async (t: TestContext, url: string, options: Partial<PostgresOptions> = {}): Promise<Database> => {
   const database = await openPostgresDatabase(url, { system: realSystem, ...options })
@@ -279,6 +290,31 @@ test('a connection that is cut fails what was running on it, and nothing else', 
   })
   await assert.rejects(cut, StoreUnavailable)
   assert.deepEqual(await database.all(sql`SELECT * FROM things`), [])
+})
+
+test('a transaction on a server that has become a standby is refused as an outage until the server is promoted', async t => {
+  if (!requirePeer(t, postgres)) return
+  const server = await ownPostgres(t)
+  const database = await openAt(t, urlOf(server, 'postgres'))
+  const change = () => database.transaction(tx => tx.run(sql`CREATE TABLE IF NOT EXISTS changed (id INTEGER)`))
+  await change()
+  await stopPostgres(server)
+  await writeFile(join(server.folder, 'data/standby.signal'), '')
+  const standby = await startPostgres(server.folder, server.port)
+  await eventually('the pool connects to the standby', () =>
+    database.get(sql`SELECT 1 AS one`).then(
+      () => true,
+      () => false,
+    ),
+  )
+  await assert.rejects(change, StoreUnavailable)
+  await assert.rejects(
+    database.run(sql`INSERT INTO changed VALUES (1)`),
+    StoreUnavailable,
+    'a statement outside a transaction',
+  )
+  await administer(standby, 'SELECT pg_promote()')
+  await change()
 })
 
 test('a thousand statements of different texts do not pile up on the server', async t => {

@@ -24,6 +24,8 @@ test('an error of the server is an outage, a conflict, a row that is there alrea
     '57P05',
     '25006',
     '25P03',
+    '25P04',
+    '55P03',
     '3D000',
     '3F000',
     '42501',
@@ -46,7 +48,7 @@ test('an error of the server is an outage, a conflict, a row that is there alrea
   const unique = serverError('23505')
   const violation = translated(unique)
   assert.ok(violation instanceof UniqueViolation && violation.cause === unique)
-  for (const code of ['23503', '42P01', '22021', '57000', '57P06', '25001', '40002', '108000', '3D001']) {
+  for (const code of ['0A000', '23503', '42P01', '22021', '57000', '57P06', '25001', '40002', '108000', '3D001']) {
     const error = serverError(code)
     assert.equal(translated(error), error, code)
   }

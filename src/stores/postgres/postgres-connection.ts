@@ -35,6 +35,15 @@ export class PostgresConnection {
     return await this.#ask({ text, query_timeout: this.#timeout })
   }
 
+  /** Begins a transaction. A standby supports none that is serialisable, so `feature_not_supported` is an outage here and nowhere else. */
+  async begin(text: string): Promise<void> {
+    try {
+      await this.execute(text)
+    } catch (error) {
+      throw sqlStateOf(error) === FEATURE_NOT_SUPPORTED ? new StoreUnavailable('The database', { cause: error }) : error
+    }
+  }
+
   /** Returns the connection to the pool, unless its state is unknown. */
   release(): void {
     const isFull = (prepared.get(this.#client)?.size ?? 0) > MAX_STATEMENTS
@@ -92,14 +101,15 @@ export class SerializationConflict extends Error {
 }
 
 const UNIQUE_VIOLATION = '23505'
+const FEATURE_NOT_SUPPORTED = '0A000'
 /** serialization_failure, deadlock_detected */
 const conflicts: ReadonlySet<string> = new Set(['40001', '40P01'])
 /**
  * Codes of a server that is stopping, starting, overloaded or no longer the primary of its cluster: connection exceptions,
- * insufficient resources (also a full disk), a statement or a transaction that exceeded its time, read_only_sql_transaction,
- * rejected connections, a role without the rights that it needs.
+ * insufficient resources (also a full disk), a statement, a transaction or a wait for a lock that exceeded its time,
+ * read_only_sql_transaction, rejected connections, a role without the rights that it needs.
  */
-const outages = /^(08|28|53|58)|^(57014|57P0[1-5]|25006|25P03|3D000|3F000|42501)$/
+const outages = /^(08|28|53|58)|^(57014|57P0[1-5]|25006|25P0[34]|55P03|3D000|3F000|42501)$/
 
 /** data_corrupted, index_corrupted */
 const damages: ReadonlySet<string> = new Set(['XX001', 'XX002'])

@@ -214,7 +214,7 @@ class PostgresDatabase implements Database {
             const begin = ['BEGIN ISOLATION LEVEL SERIALIZABLE']
             if (options.noTimeout) begin.push('SET LOCAL statement_timeout = 0')
             if (inTurn) begin.push(AWAIT_TURN)
-            await connection.execute(begin.join('; '))
+            await connection.begin(begin.join('; '))
             const result = await work(transaction)
             await transaction.commit().finally(() => this.#commits++)
             return result
