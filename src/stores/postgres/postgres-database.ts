@@ -232,7 +232,9 @@ class PostgresDatabase implements Database {
     if (this.#closed) throw new Error('the database is closed')
     this.#running++
     try {
-      const client = await timed('waiting', 'connection', () => this.#pool.connect()).catch((error: unknown) => {
+      // The pool throws at once if the driver cannot create a client.
+      const connect = async (): Promise<PoolClient> => await this.#pool.connect()
+      const client = await timed('waiting', 'connection', connect).catch((error: unknown) => {
         throw translated(error)
       })
       const connection = new PostgresConnection(client, timeout)

@@ -69,6 +69,15 @@ function withMode(url: string, mode: string): string {
   return address.href
 }
 
+/** A connection to the address with these certificates instead of the files that it names. */
+function withTls(url: string, ssl: ClientConfig['ssl']): ClientConfig {
+  const address = new URL(url)
+  const isDirect = address.searchParams.get('sslnegotiation') === 'direct'
+  for (const name of ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation'])
+    address.searchParams.delete(name)
+  return { connectionString: address.href, ssl, ...(isDirect ? { sslnegotiation: 'direct' } : {}) }
+}
+
 /**
  * The address with or without TLS, if this depends on the server: `prefer` and `allow` try both. If the mode demands TLS, the certificate
  * is always verified, whatever the driver does for this mode.
@@ -116,9 +125,18 @@ export async function openPool({
   const { default: pg } = await import('pg')
   const mode = modeOf(await withModeSettled(currentUrl()))
   const address = (): string => (mode === null ? currentUrl() : withMode(currentUrl(), mode))
+  let lastTls: ClientConfig['ssl']
   class CurrentClient extends pg.Client {
     constructor(config?: string | ClientConfig) {
-      super({ ...(config as ClientConfig), connectionString: address() })
+      const given = config as ClientConfig
+      try {
+        super({ ...given, connectionString: address() })
+        lastTls = this.ssl
+      } catch (error) {
+        // The files that the address names are read now. The pool also creates clients where nothing catches an error.
+        if (lastTls === undefined) throw error
+        super({ ...given, ...withTls(address(), lastTls) })
+      }
     }
   }
   const ownOptions = new URL(currentUrl()).searchParams.get('options') ?? ''
