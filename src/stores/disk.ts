@@ -168,7 +168,8 @@ export class DiskSpace {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return this.#miss(before)
       this.#options.log.warn({ err: error }, 'the free space of the data folder could not be measured')
-      return this.#state
+      if (!isUnwritable(error)) return this.#state
+      this.#last = { ...this.#last, isWritable: false }
     }
     this.#state = this.#evaluate()
     if (this.#state !== before) this.#report(before)
@@ -226,14 +227,17 @@ async function isWritable(folder: string): Promise<boolean> {
   try {
     await (await open(join(folder, RESERVE_FILE), constants.O_RDWR | constants.O_NOFOLLOW)).close()
   } catch (error) {
-    // Other errors do not mean that the disk is read-only: the reserve file may be missing, or too many files open.
-    if (['EROFS', 'EIO', 'EACCES'].includes(String((error as NodeJS.ErrnoException).code))) return false
+    if (isUnwritable(error)) return false
   }
   return await access(folder, constants.W_OK).then(
     () => true,
     () => false,
   )
 }
+
+/** Other errors do not mean that the disk is read-only: the reserve file may be missing, or too many files open. */
+const isUnwritable = (error: unknown): boolean =>
+  ['EROFS', 'EIO', 'EACCES'].includes(String((error as NodeJS.ErrnoException).code))
 
 /** Codes of SQLite; the low byte of an extended code is the kind of error. */
 const SQLITE_READONLY = 8

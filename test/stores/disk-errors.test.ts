@@ -163,9 +163,12 @@ test('a disk that cannot be measured keeps its state, and one that cannot be wri
     said().map(([level, text]) => [level, text]),
     [['warn', 'the free space of the data folder could not be measured']],
   )
+  fail(errorWith({ code: 'EIO' }))
+  assert.equal(await space.check(), 'read-only')
+  await assert.rejects(space.requireHealthy(), { message: 'the disk of the data folder is read-only' })
   fail(undefined)
   disk.free = disk.size
-  await space.check()
+  assert.equal(await space.check(), 'ok')
   said()
   const { log, said: saidOfBlocked } = keptLog()
   const blocked = await DiskSpace.open({

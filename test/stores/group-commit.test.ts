@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import * as fc from 'fast-check'
-import { StoreUnavailable } from '../../src/base/errors.ts'
+import { StorageForbidden, StoreUnavailable } from '../../src/base/errors.ts'
 import { Mutex } from '../../src/base/semaphore.ts'
 import { type Database, type Queries, type TransactionOptions, UniqueViolation } from '../../src/stores/database.ts'
 import { sql } from '../../src/stores/sql.ts'
@@ -99,6 +99,24 @@ test('where the engine cannot begin, the transaction fails with its reason, and 
     { message: 'BEGIN IMMEDIATE is refused' },
   )
   assert.deepEqual([connection.inTransaction, told.includes('COMMIT')], [false, false])
+  connection.close()
+})
+
+test('while the log cannot be looked at, changes are refused and the failure is noted', async () => {
+  const { connection } = await onEngine([])
+  let failure: Error | undefined = Object.assign(new Error('permission denied'), { code: 'EACCES' })
+  const group = new GroupCommit(connection, new Mutex(), () => {
+    if (failure) throw failure
+    return true
+  })
+  const change = () => group.run(tx => insert(tx, 1), {})
+  await assert.rejects(change, StorageForbidden)
+  assert.ok(group.failure instanceof StorageForbidden)
+  failure = Object.assign(new Error('input/output error'), { code: 'EIO' })
+  await assert.rejects(change, StoreUnavailable)
+  failure = undefined
+  await change()
+  assert.equal(group.failure, undefined)
   connection.close()
 })
 

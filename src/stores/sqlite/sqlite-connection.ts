@@ -298,7 +298,9 @@ export class GroupCommit {
     const ends: End[] = []
     try {
       this.#begin(relaxed)
-    } catch (error) {
+    } catch (cause) {
+      // The log may be out of reach of the file system, too.
+      const error = translateDiskError(cause)
       this.#note(error)
       return next.reject(error)
     }
