@@ -1,4 +1,6 @@
+import { ServiceError, StartupError, StoreUnavailable } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
+import { translateDiskError } from '../stores/disk.ts'
 import { TokenSealer } from './tokens.ts'
 
 /**
@@ -21,7 +23,7 @@ export class SealedSecrets {
     this.#purpose = purpose
   }
 
-  /** @param owner id of a user @throws {StartupError} when the keys cannot be read */
+  /** @param owner id of a user @throws {ServiceError} when the keys cannot be read */
   async seal(secret: Uint8Array, owner: string): Promise<string> {
     return (await this.#load()).seal(Buffer.from(secret).toString('base64url'), `${this.#purpose} of ${owner}`)
   }
@@ -39,7 +41,14 @@ export class SealedSecrets {
     } catch (error) {
       // The operator may repair the file while the service runs.
       this.#sealer = undefined
-      throw error
+      throw refusalFor(error)
     }
   }
+}
+
+/** Says to the client what the error of a start says to an operator, who finds it in the log. */
+function refusalFor(error: unknown): unknown {
+  if (!(error instanceof StartupError)) return error
+  const refusal = translateDiskError(error.cause)
+  return refusal instanceof ServiceError ? refusal : new StoreUnavailable('The key file', { cause: error })
 }

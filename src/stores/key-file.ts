@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { access, constants, link, open, rename, rm, unlink, writeFile } from 'node:fs/promises'
+import { access, constants, link, open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { StartupError } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
@@ -86,15 +86,16 @@ export async function readPrivate(path: string): Promise<string> {
 async function writeNew(path: string, system: System): Promise<void> {
   const draft = `${path}.${Buffer.from(system.randomBytes(9)).toString('base64url')}`
   const text = `${Buffer.from(system.randomBytes(KEY_BYTES)).toString('base64')}\n`
-  await writeFile(draft, text, { flag: 'wx', mode: 0o600, flush: true })
   try {
+    await writeFile(draft, text, { flag: 'wx', mode: 0o600, flush: true })
     await link(draft, path).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error
     })
     // Data encrypted with the key are stored next, and would be lost if a power failure removed the name of the file.
     await syncFolder(dirname(path))
   } finally {
-    await unlink(draft)
+    // A disk that is full may have taken the name without the key.
+    await rm(draft, { force: true })
   }
 }
 
@@ -127,4 +128,6 @@ export const isMissing = (path: string): Promise<boolean> =>
 const errorCode = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
 
 const unusable = (path: string, error: unknown): StartupError =>
-  new StartupError(`The key file ${path} cannot be used: ${error instanceof Error ? error.message : String(error)}.`)
+  new StartupError(`The key file ${path} cannot be used: ${error instanceof Error ? error.message : String(error)}.`, {
+    cause: error,
+  })
