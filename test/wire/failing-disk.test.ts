@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Answer, Visitor } from '../support/http-client.ts'
@@ -76,6 +76,28 @@ test('on a file system that fails, changes are 503, nothing is called damaged, a
   await service.stop()
   assert.doesNotMatch(service.output(), /store-damaged|internal-error|uncaught|^ {4}at /im)
   return undefined
+})
+
+test('a file that the disk cannot read is 503, and the service goes on (D20.4)', {
+  skip: process.platform !== 'linux',
+}, async t => {
+  const settings = { 'service.data.store': 'folder', 'service.auth.token.store': 'memory' }
+  const service = await startProcess(t, { settings })
+  const admin = await service.admin()
+  const context = await newContext(admin)
+  const entry = await newEntry(admin, context)
+  assert.equal((await putFile(admin, `${context}/resource/${entry}`, 'content')).status, 201)
+  const files = join(service.folder, 'files')
+  const [blob] = (await readdir(files, { recursive: true })).filter(name => /[0-9a-f]{40}$/.test(name))
+  assert.ok(blob)
+  await rename(join(files, blob), join(files, 'aside'))
+  // Reading the beginning of its memory gives every process EIO.
+  await symlink('/proc/self/mem', join(files, blob))
+  const refusal = await admin.get(`${context}/resource/${entry}`)
+  refused(refusal)
+  assert.equal(refusal.headers['content-type'], 'application/problem+json; charset=utf-8')
+  await rename(join(files, 'aside'), join(files, blob))
+  assert.equal((await admin.get(`${context}/resource/${entry}`)).text, 'content')
 })
 
 for (const change of ['is gone', 'is replaced by another one'] as const) {
