@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { rm, truncate } from 'node:fs/promises'
+import { rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
@@ -69,6 +69,23 @@ test('the scrubber finds missing and damaged bytes within its interval, and that
   system.pass(HOUR)
   assert.equal(await scrubber.run(HOUR), 3)
   assert.deepEqual(await scrubber.report(), { ...none, missing: 1 })
+})
+
+test('a file that the disk cannot read is damaged, and the next ones are verified', {
+  skip: process.platform !== 'linux',
+}, async t => {
+  const { system, scrubber, put } = await openStore(t)
+  const [unreadable] = [await put('1', Buffer.from('one')), await put('2', Buffer.from('two'))]
+  await rm(unreadable)
+  // Reading the beginning of its memory gives every process EIO.
+  await symlink('/proc/self/mem', unreadable)
+  assert.equal(await scrubber.run(HOUR), 2)
+  assert.deepEqual(await scrubber.report(), { ...none, damaged: 1 })
+  await rm(unreadable)
+  await writeFile(unreadable, 'one')
+  system.pass(HOUR)
+  assert.equal(await scrubber.run(HOUR), 2)
+  assert.deepEqual(await scrubber.report(), none)
 })
 
 test('switched off, the scrubber reads nothing (D20.5)', async t => {

@@ -1,3 +1,4 @@
+import { isDamage } from '../../backup/damage.ts'
 import type { Log } from '../../base/log.ts'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
@@ -103,6 +104,8 @@ export class Scrubber {
       return found.size === size && found.sha256 === sha256 ? null : 'damaged'
     } catch (error) {
       if (error instanceof BlobMissing) return 'missing'
+      // Otherwise no run would get beyond a file that the disk cannot read.
+      if (isDamage(error)) return 'damaged'
       throw error
     }
   }
