@@ -1,4 +1,11 @@
-import { LastingFailure, ServiceError, StartupError, StorageForbidden, StoreDamaged } from '../base/errors.ts'
+import {
+  LastingFailure,
+  ServiceError,
+  StartupError,
+  StorageForbidden,
+  StoreDamaged,
+  StoreUnavailable,
+} from '../base/errors.ts'
 import { asksForHelp, print, printError, UsageError, usageOf } from '../core/command.ts'
 import { findCommand, nearestCommand } from './commands.ts'
 import { translateDiskError } from '../stores/disk.ts'
@@ -63,8 +70,8 @@ const reasons: Readonly<Record<string, string>> = {
  * not answer. `undefined` for everything else, which is a bug and deserves its stack trace.
  */
 export function explainFailure(error: unknown): string | undefined {
-  // The store of blobs says only in the cause which path was forbidden.
-  const original = error instanceof StorageForbidden ? error.cause : error
+  // The store of blobs says only in the cause which path was forbidden, or that the disk failed.
+  const original = error instanceof StorageForbidden || error instanceof StoreUnavailable ? error.cause : error
   const reason = reasons[original instanceof Error && 'code' in original ? String(original.code) : '']
   const path =
     original instanceof Error && 'path' in original && typeof original.path === 'string' ? original.path : undefined

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdir, readdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { stowage } from '../support/cli.ts'
 import type { Answer, Visitor } from '../support/http-client.ts'
 import { newContext, newEntry, type Process, startProcess } from '../support/service.ts'
 import { type FailingDisk, failingDisk } from '../support/small-disk.ts'
@@ -92,12 +93,21 @@ test('a file that the disk cannot read is 503, and the service goes on (D20.4)',
   assert.ok(blob)
   await rename(join(files, blob), join(files, 'aside'))
   // Reading the beginning of its memory gives every process EIO.
-  await symlink('/proc/self/mem', join(files, blob))
+  const damage = (): Promise<void> => symlink('/proc/self/mem', join(files, blob))
+  await damage()
   const refusal = await admin.get(`${context}/resource/${entry}`)
   refused(refusal)
   assert.equal(refusal.headers['content-type'], 'application/problem+json; charset=utf-8')
   await rename(join(files, 'aside'), join(files, blob))
   assert.equal((await admin.get(`${context}/resource/${entry}`)).text, 'content')
+  await service.stop()
+  await rm(join(files, blob))
+  await damage()
+  const { status, stderr } = await stowage(service.folder, ['fsck', '--set', `service.data.folder=${service.folder}`])
+  assert.deepEqual(
+    [status, stderr],
+    [1, 'stowage: a file: the disk reports an error. Look at the log of the system.\n'],
+  )
 })
 
 for (const change of ['is gone', 'is replaced by another one'] as const) {
