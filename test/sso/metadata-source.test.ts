@@ -378,18 +378,23 @@ test('loading is reported, with the kept copy where there is one (D8.5)', async 
   assert.equal((await source.status()).problem, 'no XML')
 })
 
-test('a stored copy that cannot be read is reported, and the provider is asked (D8.6)', async t => {
+test('a stored copy that cannot be read is reported, the provider is asked, and the copy is read again (D8.6)', async t => {
   const { idp, system } = await start(t)
   const { log: kept, lines } = keptLog()
+  let copy: object | undefined
   const copies = {
-    find: () => Promise.reject(new Error('no disk')),
+    find: async () => copy ?? Promise.reject(new Error('no disk')),
     store: async () => {},
   } as unknown as MetadataCopies<IdpMetadata>
   const parse = async (text: string, now: number) => parseMetadata(text, now)
-  const source = new MetadataSource(
-    { idp: 'a', url: idp.metadataUrl, maxAge: 60 },
-    { system, log: kept, copies, parse },
-  )
-  assert.equal((await source.current()).entityId, idp.entityId)
+  const open = () =>
+    new MetadataSource({ idp: 'a', url: idp.metadataUrl, maxAge: 60 }, { system, log: kept, copies, parse })
+  const metadata = await open().current()
+  assert.equal(metadata.entityId, idp.entityId)
+  idp.misbehave = (_, response) => response.writeHead(503).end()
+  const restarted = open()
+  await assert.rejects(restarted.current(), { name: 'SsoRefused' })
+  copy = { metadata, loadedAt: system.now() }
+  assert.equal(await restarted.current(), metadata)
   assert.deepEqual(lines[0], { level: 'error', idp: 'a', err: 'no disk', msg: 'reading the stored metadata failed' })
 })

@@ -233,6 +233,8 @@ export class MetadataSource<Known extends ProviderMetadata> {
       const { idp } = this.#options
       const copy = await this.#deps.copies?.find(idp, this.#source).catch((error: unknown) => {
         this.#deps.log.error({ idp, err: error }, 'reading the stored metadata failed')
+        // The next request reads the copy again.
+        this.#restoring = undefined
         return undefined
       })
       this.#metadata ??= copy?.metadata
