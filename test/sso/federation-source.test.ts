@@ -271,6 +271,19 @@ test('a store that fails is reported, and tried again by the next request (D31.1
   assert.equal(reader.tasks.length, 1)
 })
 
+test('a store that fails while the providers are listed is tried again after a second (D31.1)', async () => {
+  const { source, store, system, reader } = setUp()
+  await source.status()
+  const list = store.list.bind(store)
+  store.list = () => assert.fail('no disk')
+  await source.refresh()
+  assert.equal((await source.status()).problem, 'no disk')
+  store.list = list
+  system.pass(1000)
+  await source.refresh()
+  assert.deepEqual([await idsIn(source), reader.tasks.length], [[ONE, TWO], 2])
+})
+
 const withKeys = (...keys: readonly string[]): FederationEntity => entityNamed(ONE, { idp: { keys } })
 
 test('a signature by an unknown key reads an aggregate early, once an hour (D31.1)', async () => {

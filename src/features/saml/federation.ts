@@ -237,10 +237,11 @@ export class FederationSource {
 
   /** Makes the directory for the search page from the entities in the store. */
   async #listAgain(): Promise<void> {
-    this.#listed = this.#queries?.stored ?? 0
+    const stored = this.#queries?.stored ?? 0
     const listed: ListedEntity[] = []
     for await (const one of this.#deps.store.list(this.#options.name)) listed.push(one)
     this.#directory = new FederationDirectory(listed, this.#options.requiredCategories)
+    this.#listed = stored
   }
 
   get #source(): string {
@@ -271,13 +272,15 @@ export class FederationSource {
         unusable: summary.unusable + duplicates.length,
         reasons: [...summary.reasons, ...twice].slice(0, MAX_REASONS),
       }
+      const loadedAt = system.now()
+      await store.heads.store(name, this.#source, { metadata: head, loadedAt })
+      await this.#listAgain()
+      // Only now: a store that failed until here is tried again after a pause, and not at the maximum age.
       this.#head = head
       this.#loaded = system.monotonic()
-      this.#loadedAt = system.now()
+      this.#loadedAt = loadedAt
       this.#problem = undefined
       this.#afterFailure.end()
-      await store.heads.store(name, this.#source, { metadata: head, loadedAt: this.#loadedAt })
-      await this.#listAgain()
       log.info({ idp: name, url, ...replaced, unusable: head.unusable, bytes: summary.bytes }, 'federation loaded')
     } catch (error) {
       if (this.#isClosed) return
