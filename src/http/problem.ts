@@ -103,6 +103,20 @@ const acceptsJson = preferenceAmong(['application/json'])
 /** Many clients parse JSON only of the type that they accept. */
 const bodyTypeFor = (request: FastifyRequest): string => acceptsProblem(request) ?? acceptsJson(request) ?? PROBLEM_TYPE
 
+/** While the database does not say what the caller may know, they get no numbers. */
+async function withKnownNumbers(
+  { quotaRefusals, log }: Pick<HttpServices, 'log'> & { readonly quotaRefusals: QuotaRefusals },
+  refusal: QuotaExceeded,
+  { caller, id: requestId }: FastifyRequest,
+): Promise<errors.TooLarge> {
+  try {
+    return await quotaRefusals.for(caller, refusal)
+  } catch (error) {
+    log.warn({ err: error, requestId }, 'a refusal has no numbers of the quota, because the rights could not be read')
+    return refusal.withoutNumbers()
+  }
+}
+
 /** Responds with the problem: JSON, or a page for a browser where a person visits (D1.4). */
 export async function sendProblem(
   deps: Pick<HttpServices, 'log' | 'base' | 'outages' | 'ui'> & {
@@ -115,7 +129,7 @@ export async function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const error = thrown instanceof QuotaExceeded ? await deps.quotaRefusals.for(request.caller, thrown) : thrown
+  const error = thrown instanceof QuotaExceeded ? await withKnownNumbers(deps, thrown, request) : thrown
   const { status, headers, body } = problemOf(error, request.id)
   deps.metrics.refused(body.code)
   request.refusal = body.code

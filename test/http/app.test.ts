@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { offerCoreRoutes } from '../../src/assembly/routes.ts'
 import { guestFrom } from '../../src/accounts/caller.ts'
+import { StoreUnavailable } from '../../src/base/errors.ts'
 import { createLog } from '../../src/base/log.ts'
 import { offer } from '../../src/core/feature.ts'
 import { sessionRoutes } from '../../src/features/sign-in/session-routes.ts'
+import { QuotaExceeded } from '../../src/files/quota-usage.ts'
 import { createApp } from '../../src/http/app.ts'
 import type { AppServices } from '../../src/http/app-services.ts'
 import { BaseAddress } from '../../src/http/base-address.ts'
@@ -13,7 +15,7 @@ import { FakeSystem } from '../support/fake-system.ts'
 const nora = { ...guestFrom({ address: '', userAgent: '' }).user, id: '7', name: 'nora' }
 
 /** The application over services that are empty but for what the steps of a request use. Users sign in by HTTP Basic. */
-function newApp() {
+function newApp(more: object = {}) {
   const spaceAsked: string[] = []
   const services = {
     system: new FakeSystem(),
@@ -26,6 +28,7 @@ function newApp() {
     requireSpace: () => void spaceAsked.push('asked'),
     credentials: [],
     basic: { user: async () => ({ user: nora, groups: new Set() }) },
+    ...more,
   } as unknown as AppServices
   const app = createApp(
     services,
@@ -85,4 +88,24 @@ test('a response whose headers cannot be written is answered with 500', async ()
   } finally {
     await app.close()
   }
+})
+
+test('while the database is away, what does not fit into a quota is still refused as such, without numbers', async () => {
+  const excess = { limit: 10, used: 9, needed: 5, missing: 4 }
+  const { app } = newApp({
+    requireSpace: () => {
+      throw new QuotaExceeded({ kind: 'context', id: '3' }, 'bytes', excess)
+    },
+    quotaRefusals: { for: () => Promise.reject(new StoreUnavailable('The database')) },
+    checkDisk: () => {},
+  })
+  const authorization = `Basic ${Buffer.from('nora:secret').toString('base64')}`
+  const response = await app.inject({ method: 'POST', url: '/a/nothing', headers: { authorization } })
+  assert.equal(response.statusCode, 413)
+  assert.match(String(response.headers['content-type']), /^application\/problem\+json/)
+  const { code, detail, quota } = response.json<Record<string, unknown>>()
+  assert.deepEqual(
+    [code, detail, quota],
+    ['quota-exceeded', 'The context has too little of its quota left.', undefined],
+  )
 })
