@@ -109,6 +109,9 @@ export class StoreUnavailable extends Overloaded {
   }
 }
 
+/** The database ended a statement that took too long. */
+export class StatementTimeout extends StoreUnavailable {}
+
 /** The disk, or this user's disk quota, has no space left. Deleting still works in most cases. */
 export class StorageFull extends ServiceError {
   constructor(options: { readonly cause?: unknown } = {}) {

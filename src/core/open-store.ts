@@ -15,8 +15,11 @@ import { adviceOnLoss } from './lost-store.ts'
 
 /** Below the data folder. */
 export const DATABASE_FILE = 'store.sqlite'
-/** A reader thread does one thing at a time. */
-const READER_CONNECTIONS = 1
+/**
+ * A reader thread does one thing at a time. Its database ends a slow statement, and counts as lost without a response, before the thread
+ * itself is ended (`assembly/readers.ts`): the client learns which of the two it was.
+ */
+const READER = { connections: 1, statementTimeout: 9000, timeout: 9500 } as const
 
 /**
  * Opens the database of an existing store, which services may have open at the same time.
@@ -33,7 +36,7 @@ export async function openDatabase(
     return readOnly ? await openSqliteReader(file) : await openSqliteDatabase(file)
   }
   const { openPostgresDatabase } = await import('../stores/postgres/postgres-database.ts')
-  const database = await openPostgresDatabase(url, { system, ...(readOnly ? { connections: READER_CONNECTIONS } : {}) })
+  const database = await openPostgresDatabase(url, { system, ...(readOnly ? READER : {}) })
   try {
     if (await holdsStore(database)) return database
     throw new NoStore(`There is no store in the database.${adviceOnLoss(settings)}`)

@@ -245,7 +245,7 @@ test('values have the types that SQLite gives them, and connections the settings
   const url = await postgresDatabase()
   const withOptions = new URL(url)
   withOptions.searchParams.set('options', '-c work_mem=5MB')
-  const database = await openAt(t, withOptions.href, { application: 'stowage n1', timeout: 7000 })
+  const database = await openAt(t, withOptions.href, { application: 'stowage n1', statementTimeout: 7000 })
   assert.deepEqual(
     await database.get(sql`SELECT
       false AS no, true AS yes, CAST(7 AS SMALLINT) AS small, CAST(8 AS BIGINT) AS big, CAST(9.5 AS NUMERIC) AS exact,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { StoreUnavailable } from '../../src/base/errors.ts'
+import { StatementTimeout, StoreUnavailable } from '../../src/base/errors.ts'
 import { UniqueViolation } from '../../src/stores/database.ts'
 import { SerializationConflict, translated } from '../../src/stores/postgres/postgres-connection.ts'
 import { placeOf } from '../../src/stores/postgres/postgres-pool.ts'
@@ -16,7 +16,6 @@ test('an error of the server is an outage, a conflict, a row that is there alrea
     '53100',
     '53300',
     '58030',
-    '57014',
     '57P01',
     '57P02',
     '57P03',
@@ -36,6 +35,7 @@ test('an error of the server is an outage, a conflict, a row that is there alrea
     assert.equal(outage.message, 'The database cannot be reached at the moment.')
     assert.equal(outage.cause, error)
   }
+  assert.ok(translated(serverError('57014')) instanceof StatementTimeout)
   for (const code of ['40001', '40P01']) {
     const conflict = translated(serverError(code))
     assert.ok(conflict instanceof SerializationConflict, code)

@@ -2,7 +2,7 @@ import type { Entries } from '../../content/entries.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { rateLimitKey } from '../../accounts/caller.ts'
-import { InvalidInput } from '../../base/errors.ts'
+import { InvalidInput, StatementTimeout } from '../../base/errors.ts'
 import { currentRequest } from '../../base/request-timings.ts'
 import { TaskLimitExceeded } from '../../workers/thread-pool.ts'
 import { clientGoneSignal } from '../protocol/response-end.ts'
@@ -57,7 +57,7 @@ async function answerOf(readers: Readers, request: FastifyRequest, reply: Fastif
     currentRequest()?.add(answer.spent)
     return answer
   } catch (error) {
-    if (!(error instanceof TaskLimitExceeded)) throw error
+    if (!(error instanceof TaskLimitExceeded || error instanceof StatementTimeout)) throw error
     throw new InvalidInput(
       'query-too-costly',
       'The request exceeds the limits on time and memory. Request less at once.',

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { DatabaseError, PoolClient, QueryArrayConfig, QueryResult } from 'pg'
 import type { Milliseconds } from '../../base/units.ts'
 import { bindable, type Sql } from '../sql.ts'
-import { StoreDamaged, StoreUnavailable } from '../../base/errors.ts'
+import { StatementTimeout, StoreDamaged, StoreUnavailable } from '../../base/errors.ts'
 import { UniqueViolation } from '../database.ts'
 
 /** A connection that has prepared more statements than this is closed, to free the server's memory for them. */
@@ -102,14 +102,15 @@ export class SerializationConflict extends Error {
 
 const UNIQUE_VIOLATION = '23505'
 const FEATURE_NOT_SUPPORTED = '0A000'
+const QUERY_CANCELED = '57014'
 /** serialization_failure, deadlock_detected */
 const conflicts: ReadonlySet<string> = new Set(['40001', '40P01'])
 /**
  * Codes of a server that is stopping, starting, overloaded or no longer the primary of its cluster: connection exceptions,
- * insufficient resources (also a full disk), a statement, a transaction or a wait for a lock that exceeded its time,
+ * insufficient resources (also a full disk), a transaction or a wait for a lock that exceeded its time,
  * read_only_sql_transaction, rejected connections, a role without the rights that it needs.
  */
-const outages = /^(08|28|53|58)|^(57014|57P0[1-5]|25006|25P0[34]|55P03|3D000|3F000|42501)$/
+const outages = /^(08|28|53|58)|^(57P0[1-5]|25006|25P0[34]|55P03|3D000|3F000|42501)$/
 
 /** data_corrupted, index_corrupted */
 const damages: ReadonlySet<string> = new Set(['XX001', 'XX002'])
@@ -119,6 +120,7 @@ export function translated(error: unknown): unknown {
   const code = sqlStateOf(error)
   // An error that does not come from the server means that the connection is broken.
   if (code === undefined || outages.test(code)) return new StoreUnavailable('The database', { cause: error })
+  if (code === QUERY_CANCELED) return new StatementTimeout('The database', { cause: error })
   if (damages.has(code)) return new StoreDamaged({ cause: error })
   if (code === UNIQUE_VIOLATION) return new UniqueViolation({ cause: error })
   return conflicts.has(code) ? new SerializationConflict(error) : error

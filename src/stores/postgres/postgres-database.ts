@@ -16,6 +16,8 @@ export interface PostgresOptions {
   readonly connections?: number
   /** Time after which a server without a response is treated as lost; 10 s by default, 0 waits for ever. */
   readonly timeout?: Milliseconds
+  /** Time after which the server ends a statement; `timeout` by default. */
+  readonly statementTimeout?: Milliseconds
   /** No other node or command may have the database open. */
   readonly isExclusive?: boolean
   /** The address with the user name and password in force, if they can change. */
@@ -46,8 +48,9 @@ const AWAIT_TURN = 'LOCK TABLE schema_migrations IN SHARE UPDATE EXCLUSIVE MODE'
  */
 export async function openPostgresDatabase(url: string, options: PostgresOptions): Promise<Database> {
   const { connections = 10, timeout = 10_000, isExclusive = false, application = 'stowage' } = options
-  const { currentUrl = () => url, newestSchema } = options
-  const pool = await openPool({ currentUrl, connections, timeout, isShared: !isExclusive, application, newestSchema })
+  const { currentUrl = () => url, newestSchema, statementTimeout = timeout } = options
+  const isShared = !isExclusive
+  const pool = await openPool({ currentUrl, connections, statementTimeout, isShared, application, newestSchema })
   const database = new PostgresDatabase(pool, options.system, timeout)
   try {
     if (isExclusive && !(await database.takeStore())) {

@@ -14,19 +14,21 @@ const IDLE_TIMEOUT: Milliseconds = 60_000
  * Settings of each session, unless the URL has them. `SET` statements set them, because PgBouncer refuses a connection whose startup message
  * contains them.
  */
-const sessionSettings = (timeout: Milliseconds): ReadonlyArray<readonly [name: string, value: string | number]> => [
+const sessionSettings = (
+  statementTimeout: Milliseconds,
+): ReadonlyArray<readonly [name: string, value: string | number]> => [
   // A sequential scan would conflict with every transaction that writes to the table, and PostgreSQL would choose one for
   // small tables.
   ['enable_seqscan', 'off'],
   // A plan that needs a sequential scan then has a very high estimated cost, for which PostgreSQL would compile it.
   ['jit', 'off'],
-  ['statement_timeout', timeout],
+  ['statement_timeout', statementTimeout],
   ['idle_in_transaction_session_timeout', IDLE_TIMEOUT],
 ]
 
 interface PoolOptions {
   readonly connections: number
-  readonly timeout: Milliseconds
+  readonly statementTimeout: Milliseconds
   /** Whether others may have the store open as well. */
   readonly isShared: boolean
   readonly application: string
@@ -117,7 +119,7 @@ export function unusable(url: string, error: unknown): StartupError {
 export async function openPool({
   currentUrl,
   connections,
-  timeout,
+  statementTimeout,
   isShared,
   application,
   newestSchema,
@@ -140,7 +142,7 @@ export async function openPool({
     }
   }
   const ownOptions = new URL(currentUrl()).searchParams.get('options') ?? ''
-  const settings = sessionSettings(timeout)
+  const settings = sessionSettings(statementTimeout)
     .filter(([name]) => !ownOptions.includes(name))
     .map(([name, value]) => `SET ${name} = ${value}`)
   let isFirst = true
