@@ -91,9 +91,15 @@ export class Entries extends EntryReads {
 
   /**
    * Deletes an entry with everything that belongs to it, and a context with all its entries (W3.3.3).
+   * @param precondition also gets the transaction of the deletion
    * @param recursive deletes a list with all that it contains, which requires the right to administer the context.
    */
-  async delete(caller: Caller, key: EntryKey, precondition: Precondition, recursive = false): Promise<void> {
+  async delete(
+    caller: Caller,
+    key: EntryKey,
+    precondition: (entry: Entry, tx: Queries) => void | Promise<void>,
+    recursive = false,
+  ): Promise<void> {
     const target = await this.#deps.loader.get(key)
     const { entry, contextEntry } = target
     const check = requires('administer', 'delete this entry')
@@ -109,7 +115,7 @@ export class Entries extends EntryReads {
       caller,
       async writer => {
         const { entry: present } = await writer.recheck(target, check)
-        precondition(present)
+        await precondition(present, writer.tx)
         const all = takesMembers ? [present, ...(await membersBelow(writer.tx, present, 'all'))] : [present]
         await deleteEntries(writer, all, this.#deps)
         // Users, groups and contexts have events of their own.

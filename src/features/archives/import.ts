@@ -51,6 +51,8 @@ interface ImportOptions extends TranslationHints {
   readonly form: IriForms
   /** The archive is of this store at another time ({@link Principals}). */
   readonly isSameStore?: boolean
+  /** Checks, before anything is replaced, that it may be. Runs in the transaction that replaces it. */
+  readonly requireReplaceable?: ((tx: Queries) => Promise<void>) | undefined
 }
 
 export type Stored = ReadonlyMap<string, FileRecord>
@@ -76,7 +78,7 @@ export class ContextImport {
     caller: Caller,
     contextKey: string,
     incoming: Incoming,
-    { form, isSameStore, ...hints }: ImportOptions,
+    { form, isSameStore, requireReplaceable, ...hints }: ImportOptions,
   ): Promise<Imported> {
     const target = await this.#deps.loader.getContextEntry(contextKey)
     const check: AccessCheck = caller => requireSuperUser(caller, 'import a context')
@@ -93,6 +95,7 @@ export class ContextImport {
           caller,
           async writer => {
             await writer.recheck(target, check)
+            await requireReplaceable?.(writer.tx)
             const { entries, files, bytes } = await replaceContent(writer, {
               staged,
               archive,

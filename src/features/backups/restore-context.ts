@@ -3,7 +3,7 @@ import type { FileRow } from '../../backup/copy-blobs.ts'
 import { dropDamagedFiles, findContextIn } from '../../backup/context-rows.ts'
 import { Conflict, InvalidInput } from '../../base/errors.ts'
 import type { Settings } from '../../config/settings.ts'
-import { findContext } from '../../content/contexts.ts'
+import { findContext, isContextEmpty } from '../../content/contexts.ts'
 import { findEntry, isIdFree } from '../../content/entry-records.ts'
 import { membersBelow } from '../../content/list-records.ts'
 import { print, type Program } from '../../core/command.ts'
@@ -11,7 +11,9 @@ import { count, printDamaged } from '../../core/copied.ts'
 import { statusOf } from '../../core/operator-command.ts'
 import type { OperatorStore } from '../../core/operator-store.ts'
 import { BaseAddress } from '../../http/base-address.ts'
+import { CONTEXTS } from '../../model/addresses.ts'
 import { isList } from '../../model/entry.ts'
+import type { Queries } from '../../stores/database.ts'
 import { createArchives } from '../archives/archives.ts'
 import { requireOrdinary } from '../archives/export.ts'
 import { recreateContext } from '../archives/recreate-context.ts'
@@ -77,28 +79,52 @@ async function restoreInto(
       return damaged
     }
     const isNew = (await findContext(store.database, context)) === undefined
-    if (!isNew && !wanted.replaces) {
+    // A command that was killed may have left it.
+    const isEmpty = isNew || (await isContextEmpty(store.database, context))
+    if (!isEmpty && !wanted.replaces) {
       const detail = `There is a context "${context}". With --replace its whole content is replaced by that of the backup.`
       throw new Conflict('id-taken', detail)
     }
     const damaged = await dropDamagedFiles(source, database, undefined)
-    if (!isNew) requireIntact(damaged)
+    if (!isEmpty) requireIntact(damaged)
     if (isNew) await recreateContext(store, store.caller, context, database)
     let undoQuotas = async (): Promise<void> => {}
     try {
-      if (isNew) undoQuotas = await restoreQuotas(store, copy, context)
-      const options = { form, isSameStore: true, groups: new Map<string, string>() }
+      if (isEmpty) undoQuotas = await restoreQuotas(store, copy, context)
+      // Its users can already use it.
+      const requireReplaceable = wanted.replaces ? undefined : (tx: Queries) => requireEmpty(tx, context)
+      const options = { form, isSameStore: true, groups: new Map<string, string>(), requireReplaceable }
       const { entries, files, bytes } = await imports.import(store.caller, context, await archive(), options)
       print(
         `The context ${context} is as it was on ${created}: ${count(entries, 'entry', 'entries')}, ${count(files, 'file')} with ${count(bytes, 'byte')}.`,
       )
       return damaged
     } catch (error) {
-      await undoQuotas()
-      if (isNew) await store.entries.delete(store.caller, { context: '_contexts', entry: context }, () => {})
+      if (isNew && (await deleteIfEmpty(store, context))) await undoQuotas()
       throw error
     }
   })
+}
+
+/** @throws {Conflict} */
+async function requireEmpty(tx: Queries, context: string): Promise<void> {
+  if (await isContextEmpty(tx, context)) return
+  throw new Conflict(
+    'conflict',
+    `Users have added entries to the context ${context} before its content was restored. Nothing was restored. ` +
+      'Save what is needed of these entries, and run the command again with --replace, which deletes them.',
+  )
+}
+
+/** Deletes a context that did not get its content back. */
+async function deleteIfEmpty({ entries, caller }: OperatorStore, context: string): Promise<boolean> {
+  try {
+    await entries.delete(caller, { context: CONTEXTS, entry: context }, (_entry, tx) => requireEmpty(tx, context))
+    return true
+  } catch (error) {
+    if (error instanceof Conflict) return false
+    throw error
+  }
 }
 
 /** Refuses to replace files that may be intact by damaged ones. @throws {Conflict} */
