@@ -12,6 +12,7 @@ import {
 import { BackupSchedule } from '../../src/features/backups/backup-schedule.ts'
 import { createLog } from '../../src/base/log.ts'
 import { migrate } from '../../src/stores/migrations.ts'
+import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 
@@ -92,6 +93,43 @@ test('an attempt that a wrong clock dated into the future does not stop the next
   assert.ok((await runs.claim(() => true)) !== undefined)
   system.pass(1)
   assert.equal(await runs.claim(() => true), undefined, 'another node makes one')
+})
+
+test('what is known of backups outlives a wrong clock, whether it was behind or far ahead (D20.25)', async t => {
+  const { database, system, runs, node } = await openNodes(t)
+  const one = node('one', made, runs, async () => ({ ...found, problem: 'a file is damaged', isWhole: false }))
+  await one.run()
+  const first = (await runs.report()).made
+  await rememberDamage(database, '/backup', { times: [first?.started ?? 0], now: system.now() })
+  for (const hours of [-100, 100_000]) {
+    system.pass(hours * HOUR)
+    await one.run()
+    system.pass(HOUR)
+    await one.run()
+    system.pass((-hours - 1) * HOUR)
+    assert.deepEqual((await runs.report()).made?.started, first?.started)
+    assert.deepEqual(
+      (await runs.latest(5)).map(({ started }) => started).filter(started => started > system.now()),
+      [],
+    )
+    const problems = await knownProblems(database, '/backup')
+    assert.deepEqual(problems.get(new Date(first?.started ?? 0).toISOString()), {
+      proof: 'a file is damaged',
+      isDamaged: true,
+    })
+  }
+  assert.equal((await attempts(database)).length, 5)
+})
+
+test('attempts of long ago are forgotten when there are many later ones', async t => {
+  const { database, system, runs } = await openNodes(t)
+  const start = system.now()
+  await database.run(sql`WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 10_001)
+    INSERT INTO backup_runs (started, renewed, finished, place) SELECT ${start} + n, ${start}, ${start}, '/backup' FROM numbers`)
+  system.pass(401 * 24 * HOUR)
+  const last = await runs.claim(() => true)
+  const kept = await attempts(database)
+  assert.deepEqual([Math.min(...kept), Math.max(...kept), kept.length], [start + 2, last, 10_001])
 })
 
 test('what fails is reported with its reason, and the last good backup is still known', async t => {
@@ -261,9 +299,9 @@ test('a backup into a place that lacked the one before is made again by a start,
     await node(name, make).run()
   }
   assert.deepEqual(attempted, ['good', 'other', 'start', 'next start'])
-  assert.equal(await forgetGone(database, '/elsewhere'), undefined)
-  assert.equal(await forgetGone(database, '/backup'), first)
-  assert.equal(await forgetGone(database, '/backup'), undefined)
+  assert.equal(await forgetGone(database, '/elsewhere', system.now()), undefined)
+  assert.equal(await forgetGone(database, '/backup', system.now()), first)
+  assert.equal(await forgetGone(database, '/backup', system.now()), undefined)
   system.pass(1)
   await node('last start', make).run()
   assert.equal(attempted.length, 4)

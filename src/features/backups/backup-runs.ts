@@ -120,7 +120,9 @@ export type BackupResult = Pick<BackupRun, 'files' | 'bytes' | 'problem' | 'gone
 export const RUN_TTL: Milliseconds = 300_000
 /** A backup is proven again after this time, also when there is no newer one. */
 const PROOF_INTERVAL: Milliseconds = 86_400_000
+/** An attempt is remembered for this long, and longer while there are few later ones: the clock may be far ahead for a while. */
 const HISTORY: Milliseconds = 400 * 86_400_000
+const MIN_REMEMBERED = 10_000
 
 /** The attempts of all nodes. The row of an attempt is also the right to make it: only one node inserts it. */
 export class BackupRuns {
@@ -143,16 +145,14 @@ export class BackupRuns {
   async claim(isDue: (last: BackupRun | undefined) => boolean): Promise<Milliseconds | undefined> {
     return await this.#database.transaction(async tx => {
       const now = this.#system.now()
-      // Such an attempt began while the clock was wrong: the clocks of nodes differ by less.
-      await tx.run(sql`UPDATE backup_runs SET place = NULL, finished = COALESCE(finished, ${now})
-        WHERE started > ${now + RUN_TTL} AND place IS NOT NULL`)
-      const last = await lastRun(tx)
+      const last = await lastRun(tx, now)
       const isInterrupted = last?.finished === null && last.renewed + RUN_TTL < now
       if (last?.finished === null && !isInterrupted) return undefined
       if (await isProving(tx, now)) return undefined
-      if (!isInterrupted && !isDue(await lastRun(tx, sql`place = ${this.#place}`))) return undefined
+      if (!isInterrupted && !isDue(await lastRun(tx, now, sql`place = ${this.#place}`))) return undefined
       if (isInterrupted) await giveUp(tx, last.started, now)
-      await tx.run(sql`DELETE FROM backup_runs WHERE started < ${now - HISTORY}`)
+      await tx.run(sql`DELETE FROM backup_runs WHERE started < ${now - HISTORY} AND started <
+        (SELECT MIN(started) FROM (SELECT started FROM backup_runs ORDER BY started DESC LIMIT ${MIN_REMEMBERED}) AS newest)`)
       const begun = await tx.run(
         sql`INSERT INTO backup_runs (started, renewed, place) VALUES (${now}, ${now}, ${this.#place})
           ON CONFLICT DO NOTHING`,
@@ -182,8 +182,8 @@ export class BackupRuns {
   async claimProof(isStart: boolean): Promise<BackupRun | undefined> {
     return await this.#database.transaction(async tx => {
       const now = this.#system.now()
-      const { made } = await reportBackups(tx, this.#place)
-      if (!made || (await lastRun(tx))?.finished === null || (await isProving(tx, now))) return undefined
+      const { made } = await reportBackups(tx, this.#place, now)
+      if (!made || (await lastRun(tx, now))?.finished === null || (await isProving(tx, now))) return undefined
       const { proof_ended: ended, proof_problem: problem, started } = made
       const isFresh = ended !== null && ended + PROOF_INTERVAL > now && ended <= now
       if (isFresh && !(isStart && problem !== null)) return undefined
@@ -213,13 +213,12 @@ export class BackupRuns {
 
   /** The last attempts, the newest first. */
   async latest(limit: number): Promise<readonly BackupRun[]> {
-    return await this.#database.all<BackupRun>(
-      sql`SELECT * FROM backup_runs WHERE place = ${this.#place} ORDER BY started DESC LIMIT ${limit}`,
-    )
+    return await this.#database.all<BackupRun>(sql`SELECT * FROM backup_runs
+      WHERE place = ${this.#place} AND ${isPast(sql`started`, this.#system.now())} ORDER BY started DESC LIMIT ${limit}`)
   }
 
   async report(): Promise<BackupReport> {
-    return await reportBackups(this.#database, this.#place)
+    return await reportBackups(this.#database, this.#place, this.#system.now())
   }
 }
 
@@ -234,20 +233,15 @@ export interface BackupReport {
   readonly proven: BackupRun | undefined
 }
 
-export async function reportBackups(queries: Queries, place: string): Promise<BackupReport> {
+export async function reportBackups(queries: Queries, place: string, now: Milliseconds): Promise<BackupReport> {
+  const newest = async (by: Sql, condition: Sql): Promise<BackupRun | undefined> =>
+    await queries.get<BackupRun>(sql`SELECT * FROM backup_runs WHERE place = ${place} AND ${isPast(sql`started`, now)}
+      AND ${condition} ORDER BY ${by} DESC LIMIT 1`)
   return {
-    ended: await queries.get<BackupRun>(
-      sql`SELECT * FROM backup_runs WHERE place = ${place} AND finished IS NOT NULL ORDER BY started DESC LIMIT 1`,
-    ),
-    made: await queries.get<BackupRun>(
-      sql`SELECT * FROM backup_runs WHERE place = ${place} AND bytes IS NOT NULL ORDER BY started DESC LIMIT 1`,
-    ),
-    checked: await queries.get<BackupRun>(
-      sql`SELECT * FROM backup_runs WHERE place = ${place} AND proof_ended IS NOT NULL ORDER BY proof_ended DESC LIMIT 1`,
-    ),
-    proven: await queries.get<BackupRun>(
-      sql`SELECT * FROM backup_runs WHERE place = ${place} AND proven IS NOT NULL ORDER BY proven DESC LIMIT 1`,
-    ),
+    ended: await newest(sql`started`, sql`finished IS NOT NULL`),
+    made: await newest(sql`started`, sql`bytes IS NOT NULL`),
+    checked: await newest(sql`proof_ended`, isPast(sql`proof_ended`, now)),
+    proven: await newest(sql`proven`, isPast(sql`proven`, now)),
   }
 }
 
@@ -288,9 +282,13 @@ export async function rememberDamage(
 }
 
 /** Forgets the backup that the place lacks, and returns its time; `undefined` if it lacks none. */
-export async function forgetGone(database: Database, place: string): Promise<Milliseconds | undefined> {
+export async function forgetGone(
+  database: Database,
+  place: string,
+  now: Milliseconds,
+): Promise<Milliseconds | undefined> {
   return await database.transaction(async tx => {
-    const { made } = await reportBackups(tx, place)
+    const { made } = await reportBackups(tx, place, now)
     if (!made || made.gone === null) return undefined
     await tx.run(sql`UPDATE backup_runs SET gone = NULL WHERE started = ${made.started}`)
     return made.gone
@@ -310,9 +308,18 @@ async function giveUp(queries: Queries, started: Milliseconds, now: Milliseconds
   )
 }
 
+/** Whether a time is known and not in the future. It was set while the clock was wrong otherwise: the clocks of nodes differ by less. */
+const isPast = (time: Sql, now: Milliseconds): Sql => sql`${time} <= ${now + RUN_TTL}`
+
 /** The last attempt that was not given up. */
-const lastRun = async (queries: Queries, where: Sql = sql`place IS NOT NULL`): Promise<BackupRun | undefined> =>
-  await queries.get<BackupRun>(sql`SELECT * FROM backup_runs WHERE ${where} ORDER BY started DESC LIMIT 1`)
+const lastRun = async (
+  queries: Queries,
+  now: Milliseconds,
+  where: Sql = sql`place IS NOT NULL`,
+): Promise<BackupRun | undefined> =>
+  await queries.get<BackupRun>(
+    sql`SELECT * FROM backup_runs WHERE ${where} AND ${isPast(sql`started`, now)} ORDER BY started DESC LIMIT 1`,
+  )
 
 /** Whether a node proves a backup, and is alive. */
 const isProving = async (queries: Queries, now: Milliseconds): Promise<boolean> =>

@@ -282,7 +282,8 @@ async function readReport(settings: BackupSettings, place: string) {
       if (schema === 0) return { lost: { isDamaged: false } }
       if (!(await isComplete(database))) return { closed: INCOMPLETE }
       if (schema < (backupSteps.at(-1)?.id ?? 0)) return undefined
-      return { ...(await reportBackups(database, placeName(settings, place))), store: await timeOfStore(database) }
+      const report = await reportBackups(database, placeName(settings, place), realSystem.now())
+      return { ...report, store: await timeOfStore(database) }
     })
   } catch (error) {
     if (error instanceof NoStore) return { lost: { isDamaged: false } }

@@ -130,7 +130,7 @@ async function accept(program: Program, args: readonly string[]): Promise<number
     const own = await ownBackups(database)
     return await withTarget(settings, place, async target => {
       const accepted = await acceptNewest(target, { system: realSystem, signing, own })
-      const gone = await forgetGone(database, placeName(settings, place))
+      const gone = await forgetGone(database, placeName(settings, place), realSystem.now())
       const reason = await whyKeepAll(target, realSystem.now())
       const still = reason === undefined ? undefined : `Older backups still stay, because ${reason}.`
       const sentences = [

@@ -1,3 +1,4 @@
+import { realSystem } from '../../base/system.ts'
 import { schemaVersion } from '../../stores/migrations.ts'
 import { nothingOwn, ownBackups, type OwnBackups } from './acceptance.ts'
 import { backupSteps, type KnownProblem, knownProblems, type LastMade, reportBackups } from './backup-runs.ts'
@@ -22,7 +23,11 @@ export async function readMemory(settings: BackupSettings, place: string): Promi
     const own = await ownBackups(store)
     if ((await schemaVersion(store)) < (backupSteps.at(-1)?.id ?? 0)) return { ...nothing, own }
     const name = placeName(settings, place)
-    return { own, problems: await knownProblems(store, name), last: (await reportBackups(store, name)).made }
+    return {
+      own,
+      problems: await knownProblems(store, name),
+      last: (await reportBackups(store, name, realSystem.now())).made,
+    }
   })
   return memory ?? nothing
 }
