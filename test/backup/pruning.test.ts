@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { after, test } from 'node:test'
 import { layout } from '../../src/assembly/stores.ts'
 import { realSystem } from '../../src/base/system.ts'
@@ -11,6 +12,7 @@ import { makeGeneration } from '../../src/features/backups/make-generation.ts'
 import { manifestKey } from '../../src/features/backups/manifest-key.ts'
 import { prune } from '../../src/features/backups/prune.ts'
 import { loadSettings } from '../../src/config/load.ts'
+import { type BlobStore, newBlobKey, timedBlobs } from '../../src/stores/blob-store.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { newDatabase } from '../support/store.ts'
 import { withBackupSettings } from '../../src/features/backups/settings.ts'
@@ -142,6 +144,33 @@ test('a backup of the future neither goes nor counts, and is no reason to keep o
     accept(target, { system: { ...realSystem, now: () => 0 }, ...first }),
     /^StartupError: All backups in \S+ are of the future: /,
   )
+})
+
+test('a backup that fails removes what it has written, and nothing else (D20.25)', async () => {
+  const key = await newKey()
+  const target = await newTarget()
+  await backUp(target, '2026-11-01T03:00', key)
+  const keys = async (): Promise<string[]> => {
+    const found: string[] = []
+    for await (const { key } of target.blobs.list()) found.push(key)
+    return found.sort()
+  }
+  const before = await keys()
+  const ofOther = newBlobKey(count => realSystem.randomBytes(count))
+  const failingWith = (own: Partial<BlobStore>): BackupTarget => {
+    let writes = 0
+    const write: BlobStore['write'] = async (...given) => {
+      if (writes++ < 5) return await target.blobs.write(...given)
+      if (!(await keys()).includes(ofOther)) await target.blobs.write(ofOther, Readable.from(['other']), signal)
+      throw Object.assign(new Error('no space left'), { code: 'ENOSPC' })
+    }
+    return { ...target, blobs: { ...timedBlobs(target.blobs), write, ...own } }
+  }
+  await assert.rejects(backUp(failingWith({}), '2026-11-02T03:00', key), /is full/)
+  assert.deepEqual(await keys(), [...before, ofOther].sort())
+  const remove = () => Promise.reject(new Error('the disk does not delete'))
+  await assert.rejects(backUp(failingWith({ delete: remove }), '2026-11-02T04:00', key), /is full/)
+  assert.deepEqual(await times(target), ['11-01T03'])
 })
 
 test('a service removes no backup that was made under another base address', async () => {

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { StartupError } from '../../base/errors.ts'
+import { StartupError, StoreUnavailable } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { holdBlobs } from '../../files/garbage.ts'
@@ -74,6 +74,17 @@ const AT_ONCE = 2
  * @throws the reason of `signal`, or any error: the target has no new generation then
  */
 export async function makeGeneration(from: GenerationOf, target: BackupTarget): Promise<Generation> {
+  const writer = new ObjectWriter(target, from)
+  const generation = await writeObjects(from, target, writer).catch(async (error: unknown) => {
+    await writer.removeAll()
+    throw error
+  })
+  await writeManifest(target, generation, from)
+  return generation
+}
+
+/** Writes everything but the manifest. */
+async function writeObjects(from: GenerationOf, target: BackupTarget, writer: ObjectWriter): Promise<Generation> {
   const { database, system, spool, recipients, signal } = from
   const [damage] = await database.findDamage()
   if (damage !== undefined) throw new StartupError(`The database is damaged: ${damage}. Run \`stowage fsck\`.`)
@@ -89,16 +100,15 @@ export async function makeGeneration(from: GenerationOf, target: BackupTarget): 
     ])
     signal.throwIfAborted()
     const keyText = await keysOf(from)
-    const { files, damaged } = await copyFiles(from, target)
+    const { files, damaged } = await copyFiles(from, target, writer)
     await hold.require()
-    const writer = new ObjectWriter(target, from)
     const tables = []
     for (const table of written) tables.push({ ...table, stored: await writer.add(pathIn(spool, table.name)) })
     const keys = keyText === undefined ? undefined : await writer.add(join(spool, KEYS))
     const index = await writer.add(pathIn(spool, INDEX), { isPlain: true })
     // Last, because an operator may accept a backup meanwhile.
     const { generations } = await listGenerations(target)
-    const generation: Generation = {
+    return {
       format: 'stowage-generation',
       version: 1,
       created: new Date(from.created).toISOString(),
@@ -117,8 +127,6 @@ export async function makeGeneration(from: GenerationOf, target: BackupTarget): 
         from.own,
       ),
     }
-    await writeManifest(target, generation, from)
-    return generation
   } finally {
     await rm(spool, { recursive: true, force: true })
     await hold.release()
@@ -141,6 +149,7 @@ async function keysOf({ keyFile, spool }: GenerationOf): Promise<string | undefi
 class ObjectWriter {
   readonly #target: BackupTarget
   readonly #from: GenerationOf
+  readonly #written: string[] = []
 
   constructor(target: BackupTarget, from: GenerationOf) {
     this.#target = target
@@ -156,16 +165,33 @@ class ObjectWriter {
     const { blobs, place } = this.#target
     const { system, signal } = this.#from
     const blob = newBlobKey(count => system.randomBytes(count))
+    this.#written.push(blob)
     const object = { blob, ...(await withDiskErrorsAt(place, blobs.write(blob, bytes, signal))) }
     if (await isIntact(blobs, object)) return object
     throw new StartupError(`What was written to ${place} is not what was read from it. Check this disk or bucket.`)
   }
+
+  /** Makes room again after a failure, because no manifest names these objects. A stop of the service does not wait for it. */
+  async removeAll(): Promise<void> {
+    for (const blob of this.#written) {
+      if (this.#from.signal.aborted) return
+      try {
+        await this.#target.blobs.delete(blob)
+      } catch (error) {
+        // The other deletions would fail as well, each after waiting for the store.
+        if (error instanceof StoreUnavailable) return
+      }
+    }
+  }
 }
 
 /** Copies the files that the target lacks, and writes the index. */
-async function copyFiles(from: GenerationOf, target: BackupTarget): Promise<Pick<Generation, 'files' | 'damaged'>> {
+async function copyFiles(
+  from: GenerationOf,
+  target: BackupTarget,
+  writer: ObjectWriter,
+): Promise<Pick<Generation, 'files' | 'damaged'>> {
   const { spool, signal } = from
-  const writer = new ObjectWriter(target, from)
   const known = await knownFiles(target, from)
   const index: IndexRow[] = []
   const files = { count: 0, bytes: 0 }
