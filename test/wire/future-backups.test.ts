@@ -81,7 +81,7 @@ for (const madeBy of ['this store', 'another store'] as const) {
   test(`a backup of the future, of ${madeBy}, is never the last good one, and is named until its manifest is away (D20.25)`, async t => {
     const { folder, target, run, right, future, manifest } = await withWrongClock(t, { days: 800, madeBy })
     const list = succeeded(await run('backup', 'list', target))
-    const remark = `its time is in the future: the clock of this machine is wrong, or was wrong when the backup was made; in the latter case, move its manifest ${manifest} away`
+    const remark = `its time is in the future: the clock of this machine is wrong, or was wrong when the backup was made; in the latter case, move its manifest ${manifest} away, which gives up this backup`
     assert.ok(list.includes(`; ${remark}`), list)
     const good = `The last good backup is of ${right}, if the clock of this machine is right: stowage restore ${target} --at ${right}\n`
     assert.ok(list.endsWith(`\n${good}`), list)
@@ -92,7 +92,7 @@ for (const madeBy of ['this store', 'another store'] as const) {
       doctor.stdout,
       /^problem: backups: 1 backup is of the future: the clock of this machine says that it is \S+Z\. Set the clock if it is wrong\. /m,
     )
-    assert.ok(doctor.stdout.includes(`out of the place of the backups: ${manifest}\n`), doctor.stdout)
+    assert.ok(doctor.stdout.includes(`and move out of their place: ${manifest}\n`), doctor.stdout)
     assert.doesNotMatch(doctor.stdout, /accept/)
 
     const restored = await temporaryFolder()

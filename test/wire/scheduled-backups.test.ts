@@ -113,7 +113,7 @@ test('a proof that finds something wrong is told, and no older backup goes (D20.
   const list = succeeded(await stowage('/', ['backup', 'list', target, ...(await place(folder))]))
   assert.ok(list.includes(`\nThe manifest ${target}/generations/ab/${key} is damaged, or of another version.\n`), list)
   assert.doesNotMatch(list, /last proof found something wrong/, 'nothing is wrong with the proven backups')
-  const kept = `Older backups still stay, because this version cannot read ${target}/generations/ab/${key}. If no newer version of Stowage has written this, look for the cause; to let the service remove older backups again, move it away.\n`
+  const kept = `Older backups still stay, because this version cannot read ${target}/generations/ab/${key}. If no newer version of Stowage has written this, look for the cause; to let the service remove older backups again, move it away, which gives up this backup.\n`
   const accepted = succeeded(await stowage('/', ['backup', 'accept', target, ...(await place(folder))]))
   assert.ok(accepted.endsWith(kept), accepted)
 })
@@ -147,7 +147,7 @@ test('a remark about a changed manifest is at its backup only, and nobody is ask
   assert.doesNotMatch((await stowage('/', ['doctor', ...here, ...sets])).stdout, /accept/)
   assert.equal(
     succeeded(await stowage('/', ['backup', 'accept', target, ...here])),
-    `There is nothing to accept in ${target}. Older backups still stay, because ${manifest} was changed after it was signed. Look for the cause; to let the service remove older backups again, move it away.\n`,
+    `There is nothing to accept in ${target}. Older backups still stay, because ${manifest} was changed after it was signed. Look for the cause; to let the service remove older backups again, move it away, which gives up this backup.\n`,
   )
 })
 

@@ -142,7 +142,7 @@ async function checkTarget(target: BackupTarget, { made, memory, problem: told }
       : [
           problem(
             'backups-of-future',
-            'backups: {count, plural, one {# backup is} other {# backups are}} of the future: the clock of this machine says that it is {now, time}. Set the clock if it is wrong. If it was wrong before, move out of the place of the backups: {paths}',
+            'backups: {count, plural, one {# backup is} other {# backups are}} of the future: the clock of this machine says that it is {now, time}. Set the clock if it is wrong. If it was wrong before, give these backups up, and move out of their place: {paths}',
             { count: future.length, now: isoTime(now), paths: pathsOf(target, future) },
           ),
         ]),

@@ -49,8 +49,9 @@ export async function whyKeepAll(target: BackupTarget, now: Milliseconds): Promi
   return undefined
 }
 
+/** Without its manifest, the next run removes what only this backup needs. */
 const moveAway = (keys: readonly string[]): string =>
-  `to let the service remove older backups again, move ${keys.length === 1 ? 'it' : 'them'} away`
+  `to let the service remove older backups again, move ${keys.length === 1 ? 'it away, which gives up this backup' : 'them away, which gives up these backups'}`
 
 interface Pruning {
   /** The base address of the service. */

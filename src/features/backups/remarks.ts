@@ -136,7 +136,7 @@ export const keptUntilAccepted = ({ place }: BackupTarget, generation: Generatio
 
 /** Says why the time of a backup can be in the future, for people. */
 export const futureInShort = ({ pathOf }: BackupTarget, { key }: ListedGeneration): string =>
-  `its time is in the future: the clock of this machine is wrong, or was wrong when the backup was made; in the latter case, move its manifest ${pathOf('generations', key)} away`
+  `its time is in the future: the clock of this machine is wrong, or was wrong when the backup was made; in the latter case, move its manifest ${pathOf('generations', key)} away, which gives up this backup`
 
 /** What the manifest shows about who wrote it, for people; `undefined` with a valid signature. */
 export function doubtInShort(generation: Generation, path: string): string | undefined {

@@ -79,7 +79,7 @@ const de: FindingTexts = {
   'backups-of-others':
     'Sicherungen: {count, plural, one {# Sicherung eines anderen Speichers, oder dieses Speichers vor einer Wiederherstellung, bleibt} other {# Sicherungen eines anderen Speichers, oder dieses Speichers vor einer Wiederherstellung, bleiben}} erhalten. Wenn dieser Speicher nichts verloren hat, führen Sie `stowage backup accept {place}` aus. Wenn doch, stellen Sie die Sicherung wieder her, die `stowage backup list {place}` die letzte gute nennt. Wenn ein anderer Dienst dort Sicherungen macht, geben Sie einem der beiden einen anderen Ort.',
   'backups-of-future':
-    'Sicherungen: {count, plural, one {# Sicherung liegt} other {# Sicherungen liegen}} in der Zukunft. Nach der Uhr dieses Rechners ist es {now, time}. Wenn sie falsch geht, stellen Sie sie. Wenn sie früher falsch ging, verschieben Sie aus dem Ort der Sicherungen: {paths}',
+    'Sicherungen: {count, plural, one {# Sicherung liegt} other {# Sicherungen liegen}} in der Zukunft. Nach der Uhr dieses Rechners ist es {now, time}. Wenn sie falsch geht, stellen Sie sie. Wenn sie früher falsch ging, geben Sie diese Sicherungen auf, und verschieben Sie aus ihrem Ort: {paths}',
   'backups-none-of-store': 'Sicherungen: Von diesem Speicher gibt es noch keine. In {place} ist eine vom {made, time}.',
   'backups-of-lost-store':
     'Sicherungen: Von diesem Speicher gibt es noch keine. In {place} ist eine vom {made, time} von einem anderen Speicher, der am {store, time} entstand. Wenn Sie ihn wiederhergestellt haben, folgt die nächste Sicherung von selbst. Wenn er verloren ist, beenden Sie den Dienst, und hängen Sie seinen Datenträger ein, oder stellen Sie ihn wieder her. Sonst geben Sie einen anderen Ort an.',

@@ -71,7 +71,7 @@ const sv: FindingTexts = {
   'backups-of-others':
     'Säkerhetskopior: {count, plural, one {# säkerhetskopia av en annan lagring, eller av den här före en återställning, ligger} other {# säkerhetskopior av en annan lagring, eller av den här före en återställning, ligger}} kvar. Om den här lagringen inte har förlorat något kör du `stowage backup accept {place}`. Annars återställer du den säkerhetskopia som `stowage backup list {place}` kallar den senaste bra. Om en annan tjänst gör säkerhetskopior där ger du en av de två en annan plats.',
   'backups-of-future':
-    'Säkerhetskopior: {count, plural, one {# säkerhetskopia ligger} other {# säkerhetskopior ligger}} i framtiden. Enligt den här datorns klocka är det {now, time}. Ställ klockan om den går fel. Om den gick fel tidigare flyttar du från platsen för säkerhetskopiorna: {paths}',
+    'Säkerhetskopior: {count, plural, one {# säkerhetskopia ligger} other {# säkerhetskopior ligger}} i framtiden. Enligt den här datorns klocka är det {now, time}. Ställ klockan om den går fel. Om den gick fel tidigare ger du upp dessa säkerhetskopior och flyttar från deras plats: {paths}',
   'backups-none-of-store': 'Säkerhetskopior: den här lagringen har inga ännu. I {place} finns en från {made, time}.',
   'backups-of-lost-store':
     'Säkerhetskopior: den här lagringen har inga ännu. I {place} finns en från {made, time} av en annan lagring, som skapades {store, time}. Om du har återställt den följer nästa säkerhetskopia av sig själv. Om den är förlorad stoppar du tjänsten och monterar dess disk eller återställer den. Ange annars en annan plats.',
