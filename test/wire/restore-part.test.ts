@@ -87,7 +87,8 @@ test('an entry that is there is replaced only if that is asked for, as a new ver
     /^stowage restore: There is an entry "\S+" in context \S+\. With --replace it gets the old content\.$/m,
   )
   assert.equal((await admin.get(pathOf(one))).text, 'new')
-  succeeded(await restore('--entry', `${context}/${one}`, '--replace'))
+  const stdout = succeeded(await restore('--entry', `${context}/${one}`, '--replace'))
+  assert.match(stdout, /: 1 entry\. Its metadata and access list are those of the backup, too\.\n$/)
   await isAsBefore(one)
   assert.deepEqual(await members(), [one])
   assert.ok(before !== undefined)
@@ -176,6 +177,29 @@ test('a new user with the name of a deleted one does not get the rights that com
   assert.equal((await admin.delete(entry)).status, 204)
   succeeded(await stowage(parent, ['restore', folder, '--entry', `${mine}/${id}`, ...where]))
   assert.equal((await visitor.get(entry)).status, 403)
+})
+
+test('who replaces an entry is told that access which was revoked since is back, and where to see it', async () => {
+  const folder = join(parent, 'shared')
+  const reader = await newUser(service, admin)
+  const id = await newEntry(admin, context)
+  const entry = `${context}/entry/${id}`
+  const grant = {
+    [`${admin.base}${context}/resource/${id}`]: { 'http://entrystore.org/terms/read': [uriOf(reader.id)] },
+  }
+  assert.equal((await admin.put(entry, { [`${admin.base}${entry}`]: {}, ...grant })).status, 204)
+  succeeded(await backUp(service.folder, folder))
+  assert.equal((await admin.put(entry, { [`${admin.base}${entry}`]: {} })).status, 204)
+  const args = ['restore', folder, '--entry', `${context}/${id}`, '--replace', ...where]
+  const [, how = ''] =
+    /has changed: `stowage (audit export .*)` prints what it was and is\./.exec(
+      succeeded(await stowage(parent, args)),
+    ) ?? []
+  const lines = succeeded(await stowage(parent, [...how.split(' '), ...where]))
+    .trimEnd()
+    .split('\n')
+  assert.match(lines[0] ?? '', new RegExp(`${context}/${id}.*rread: ${reader.id}`))
+  assert.doesNotMatch(succeeded(await stowage(parent, args)), /has changed/)
 })
 
 const uriOf = (id: string) => ({ type: 'uri', value: `${admin.base}_principals/resource/${id}` })

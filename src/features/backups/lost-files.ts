@@ -1,7 +1,11 @@
 import { count } from '../../core/copied.ts'
 
+/** What `--entry … --replace` does beside bringing bytes back, for people. */
+export const ACCESS_COMES_BACK =
+  'The entry also gets its metadata and access list of the backup; if the access list changes, the command says so.'
+
 /** Says that a store has lost files that a backup still has, for people. */
 export const tellLost = (files: number, place: string): string =>
   `The store has lost ${count(files, 'file')} that ${files === 1 ? 'is' : 'are'} in the backup. Is its disk mounted? ` +
   `If the files are lost, stop the service and run \`stowage fsck\`, which names them, and bring back each with ` +
-  `\`stowage restore ${place} --entry CONTEXT/ID --replace\`.`
+  `\`stowage restore ${place} --entry CONTEXT/ID --replace\`. ${ACCESS_COMES_BACK}`

@@ -11,6 +11,7 @@ import {
 } from '../../core/command.ts'
 import { printCopied, showProgress } from '../../core/copied.ts'
 import { restoreKeys } from '../../core/factor-key-file.ts'
+import { ACCESS_COMES_BACK } from './lost-files.ts'
 import { withBackup } from './backup-place.ts'
 import { withBackupSettings } from './settings.ts'
 import { restoreContext, type RestoreSelection } from './restore-context.ts'
@@ -74,7 +75,8 @@ export const restoreCommand = (program: Program): Command => ({
 /** What comes next after a restore that has left damaged files out. */
 const adviceOnDamage = (place: string): string =>
   'The restore has ended, and everything but these files is there: do not run it again, but put the store in place and start it. ' +
-  `If another backup has their bytes, bring back each entry with \`stowage restore ${place} --entry CONTEXT/ID --replace --at TIME\`.`
+  `If another backup has their bytes, bring back each entry with \`stowage restore ${place} --entry CONTEXT/ID --replace --at TIME\`. ` +
+  ACCESS_COMES_BACK
 
 /** What `--context` or `--entry` names; `undefined` for a whole store. @throws {UsageError} */
 function selectionOf({ context, entry, replace = false }: Values): RestoreSelection | undefined {

@@ -4,7 +4,7 @@ import { dropDamagedFiles, findContextIn } from '../../backup/context-rows.ts'
 import { Conflict, InvalidInput } from '../../base/errors.ts'
 import type { Settings } from '../../config/settings.ts'
 import { findContext, isContextEmpty } from '../../content/contexts.ts'
-import { findEntry, isIdFree } from '../../content/entry-records.ts'
+import { findEntry, findEntryHead, isIdFree } from '../../content/entry-records.ts'
 import { membersBelow } from '../../content/list-records.ts'
 import { print, type Program } from '../../core/command.ts'
 import { count, printDamaged } from '../../core/copied.ts'
@@ -12,7 +12,7 @@ import { statusOf } from '../../core/operator-command.ts'
 import type { OperatorStore } from '../../core/operator-store.ts'
 import { BaseAddress } from '../../http/base-address.ts'
 import { CONTEXTS } from '../../model/addresses.ts'
-import { isList } from '../../model/entry.ts'
+import { type EntryHead, isList, isSameAcl } from '../../model/entry.ts'
 import type { Queries } from '../../stores/database.ts'
 import { createArchives } from '../archives/archives.ts'
 import { requireOrdinary } from '../archives/export.ts'
@@ -72,10 +72,12 @@ async function restoreInto(
       const only = await entriesToRestore(store, database, { context, id, created })
       await requireFree(store, { context, id }, wanted.replaces)
       const damaged = await dropDamagedFiles(source, database, only)
-      if (await findEntry(store.database, { context, id })) requireIntact(damaged.filter(({ entry }) => entry === id))
+      const present = await findEntryHead(store.database, { context, id })
+      if (present) requireIntact(damaged.filter(({ entry }) => entry === id))
       const replaced = { id, replaces: wanted.replaces, form }
       const entries = await entryRestore.restore(store.caller, context, await archive(only), replaced)
-      print(`${context}/${id} is as it was on ${created}: ${count(entries, 'entry', 'entries')}.`)
+      const access = present ? tellAccess(present, await findEntryHead(store.database, present)) : ''
+      print(`${context}/${id} is as it was on ${created}: ${count(entries, 'entry', 'entries')}.${access}`)
       return damaged
     }
     const isNew = (await findContext(store.database, context)) === undefined
@@ -104,6 +106,16 @@ async function restoreInto(
       throw error
     }
   })
+}
+
+/** Says what else than its bytes an entry has got from the backup: rights that were revoked since are back. */
+function tellAccess(before: EntryHead, after: EntryHead | undefined): string {
+  const replaced = ' Its metadata and access list are those of the backup, too.'
+  if (!after || isSameAcl(before.acl, after.acl)) return replaced
+  return (
+    `${replaced} The access list has changed: \`stowage audit export --event access-changed\` prints what it was and is. ` +
+    'Revoke again what was revoked since the backup.'
+  )
 }
 
 /** @throws {Conflict} */
