@@ -7,6 +7,7 @@ import { type ErrorCode, errorCodes } from '../base/error-codes.ts'
 import * as errors from '../base/errors.ts'
 import { InvalidInput } from '../base/errors.ts'
 import { QuotaExceeded } from '../files/quota-usage.ts'
+import { translateDiskError } from '../stores/disk.ts'
 import { challengeProgram } from './caller.ts'
 import { pageContext, sendPage } from './page.ts'
 import { isNavigation, preferenceAmong } from './protocol/negotiate.ts'
@@ -129,7 +130,9 @@ export async function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const error = thrown instanceof QuotaExceeded ? await withKnownNumbers(deps, thrown, request) : thrown
+  // A file can become unreadable while it is read.
+  const failure = translateDiskError(thrown)
+  const error = failure instanceof QuotaExceeded ? await withKnownNumbers(deps, failure, request) : failure
   const { status, headers, body } = problemOf(error, request.id)
   deps.metrics.refused(body.code)
   request.refusal = body.code

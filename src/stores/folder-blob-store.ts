@@ -289,11 +289,7 @@ async function openStream(key: string, opening: Promise<FileHandle>, range?: Byt
   const handle = await opening.catch((error: unknown) => {
     throw isAbsent(error) ? new BlobMissing(key, { cause: error }) : translateDiskError(error)
   })
-  const stream = handle.createReadStream({ start: range?.first ?? 0, end: range?.last, highWaterMark: READ })
-  const destroy = stream.destroy.bind(stream)
-  // A stream that cannot read on destroys itself with the error.
-  stream.destroy = error => destroy(translateDiskError(error) as Error | undefined)
-  return stream
+  return handle.createReadStream({ start: range?.first ?? 0, end: range?.last, highWaterMark: READ })
 }
 
 const isAbsent = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, open, readdir, stat, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { link, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { StoreUnavailable } from '../../src/base/errors.ts'
-import { BlobMissing, isBlobKey, newBlobKey } from '../../src/stores/blob-store.ts'
+import { BlobMissing, newBlobKey } from '../../src/stores/blob-store.ts'
 import { type FileCalls, FolderBlobStore, nodeFileCalls } from '../../src/stores/folder-blob-store.ts'
 import { blobStoreSuite } from '../conformance/blob-store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -278,16 +277,6 @@ test('files of any size are read to their end, whole and in part', async () => {
     if (size > 0) assert.deepEqual(await buffer(await store.read(key, { first, last })), content.subarray(first))
     if (size > 1) assert.deepEqual(await buffer(await store.read(key, { first: 0, last: 0 })), content.subarray(0, 1))
   }
-})
-
-test('a file that the disk cannot read is an outage, also once it is open', {
-  skip: process.platform !== 'linux',
-}, async () => {
-  // Reading the beginning of its memory gives every process EIO.
-  const openFile: FileCalls['open'] = (path, flags) =>
-    isBlobKey(basename(path)) ? open('/proc/self/mem') : nodeFileCalls.open(path, flags)
-  const store = await FolderBlobStore.open(await inFolder(), { ...nodeFileCalls, open: openFile })
-  await assert.rejects(buffer(await store.read(newKey())), StoreUnavailable)
 })
 
 test('a blob that is deleted while it is listed is left out; any other failure ends the listing', async () => {
