@@ -153,7 +153,7 @@ const coreCodes = {
     },
     'host-refused': {
       title: 'Host refused',
-      help: 'The host is unknown or not public, or its port is not allowed. The operator can allow it for `/proxy` (`service.proxy.private-hosts.<n>`). The address of a dataset must be below `service.rowstore.url`.',
+      help: 'The host is unknown or not public, or its port is not allowed. Ask the operator to allow it in the settings.',
     },
   }),
   ...withStatus(404, {

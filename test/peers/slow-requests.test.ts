@@ -50,7 +50,7 @@ test('a search that PostgreSQL does not respond to is an outage, and one that ta
   const service = await startProcess(t, { settings: { 'service.repository.store.url': urlOf(server, 'stowage') } })
   const search = () => service.visitor().get('search?type=solr&query=title:word')
   assert.equal((await search()).status, 200)
-  const codeOf = async () => ((await search()).json() as { readonly code: string }).code
+  const codeOf = async () => (await search()).json<{ readonly code: string }>().code
   await signalPostgres(server, 'SIGSTOP')
   try {
     assert.equal(await codeOf(), 'store-unavailable')

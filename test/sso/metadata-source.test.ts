@@ -381,9 +381,9 @@ test('loading is reported, with the kept copy where there is one (D8.5)', async 
 test('a stored copy that cannot be read is reported, the provider is asked, and the copy is read again (D8.6)', async t => {
   const { idp, system } = await start(t)
   const { log: kept, lines } = keptLog()
-  let copy: object | undefined
+  const stored: { copy?: object } = {}
   const copies = {
-    find: async () => copy ?? Promise.reject(new Error('no disk')),
+    find: async () => stored.copy ?? Promise.reject(new Error('no disk')),
     store: async () => {},
   } as unknown as MetadataCopies<IdpMetadata>
   const parse = async (text: string, now: number) => parseMetadata(text, now)
@@ -394,7 +394,7 @@ test('a stored copy that cannot be read is reported, the provider is asked, and 
   idp.misbehave = (_, response) => response.writeHead(503).end()
   const restarted = open()
   await assert.rejects(restarted.current(), { name: 'SsoRefused' })
-  copy = { metadata, loadedAt: system.now() }
+  stored.copy = { metadata, loadedAt: system.now() }
   assert.equal(await restarted.current(), metadata)
   assert.deepEqual(lines[0], { level: 'error', idp: 'a', err: 'no disk', msg: 'reading the stored metadata failed' })
 })
