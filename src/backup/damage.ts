@@ -1,4 +1,5 @@
 import { BlobMissing } from '../stores/blob-store.ts'
+import { isUnreadable } from '../stores/disk.ts'
 
 /** Where bytes come from. */
 export interface ReadableBlobs {
@@ -17,10 +18,6 @@ export class DecryptionFailed extends Error {
 /** Whether these bytes of a backup are lost or damaged. While a store is unavailable that is unknown. */
 export const isDamage = (error: unknown): boolean =>
   error instanceof BlobMissing || error instanceof DecryptionFailed || isUnreadable(error)
-
-/** The disk cannot read this place, but others. */
-const isUnreadable = (error: unknown): boolean =>
-  error instanceof Error && (('code' in error && error.code === 'EIO') || isUnreadable(error.cause))
 
 /** The bytes end where they are damaged, so that their digest differs. @throws {BlobMissing} */
 export async function readUntilDamage(blobs: ReadableBlobs, key: string): Promise<AsyncIterable<Uint8Array>> {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { isAbsolute } from 'node:path'
 import { LastingFailure, StartupError } from '../base/errors.ts'
 import { counter, type Progress, silent } from '../base/progress.ts'
 import { fsck } from '../files/fsck.ts'
@@ -160,15 +161,20 @@ export async function requireEmptyTarget(target: Target, { steps }: Layout): Pro
  * of another store for its own
  */
 async function isBegunOrEmpty(target: Target): Promise<boolean> {
-  const { database, blobs } = target
+  const { database } = target
   if (!(await isMarked(database))) {
     await requireEmpty(target)
     return false
   }
-  if (await hasMark(database, WITH_FILES + blobs.place)) return true
+  const mark = await database.get<{ name: string }>(
+    sql`SELECT name FROM pending_work WHERE name LIKE ${`${WITH_FILES}%`}`,
+  )
+  const begun = mark?.name.slice(WITH_FILES.length) ?? 'an unknown place'
+  const place = placeOfFiles(target)
+  if (begun === place) return true
   throw new StartupError(
-    `This store was being filled by a command that kept its files in another place than ${blobs.place}. ` +
-      'Run the command with that place again, or fill another, empty store.',
+    `This store was being filled with its files in ${begun}, and not in ${place}. ` +
+      'Run the command with the same place again, or fill another, empty store.',
   )
 }
 
@@ -187,9 +193,14 @@ async function requireEmpty({ database, blobs }: Target): Promise<void> {
   }
 }
 
+/** A folder of files moves together with the database file beside it. */
+const placeOfFiles = ({ database, blobs: { place } }: Target): string =>
+  database.engine === 'sqlite' && isAbsolute(place) ? 'the data folder' : place
+
 /** Marks the store as the target of this copy. */
-async function claim({ database, blobs }: Target): Promise<void> {
-  await database.run(sql`INSERT INTO pending_work (name) VALUES (${MARK}), (${WITH_FILES + blobs.place})`)
+async function claim(target: Target): Promise<void> {
+  const files = WITH_FILES + placeOfFiles(target)
+  await target.database.run(sql`INSERT INTO pending_work (name) VALUES (${MARK}), (${files})`)
 }
 
 async function copyRows(

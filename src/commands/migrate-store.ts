@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { realSystem } from '../base/system.ts'
 import { countRows, rowsOf } from '../backup/rows.ts'
 import { fillStore, requireUsableStore } from '../backup/store-copy.ts'
@@ -11,6 +12,7 @@ import { derive } from './derive.ts'
 import { openDatabase } from '../core/open-store.ts'
 import { layout, openStores, schema } from '../assembly/stores.ts'
 import { schemaVersion } from '../stores/migrations.ts'
+import { keepTemporaryFilesIn } from '../stores/sqlite/sqlite-database.ts'
 import { type Command, parseArguments, UsageError } from '../core/command.ts'
 import { printCopied, showProgress } from '../core/copied.ts'
 import { requireAssignments } from './settings-options.ts'
@@ -22,6 +24,7 @@ export const migrateStore: Command = {
     'Copies a stopped store to another folder, database or bucket; the settings say from where and to where. The original stays as it is.',
   async run(args) {
     const { from, to } = readPlaces(args)
+    keepTemporaryFilesIn(resolve(to['service.data.folder']))
     const checked = await openDatabase(from, realSystem)
     try {
       await requireUsableStore(checked, schema)

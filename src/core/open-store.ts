@@ -19,7 +19,7 @@ export const DATABASE_FILE = 'store.sqlite'
  * A reader thread does one thing at a time. Its database ends a slow statement, and counts as lost without a response, before the thread
  * itself is ended (`assembly/readers.ts`): the client learns which of the two it was.
  */
-const READER = { connections: 1, statementTimeout: 9000, timeout: 9500 } as const
+const READER = { connections: 1, statementTimeout: 8000, timeout: 8500 } as const
 
 /**
  * Opens the database of an existing store, which services may have open at the same time.

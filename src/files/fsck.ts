@@ -1,5 +1,6 @@
 import { counter, type Progress, silent } from '../base/progress.ts'
 import { BlobMissing, type BlobStore, measured, type StoredBlob } from '../stores/blob-store.ts'
+import { isUnreadable } from '../stores/disk.ts'
 import type { Database } from '../stores/database.ts'
 import { type Sql, sql } from '../stores/sql.ts'
 import { lastingBlobs } from './lasting-uploads.ts'
@@ -187,10 +188,13 @@ async function checkFiles(
       const message = `${name}: ${size} bytes with SHA-256 ${sha256}, recorded are ${row.size} with ${row.sha256}`
       findings.push({ kind: 'damaged-blob', repairable: false, message, blob: row.blob })
     } catch (error) {
-      if (!(error instanceof BlobMissing)) throw error
+      if (!(error instanceof BlobMissing || isUnreadable(error))) throw error
       if (await isReplaced(stores, row)) continue
-      const message = `${name}: the bytes are gone`
-      findings.push({ kind: 'missing-blob', repairable: false, message, blob: row.blob })
+      const [kind, problem] =
+        error instanceof BlobMissing
+          ? (['missing-blob', 'the bytes are gone'] as const)
+          : (['damaged-blob', 'the disk cannot read the bytes. Look at the log of the system'] as const)
+      findings.push({ kind, repairable: false, message: `${name}: ${problem}`, blob: row.blob })
     }
   }
   return totals

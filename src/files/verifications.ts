@@ -33,6 +33,13 @@ export async function unverifiedSince(queries: Queries, time: Milliseconds, limi
     WHERE verified <= ${time} ORDER BY verified LIMIT ${limit}`)
 }
 
+/** The blob of another file that was intact when it was last verified, if there is one. */
+export async function lastIntact(queries: Queries, blob: string): Promise<string | undefined> {
+  const row = await queries.get<{ blob: string }>(sql`SELECT blob FROM files
+    WHERE problem IS NULL AND blob <> ${blob} ORDER BY verified DESC LIMIT 1`)
+  return row?.blob
+}
+
 /** @returns false when the file was replaced or deleted meanwhile */
 export async function recordVerification(
   tx: Queries,

@@ -103,8 +103,9 @@ const filling: Filling = {
     const fields = await database.all<{ number: number }>(sql`SELECT number FROM search_fields ORDER BY number`)
     const done = counter(progress, 'Sorting the search index', fields.length + 1)
     for (const { number } of fields) {
-      await database.run(sql`INSERT INTO main.search_strings (field, value, doc)
-        SELECT field, value, doc FROM temp.search_strings WHERE field = ${number} ORDER BY value, doc`)
+      const sorted = sql`INSERT INTO main.search_strings (field, value, doc)
+        SELECT field, value, doc FROM temp.search_strings WHERE field = ${number} ORDER BY value, doc`
+      await database.transaction(tx => tx.run(sorted), { durability: 'relaxed' })
       done()
     }
     await database.run(sql`DROP TABLE temp.search_strings`)

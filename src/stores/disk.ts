@@ -294,6 +294,10 @@ function translateSqlite(cause: Error, code: number): unknown {
   }
 }
 
+/** Whether the disk cannot read this place. Others it may be able to read. */
+export const isUnreadable = (error: unknown): boolean =>
+  error instanceof Error && (('code' in error && error.code === 'EIO') || isUnreadable(error.cause))
+
 /** Whether SQLite reports that the disk did not confirm a commit. @param error converted by {@link translateDiskError} */
 export const isSyncFailure = (error: unknown): boolean =>
   error instanceof StoreUnavailable &&

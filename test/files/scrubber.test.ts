@@ -88,6 +88,24 @@ test('a file that the disk cannot read is damaged, and the next ones are verifie
   assert.deepEqual(await scrubber.report(), none)
 })
 
+test('while the disk can read no file, none is called damaged', { skip: process.platform !== 'linux' }, async t => {
+  const { system, scrubber, put } = await openStore(t)
+  const paths = [await put('1', Buffer.from('one')), await put('2', Buffer.from('two'))]
+  for (const path of paths) {
+    await rm(path)
+    await symlink('/proc/self/mem', path)
+  }
+  await assert.rejects(scrubber.run(HOUR), { code: 'EIO' })
+  assert.deepEqual(await scrubber.report(), { ...none, unverified: 2 })
+  for (const [at, path] of paths.entries()) {
+    await rm(path)
+    await writeFile(path, ['one', 'two'][at] ?? '')
+  }
+  system.pass(HOUR)
+  assert.equal(await scrubber.run(HOUR), 2)
+  assert.deepEqual(await scrubber.report(), none)
+})
+
 test('switched off, the scrubber reads nothing (D20.5)', async t => {
   const { database } = await openStore(t)
   const blobs = { read: () => assert.fail('it was read') }

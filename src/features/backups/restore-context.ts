@@ -102,7 +102,7 @@ async function restoreInto(
       )
       return damaged
     } catch (error) {
-      if (isNew && (await deleteIfEmpty(store, context))) await undoQuotas()
+      if (!isNew || (await deleteIfEmpty(store, context))) await undoQuotas()
       throw error
     }
   })

@@ -1,5 +1,5 @@
-import { isDamage } from '../../backup/damage.ts'
 import type { Log } from '../../base/log.ts'
+import { isUnreadable } from '../../stores/disk.ts'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { digestOf } from '../../files/fsck.ts'
@@ -8,6 +8,7 @@ import {
   countProblems,
   type FileProblem,
   recordVerification,
+  lastIntact,
   unverifiedSince,
   type VerificationReport,
   type VerifiedFile,
@@ -104,9 +105,19 @@ export class Scrubber {
       return found.size === size && found.sha256 === sha256 ? null : 'damaged'
     } catch (error) {
       if (error instanceof BlobMissing) return 'missing'
-      // Otherwise no run would get beyond a file that the disk cannot read.
-      if (isDamage(error)) return 'damaged'
+      // Without the record no run would get beyond a file that the disk cannot read.
+      if (isUnreadable(error) && (await this.#canReadAnother(blob))) return 'damaged'
       throw error
     }
+  }
+
+  /** A disk that cannot read any file has failed as a whole, which says nothing about the files. */
+  async #canReadAnother(blob: string): Promise<boolean> {
+    const another = await lastIntact(this.#deps.database, blob)
+    if (another === undefined) return true
+    return await digestOf(this.#deps.blobs, another).then(
+      () => true,
+      (error: unknown) => !isUnreadable(error),
+    )
   }
 }

@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StartupError, StoreDamaged } from '../../base/errors.ts'
 import { timed } from '../../base/request-timings.ts'
@@ -16,7 +15,7 @@ export interface SqliteOptions {
   readonly readCache?: Bytes
   /** Maximum number of prepared statements per connection; 500 by default. */
   readonly statements?: number
-  /** Sorts in files beside the database, for more rows than fit into memory. */
+  /** Sorts in temporary files, for more rows than fit into memory ({@link keepTemporaryFilesIn}). */
   readonly sortsInFiles?: boolean
 }
 
@@ -25,6 +24,14 @@ const LOCK_TIMEOUT: Milliseconds = 2000
 const SECOND_CACHE: Bytes = 16 * 2 ** 20
 const SECOND_STATEMENTS = 200
 const SQLITE_ERROR = 1
+
+/**
+ * Names the folder for temporary files of SQLite, because the usual ones can be in memory or read-only. It may be made later. SQLite reads the
+ * variable when the process opens its first database, so this has no effect afterwards.
+ */
+export function keepTemporaryFilesIn(folder: string): void {
+  process.env['SQLITE_TMPDIR'] ??= folder
+}
 
 /**
  * Opens or creates the database file at `path`; its folder must exist. `:memory:` creates a database that ends with `close`.
@@ -41,7 +48,7 @@ export async function openSqliteDatabase(path: string, options: SqliteOptions = 
   const writing = connect(false)
   try {
     prepareToWrite(writing, path)
-    if (sortsInFiles) sortInFiles(writing, path)
+    if (sortsInFiles) writing.exec('PRAGMA temp_store = FILE')
     const writer = new SqliteConnection(writing, statements)
     if (path === IN_MEMORY) return new SqliteDatabase(writer, writer)
     const connectReader = (): SqliteConnection =>
@@ -90,12 +97,6 @@ function prepareToWrite(handle: DatabaseSync, path: string): void {
     PRAGMA journal_size_limit = 67108864;
     SELECT 1 FROM sqlite_schema
   `)
-}
-
-/** The folder of the database has room, and other folders for temporary files can be in memory. SQLite reads this variable of the process. */
-function sortInFiles(handle: DatabaseSync, path: string): void {
-  process.env['SQLITE_TMPDIR'] ??= dirname(path)
-  handle.exec('PRAGMA temp_store = FILE')
 }
 
 /**
