@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import { isAbsolute } from 'node:path'
 import { LastingFailure, StartupError } from '../base/errors.ts'
 import { counter, type Progress, silent } from '../base/progress.ts'
 import { fsck } from '../files/fsck.ts'
@@ -25,6 +24,8 @@ export interface Source {
 export interface Target {
   readonly database: Database
   readonly blobs: BlobStore
+  /** Where the files are, for people; absent for a folder that moves together with the rows. */
+  readonly placeOfFiles?: string | undefined
 }
 
 interface FillOptions {
@@ -39,6 +40,7 @@ interface FillOptions {
 const MARK = 'filling'
 const WITH_FILES = 'filling with files in '
 const WITH_ROWS = 'filling with rows '
+const BESIDE_ROWS = 'the data folder'
 
 /**
  * Fills an empty store. First come the blobs, then all rows in one transaction, and then everything is
@@ -161,7 +163,7 @@ export async function requireEmptyTarget(target: Target, { steps }: Layout): Pro
  * of another store for its own
  */
 async function isBegunOrEmpty(target: Target): Promise<boolean> {
-  const { database } = target
+  const { database, placeOfFiles = BESIDE_ROWS } = target
   if (!(await isMarked(database))) {
     await requireEmpty(target)
     return false
@@ -170,10 +172,9 @@ async function isBegunOrEmpty(target: Target): Promise<boolean> {
     sql`SELECT name FROM pending_work WHERE name LIKE ${`${WITH_FILES}%`}`,
   )
   const begun = mark?.name.slice(WITH_FILES.length) ?? 'an unknown place'
-  const place = placeOfFiles(target)
-  if (begun === place) return true
+  if (begun === placeOfFiles) return true
   throw new StartupError(
-    `This store was being filled with its files in ${begun}, and not in ${place}. ` +
+    `This store was being filled with its files in ${begun}, and not in ${placeOfFiles}. ` +
       'Run the command with the same place again, or fill another, empty store.',
   )
 }
@@ -193,14 +194,9 @@ async function requireEmpty({ database, blobs }: Target): Promise<void> {
   }
 }
 
-/** A folder of files moves together with the database file beside it. */
-const placeOfFiles = ({ database, blobs: { place } }: Target): string =>
-  database.engine === 'sqlite' && isAbsolute(place) ? 'the data folder' : place
-
 /** Marks the store as the target of this copy. */
-async function claim(target: Target): Promise<void> {
-  const files = WITH_FILES + placeOfFiles(target)
-  await target.database.run(sql`INSERT INTO pending_work (name) VALUES (${MARK}), (${files})`)
+async function claim({ database, placeOfFiles = BESIDE_ROWS }: Target): Promise<void> {
+  await database.run(sql`INSERT INTO pending_work (name) VALUES (${MARK}), (${WITH_FILES + placeOfFiles})`)
 }
 
 async function copyRows(

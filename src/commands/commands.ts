@@ -30,7 +30,7 @@ const help: Command = {
 /** For commands outside this folder. Loaded when one of them is used. */
 async function program(): Promise<Program> {
   const { layout, openStores } = await import('../assembly/stores.ts')
-  const { keepTemporaryFilesIn } = await import('../stores/sqlite/sqlite-database.ts')
+  const { keepTemporaryFilesIn } = await import('../config/environment.ts')
   const { settingsFrom } = await import('./settings-options.ts')
   const { contextQuota } = await import('../assembly/ledger.ts')
   return {

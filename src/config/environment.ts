@@ -32,6 +32,14 @@ export function readEnvironment(variables: NodeJS.ProcessEnv = process.env): Env
   }
 }
 
+/**
+ * Names the folder for temporary files of SQLite, because the usual ones can be in memory or read-only. It may be made later. SQLite reads the
+ * variable when the process opens its first database, so this has no effect afterwards.
+ */
+export function keepTemporaryFilesIn(folder: string): void {
+  process.env['SQLITE_TMPDIR'] ??= folder
+}
+
 function readPassword(path: string | undefined): string | undefined {
   if (!path) return undefined
   try {

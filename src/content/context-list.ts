@@ -1,9 +1,10 @@
 import { countRows, holds, type Listed, type Portion } from '../accounts/directory.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import type { Database, Queries } from '../stores/database.ts'
-import { listed, type Sql, sql } from '../stores/sql.ts'
+import { listed, portionsOf, type Sql, sql } from '../stores/sql.ts'
 import { CONTEXTS, PRINCIPALS } from '../model/addresses.ts'
-import { findEntries, findEntryHead } from './entry-records.ts'
+import type { Entry } from '../model/entry.ts'
+import { columns, entryFromRow, type EntryRow, findEntryHead } from './entry-records.ts'
 import { type EntryInContext, may } from '../model/rights.ts'
 import type { Caller } from '../accounts/caller.ts'
 import { findContextsOfCaller, type WantedContexts } from '../search/contexts-of-caller.ts'
@@ -53,11 +54,21 @@ export async function contextsOfCaller(
   return { total, contexts }
 }
 
-/** The entries of those contexts that exist. */
+/** The entries of those contexts that exist, in the order of the ids. */
 async function entriesOf(database: Database, ids: readonly string[]): Promise<EntryInContext[]> {
   const contextEntry = await findEntryHead(database, { context: CONTEXTS, id: CONTEXTS })
   if (!contextEntry) return []
-  return (await findEntries(database, CONTEXTS, ids)).map(entry => ({ entry, contextEntry }))
+  const entries = new Map<string, Entry>()
+  for (const some of portionsOf(ids)) {
+    const rows = await database.all<EntryRow>(
+      sql`SELECT ${columns} FROM entries WHERE context = ${CONTEXTS} AND id IN (${listed(some)})`,
+    )
+    for (const row of rows) entries.set(row.id, entryFromRow(row))
+  }
+  return ids.flatMap(id => {
+    const entry = entries.get(id)
+    return entry ? [{ entry, contextEntry }] : []
+  })
 }
 
 /** The number of objects in the store without system contexts; the names are those of the status page. */

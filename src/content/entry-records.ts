@@ -111,18 +111,6 @@ export async function findEntry(queries: Queries, address: EntryAddress): Promis
   return row && entryFromRow(row)
 }
 
-/** The entries of a context with these ids that exist, in the order of the ids. */
-export async function findEntries(queries: Queries, context: string, ids: readonly string[]): Promise<Entry[]> {
-  const found = new Map<string, Entry>()
-  for (const some of portionsOf(ids)) {
-    const rows = await queries.all<EntryRow>(
-      sql`SELECT ${columns} FROM entries WHERE context = ${context} AND id IN (${listed(some)})`,
-    )
-    for (const row of rows) found.set(row.id, entryFromRow(row))
-  }
-  return ids.flatMap(id => found.get(id) ?? [])
-}
-
 /** The members that rights depend on, and the metadata as they are stored. */
 export async function findMetadata(
   queries: Queries,

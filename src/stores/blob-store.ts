@@ -29,8 +29,6 @@ export const KEPT_ASIDE: Milliseconds = 30 * 86_400_000
  * Stores bytes under keys that this program creates (`newBlobKey`), never a user. A blob does not change once it is written.
  */
 export interface BlobStore {
-  /** The folder or the bucket, for people. */
-  readonly place: string
   /**
    * Stores all of `bytes` and computes their digest. When it resolves, the blob is durable and readable under `key`; when it
    * rejects (source failed, `signal` aborted, disk full), nothing is readable. After a crash during the write, `delete` of
@@ -75,7 +73,6 @@ export interface BlobStore {
 
 /** The same store; the time of its operations counts as the time for files of a request. */
 export const timedBlobs = (blobs: BlobStore): BlobStore => ({
-  place: blobs.place,
   write: (...given) => timed('files', 'write', () => blobs.write(...given)),
   read: (...given) => timed('files', 'read', () => blobs.read(...given)),
   delete: (...given) => timed('files', 'delete', () => blobs.delete(...given)),

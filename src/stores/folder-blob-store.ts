@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { constants, type FileHandle, mkdir, open, readdir, rename, stat, unlink, utimes } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { callbackify } from 'node:util'
@@ -41,14 +41,12 @@ const subfolders = Array.from({ length: 256 }, (_, byte) => byte.toString(16).pa
  * arrives in pieces grows under `pieces/`.
  */
 export class FolderBlobStore implements BlobStore {
-  readonly place: string
   readonly #folder: string
   readonly #files: FileCalls
   /** Sub-folders that have been synchronised to the disk. */
   readonly #subfolders = new Set<string>()
 
   private constructor(folder: string, files: FileCalls) {
-    this.place = resolve(folder)
     this.#folder = folder
     this.#files = files
   }

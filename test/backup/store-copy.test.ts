@@ -13,7 +13,7 @@ import {
 import { tablesAt } from '../../src/backup/tables.ts'
 import { StartupError } from '../../src/base/errors.ts'
 import { fsck } from '../../src/files/fsck.ts'
-import { newBlobKey, timedBlobs } from '../../src/stores/blob-store.ts'
+import { newBlobKey } from '../../src/stores/blob-store.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { migrate, schemaVersion } from '../../src/stores/migrations.ts'
 import { layout, schema } from '../../src/assembly/stores.ts'
@@ -198,7 +198,7 @@ test('an interrupted copy does not go on with another place for its files', asyn
   const { source } = await openOriginal(t)
   const [target, other] = [await openTarget(t), await openOriginal(t)]
   await assert.rejects(fillStore(failing(source, 10), target, layout))
-  const mixed = { database: target.database, blobs: { ...timedBlobs(other.blobs), place: 's3://bucket/' } }
+  const mixed = { database: target.database, blobs: other.blobs, placeOfFiles: 's3://bucket/' }
   await assert.rejects(fillStore(source, mixed, layout), /its files in the data folder, and not in s3:\/\/bucket\//)
   await assert.rejects(requireEmptyTarget(mixed, layout), /its files in the data folder, and not in s3:\/\/bucket\//)
   assert.equal((await keysOf(other)).length, FILES)

@@ -32,7 +32,6 @@ async function openFiles(t: TestContext, options: Partial<FilesOptions> = {}, qu
   const deleted: string[] = []
   const read: string[] = []
   const blobs: BlobStore = {
-    place: folder.place,
     write: (key, bytes, signal) => folder.write(key, bytes, signal),
     append: (key, offset, bytes) => folder.append(key, offset, bytes),
     readPieces: (key, size) => folder.readPieces(key, size),

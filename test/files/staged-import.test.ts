@@ -112,7 +112,6 @@ test('an import whose client leaves after the last byte changes nothing (D7.4)',
 /** As a bucket does it: an object is there when all of it has come, whatever was deleted before. */
 function storingAtTheEnd(blobs: BlobStore): BlobStore {
   return {
-    place: blobs.place,
     write: async (key, bytes, signal) => {
       const chunks: Uint8Array[] = []
       for await (const chunk of bytes) chunks.push(chunk)

@@ -97,7 +97,8 @@ test('temporary files are in the folder that a command names', { skip: process.p
   const folder = await temporaryFolder()
   const child = await startChild(`
     import { readdirSync, readlinkSync } from 'node:fs'
-    import { keepTemporaryFilesIn, openSqliteDatabase } from '${sourceUrl('stores/sqlite/sqlite-database.ts')}'
+    import { keepTemporaryFilesIn } from '${sourceUrl('config/environment.ts')}'
+    import { openSqliteDatabase } from '${sourceUrl('stores/sqlite/sqlite-database.ts')}'
     import { sql } from '${sourceUrl('stores/sql.ts')}'
     keepTemporaryFilesIn('${folder}')
     const database = await openSqliteDatabase('${join(folder, 'store.sqlite')}', { sortsInFiles: true })

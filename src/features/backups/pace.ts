@@ -52,7 +52,6 @@ export class Pace {
       }
     }
     return {
-      place: blobs.place,
       read: async (key, range) =>
         Readable.from(paced(this, abortable(await blobs.read(key, range), this.#signal)), { objectMode: false }),
       write: (...given) => blobs.write(...given),

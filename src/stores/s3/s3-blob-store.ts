@@ -50,7 +50,6 @@ import { readObject } from './s3-reader.ts'
  * parts, one while the next is collected, and exists only after the last step.
  */
 export class S3BlobStore implements BlobStore {
-  readonly place: string
   #reader: S3Client
   #client: S3Client
   /** Clients with earlier credentials, which transfers in progress still use. */
@@ -64,8 +63,6 @@ export class S3BlobStore implements BlobStore {
     const credentials = options.credentials ?? currentCredentials()
     this.#reader = createS3Client('read', { ...options, credentials })
     this.#client = createS3Client('write', { ...options, credentials })
-    const server = options.endpoint === undefined ? '' : ` at ${options.endpoint}`
-    this.place = `s3://${bucket}/${prefix}${server}`
     this.#bucket = bucket
     this.#prefix = prefix
     this.#options = options

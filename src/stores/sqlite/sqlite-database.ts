@@ -15,7 +15,7 @@ export interface SqliteOptions {
   readonly readCache?: Bytes
   /** Maximum number of prepared statements per connection; 500 by default. */
   readonly statements?: number
-  /** Sorts in temporary files, for more rows than fit into memory ({@link keepTemporaryFilesIn}). */
+  /** Sorts in temporary files, for more rows than fit into memory (`config/environment.ts`). */
   readonly sortsInFiles?: boolean
 }
 
@@ -24,14 +24,6 @@ const LOCK_TIMEOUT: Milliseconds = 2000
 const SECOND_CACHE: Bytes = 16 * 2 ** 20
 const SECOND_STATEMENTS = 200
 const SQLITE_ERROR = 1
-
-/**
- * Names the folder for temporary files of SQLite, because the usual ones can be in memory or read-only. It may be made later. SQLite reads the
- * variable when the process opens its first database, so this has no effect afterwards.
- */
-export function keepTemporaryFilesIn(folder: string): void {
-  process.env['SQLITE_TMPDIR'] ??= folder
-}
 
 /**
  * Opens or creates the database file at `path`; its folder must exist. `:memory:` creates a database that ends with `close`.
