@@ -282,7 +282,9 @@ function readOwners(): ReadonlyMap<string, string> {
 
 /** The tables whose rows a source file inserts, changes or deletes. */
 const tablesWritten = (text: string): string[] =>
-  [...text.matchAll(/\b(?:INSERT (?:OR \w+ )?INTO|DELETE FROM|(?<!DO )UPDATE) (?:main\.)?([a-z_]+)/g)].map(match => match[1] ?? '')
+  [...text.matchAll(/\b(?:INSERT (?:OR \w+ )?INTO|DELETE FROM|(?<!DO )UPDATE) (?:main\.)?([a-z_]+)/g)].map(
+    match => match[1] ?? '',
+  )
 
 test('the rows of each table are written by one module; backup/ fills all of them', () => {
   const owners = readOwners()
