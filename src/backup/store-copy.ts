@@ -56,7 +56,7 @@ export async function fillStore(
   { finish = async () => {}, progress = silent }: FillOptions = {},
 ): Promise<CopiedBlobs> {
   const { database } = target
-  const isBegun = await isBegunOrEmpty(target)
+  const isBegun = await requireEmptyOrBegun(target)
   const isLater = (await schemaVersion(database)) > source.schema
   if (!isLater) {
     // The rows go into tables of their own schema step. The later steps then change them as they changed the original.
@@ -153,16 +153,16 @@ const markOfRows = (digests: readonly string[]): string => `${WITH_ROWS}${hash('
  * @throws {StartupError} when it contains anything but the result of an interrupted copy
  */
 export async function requireEmptyTarget(target: Target, { steps }: Layout): Promise<void> {
-  await isBegunOrEmpty(target)
+  await requireEmptyOrBegun(target)
   await migrate(target.database, steps)
 }
 
 /**
- * Returns whether a copy into this target was begun before; otherwise the target is empty.
+ * Returns true when a copy into this target was begun before, and false when the target is empty.
  * @throws {StartupError} when it contains anything else, or the copy was begun with another place for the files, where it would take the files
  * of another store for its own
  */
-async function isBegunOrEmpty(target: Target): Promise<boolean> {
+async function requireEmptyOrBegun(target: Target): Promise<boolean> {
   const { database, placeOfFiles = BESIDE_ROWS } = target
   if (!(await isMarked(database))) {
     await requireEmpty(target)
