@@ -6,7 +6,7 @@ import { hashFirstAdminPassword, setFirstAdminPassword } from '../accounts/passw
 import { ADMIN, findUser } from '../accounts/users.ts'
 import type { Settings } from '../config/settings.ts'
 import { adoptFoldersOnce, buildMissingRelations, Changes } from '../content/changes.ts'
-import { findEntry } from '../content/entry-records.ts'
+import { entriesOf } from '../content/entry-records.ts'
 import { initialise } from '../content/setup/initialise.ts'
 import { Revisions } from '../content/revisions.ts'
 import { CatchUp } from '../search/catch-up.ts'
@@ -131,7 +131,7 @@ async function assemble(settings: Settings, machine: RuntimeEnvironment, opened:
     ledger,
     garbage,
   })
-  const catchUp = new CatchUp(database, findEntry, log)
+  const catchUp = new CatchUp(database, entriesOf, log)
   const revisions = new Revisions(settings['service.repository.provenance'])
   const { stepUp } = accounts
   const changes = new Changes({

@@ -1,7 +1,7 @@
 import { countRows } from '../backup/rows.ts'
 import type { Progress } from '../base/progress.ts'
 import { buildMissingRelations } from '../content/changes.ts'
-import { findEntry } from '../content/entry-records.ts'
+import { entriesOf } from '../content/entry-records.ts'
 import { fillIndex } from '../search/catch-up.ts'
 import type { Database } from '../stores/database.ts'
 
@@ -12,5 +12,5 @@ import type { Database } from '../stores/database.ts'
 export async function derive(database: Database, progress: Progress): Promise<void> {
   await database.transaction(buildMissingRelations, { noTimeout: true })
   const count = await countRows(database, { name: 'entries', key: [] })
-  await fillIndex({ database, findEntry }, count, progress)
+  await fillIndex({ database, entriesOf }, count, progress)
 }

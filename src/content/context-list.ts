@@ -1,10 +1,10 @@
 import { countRows, holds, type Listed, type Portion } from '../accounts/directory.ts'
 import type { Ledger } from '../files/quota-ledger.ts'
 import type { Database, Queries } from '../stores/database.ts'
-import { listed, portionsOf, type Sql, sql } from '../stores/sql.ts'
+import { listed, type Sql, sql } from '../stores/sql.ts'
 import { CONTEXTS, PRINCIPALS } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
-import { columns, entryFromRow, type EntryRow, findEntryHead } from './entry-records.ts'
+import { entriesOf, findEntryHead } from './entry-records.ts'
 import { type EntryInContext, may } from '../model/rights.ts'
 import type { Caller } from '../accounts/caller.ts'
 import { findContextsOfCaller, type WantedContexts } from '../search/contexts-of-caller.ts'
@@ -27,7 +27,7 @@ export async function listContexts(
   const rows = await database.all<{ id: string }>(
     sql`SELECT c.id ${from} ORDER BY ${orderBy(sort, ledger)} coalesce(c.name, c.id), c.id LIMIT ${limit} OFFSET ${offset}`,
   )
-  const items = await entriesOf(
+  const items = await entriesOfContexts(
     database,
     rows.map(({ id }) => id),
   )
@@ -50,21 +50,16 @@ export async function contextsOfCaller(
 ): Promise<{ readonly total: number; readonly contexts: readonly EntryInContext[] }> {
   const { total, ids } = await findContextsOfCaller(database, caller, wanted)
   const right = wanted.access === 'write' ? 'writeresource' : 'readresource'
-  const contexts = (await entriesOf(database, ids)).filter(context => may(caller, right, context))
+  const contexts = (await entriesOfContexts(database, ids)).filter(context => may(caller, right, context))
   return { total, contexts }
 }
 
 /** The entries of those contexts that exist, in the order of the ids. */
-async function entriesOf(database: Database, ids: readonly string[]): Promise<EntryInContext[]> {
+async function entriesOfContexts(database: Database, ids: readonly string[]): Promise<EntryInContext[]> {
   const contextEntry = await findEntryHead(database, { context: CONTEXTS, id: CONTEXTS })
   if (!contextEntry) return []
   const entries = new Map<string, Entry>()
-  for (const some of portionsOf(ids)) {
-    const rows = await database.all<EntryRow>(
-      sql`SELECT ${columns} FROM entries WHERE context = ${CONTEXTS} AND id IN (${listed(some)})`,
-    )
-    for (const row of rows) entries.set(row.id, entryFromRow(row))
-  }
+  for await (const entry of entriesOf(database, CONTEXTS, ids)) entries.set(entry.id, entry)
   return ids.flatMap(id => {
     const entry = entries.get(id)
     return entry ? [{ entry, contextEntry }] : []

@@ -251,7 +251,17 @@ export async function entriesAfter(queries: Queries, { context, id }: EntryAddre
 
 const KEY_CHARACTERS = 500
 
-/** Some entries of a context by their ids, only with the members that rights depend on; those that do not exist are left out. */
+/** Some entries of a context by their ids; those that do not exist are left out. */
+export async function* entriesOf(queries: Queries, context: string, ids: readonly string[]): AsyncGenerator<Entry> {
+  for (const some of portionsOf(ids)) {
+    const rows = await queries.all<EntryRow>(
+      sql`SELECT ${columns} FROM entries WHERE context = ${context} AND id IN (${listed(some)})`,
+    )
+    yield* rows.map(entryFromRow)
+  }
+}
+
+/** The same with the members that rights depend on only. */
 export async function* headsOf(queries: Queries, context: string, ids: readonly string[]): AsyncGenerator<EntryHead> {
   for (const some of portionsOf(ids)) {
     const rows = await queries.all<HeadRow>(

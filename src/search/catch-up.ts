@@ -5,7 +5,7 @@ import type { Bytes, Milliseconds } from '../base/units.ts'
 import { CONTEXTS, type EntryAddress } from '../model/addresses.ts'
 import type { Entry } from '../model/entry.ts'
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
-import { addToIndex, emptyIndex, fillingOf, markComplete, missingInIndex } from './index-records.ts'
+import { addToIndex, markComplete, missingInIndex, refillIndex } from './index-records.ts'
 
 /** Maximum number of missing entries indexed before the first response, so that a small store is complete from the start. */
 const MAX_AT_START = 500
@@ -26,12 +26,12 @@ interface Batch {
   readonly options: TransactionOptions
 }
 
-/** `content/` implements it. */
-type FindEntry = (queries: Queries, address: EntryAddress) => Promise<Entry | undefined>
+/** The entries of a context with these ids, as far as they exist. `content/` implements it. */
+type EntriesOf = (queries: Queries, context: string, ids: readonly string[]) => AsyncIterable<Entry>
 
 interface Source {
   readonly database: Database
-  readonly findEntry: FindEntry
+  readonly entriesOf: EntriesOf
 }
 
 const first: EntryAddress = { context: '', id: '' }
@@ -48,8 +48,8 @@ export class CatchUp {
   #running: Promise<void> | undefined
   #isComplete = false
 
-  constructor(database: Database, findEntry: FindEntry, log: Log) {
-    this.#source = { database, findEntry }
+  constructor(database: Database, entriesOf: EntriesOf, log: Log) {
+    this.#source = { database, entriesOf }
     this.#log = log
   }
 
@@ -110,25 +110,20 @@ export class CatchUp {
  * @param entries the number of entries, for the progress
  */
 export async function fillIndex(source: Source, entries: number | undefined, progress: Progress): Promise<void> {
-  const { database } = source
-  // An interrupted copy of another store may have left its index.
-  await emptyIndex(database)
-  const filling = fillingOf(database)
-  await filling?.begin(database)
-  const onEntry = counter(progress, 'Filling the search index', entries)
-  let place: EntryAddress | undefined = first
-  while (place) {
-    const indexed = await indexNext(source, place, LARGE_BATCH)
-    for (let count = 0; count < (indexed?.count ?? 0); count++) onEntry()
-    place = indexed?.place
-  }
-  await filling?.end(database, progress)
-  await markComplete(database, true)
+  await refillIndex(source.database, progress, async () => {
+    const onEntry = counter(progress, 'Filling the search index', entries)
+    let place: EntryAddress | undefined = first
+    while (place) {
+      const indexed = await indexNext(source, place, LARGE_BATCH)
+      for (let count = 0; count < (indexed?.count ?? 0); count++) onEntry()
+      place = indexed?.place
+    }
+  })
 }
 
 /** Indexes the next missing entries after this place. Returns the place of the last one; `undefined` when none are missing. */
 async function indexNext(
-  { database, findEntry }: Source,
+  { database, entriesOf }: Source,
   after: EntryAddress,
   batch: Batch,
   isWanted: (address: EntryAddress) => boolean = () => true,
@@ -142,9 +137,9 @@ async function indexNext(
   // Nothing is lost that cannot be indexed again.
   await database.transaction(async tx => {
     const entries: Entry[] = []
-    for (const address of some) {
-      const entry = await findEntry(tx, address)
-      if (entry) entries.push(entry)
+    for (const [context, addresses] of Map.groupBy(some, ({ context }) => context)) {
+      const ids = addresses.map(({ id }) => id)
+      for await (const entry of entriesOf(tx, context, ids)) entries.push(entry)
     }
     await addToIndex(tx, entries)
   }, batch.options)

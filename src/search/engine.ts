@@ -36,14 +36,11 @@ export interface FieldTables {
   replace(tx: Queries, documents: readonly IndexDocument[], section: IndexSection): Promise<void>
   /** Deletes all fields. */
   clear(tx: Queries, doc: number): Promise<void>
-  /** What makes `insert` cheaper while all documents are added to an empty index that nobody reads; absent where nothing does. */
-  readonly filling?: Filling
-}
-
-export interface Filling {
-  begin(database: Database): Promise<void>
-  /** Completes the tables. If it is not called, the index must be emptied before it is used. */
-  end(database: Database, progress: Progress): Promise<void>
+  /**
+   * Makes `insert` cheaper while `work` adds all documents to an empty index that nobody reads. If this does not resolve, the index must be
+   * emptied before it is used.
+   */
+  fill(database: Database, progress: Progress, work: () => Promise<void>): Promise<void>
 }
 
 /** Conditions in the SQL of one engine. Those about a value use the column `value`. */

@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
+import type { Progress } from '../base/progress.ts'
 import type { Bytes } from '../base/units.ts'
 import { CONTEXTS, type EntryAddress, PRINCIPALS } from '../model/addresses.ts'
 import { addsToContext, addsToFolder, type Entry, type EntryHead, givesAccess, isOwnAcl } from '../model/entry.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { runSteps } from '../stores/migrations.ts'
-import { type Engine, listed, sql } from '../stores/sql.ts'
-import type { FieldTables, Filling } from './engine.ts'
+import { type Engine, listed, type Sql, sql } from '../stores/sql.ts'
+import type { FieldTables } from './engine.ts'
 import { kindOfField } from './fields.ts'
 import {
   headFields,
@@ -61,11 +62,18 @@ export class IndexChanges {
   }
 
   async entry(entry: Entry): Promise<void> {
-    const tx = this.#tx
-    const fields = indexFieldsOf(entry, await findNames(tx, entry))
-    const known = await updateDocument(tx, entry)
-    if (known === undefined) await this.#add(await insertDocument(tx, entry), { section: 'all', fields, isNew: true })
-    else await this.#add(known, { section: 'all', fields, isNew: this.#pending.get(known)?.isNew === true })
+    const known = await updateDocument(this.#tx, entry)
+    if (known === undefined) return await this.missing([entry])
+    const fields = indexFieldsOf(entry, await findNames(this.#tx, entry))
+    await this.#add(known, { section: 'all', fields, isNew: this.#pending.get(known)?.isNew === true })
+  }
+
+  /** Adds those of the entries that the index does not have. */
+  async missing(entries: readonly Entry[]): Promise<void> {
+    for (const { doc, entry } of await insertDocuments(this.#tx, entries)) {
+      const fields = indexFieldsOf(entry, await findNames(this.#tx, entry))
+      await this.#add(doc, { section: 'all', fields, isNew: true })
+    }
   }
 
   /** The same where at most the head has changed. An entry that the index does not have yet is left to {@link CatchUp}. */
@@ -151,10 +159,10 @@ export async function indexScopesOf(tx: Queries, context: string, ids: readonly 
   await tx.run(sql`UPDATE search_entries SET scope = ${scope} WHERE context = ${context} AND id IN (${listed(ids)})`)
 }
 
-/** Adds entries that the index does not have. A change may have added some of them meanwhile. */
+/** Adds entries that the index does not have. Those that a change has added meanwhile stay as they are. */
 export async function addToIndex(tx: Queries, entries: readonly Entry[]): Promise<void> {
   const changes = new IndexChanges(tx)
-  for (const entry of entries) await changes.entry(entry)
+  await changes.missing(entries)
   await changes.flush()
 }
 
@@ -168,18 +176,34 @@ async function updateDocument(tx: Queries, entry: EntryHead): Promise<number | u
   return row?.doc
 }
 
-async function insertDocument(tx: Queries, entry: EntryHead): Promise<number> {
-  const { context, id, created, modified } = entry
-  const added = sql`INSERT INTO search_entries (context, id, own_acl, open_to, gives, scope, created, modified)
-    VALUES (${context}, ${id}, ${ownAclOf(entry)}, ${opennessOf(entry.acl)}, ${Number(givesAccess(entry))},
-      (SELECT scope FROM list_members WHERE context = ${context} AND member = ${id}), ${created}, ${modified})
-    ON CONFLICT (context, id) DO UPDATE SET own_acl = excluded.own_acl, open_to = excluded.open_to,
-      gives = excluded.gives, created = excluded.created, modified = excluded.modified
-    RETURNING doc`
-  const row = await tx.get<{ doc: number }>(added)
-  if (!row) throw new Error('the index returned no number')
-  return row.doc
+/** Inserts those of the entries that the index does not have. Returns them with their numbers. */
+async function insertDocuments(
+  tx: Queries,
+  entries: readonly Entry[],
+): Promise<Array<{ readonly doc: number; readonly entry: Entry }>> {
+  const heads = entries.map(entry => {
+    const { context, id, created, modified } = entry
+    return [context, id, ownAclOf(entry), opennessOf(entry.acl), Number(givesAccess(entry)), created, modified]
+  })
+  const rows = await tx.all<EntryAddress & { doc: number }>(sql`INSERT INTO search_entries
+      (context, id, own_acl, open_to, gives, created, modified, scope)
+    SELECT value ->> 0, value ->> 1, CAST(value ->> 2 AS INTEGER), CAST(value ->> 3 AS INTEGER),
+      CAST(value ->> 4 AS INTEGER), CAST(value ->> 5 AS BIGINT), CAST(value ->> 6 AS BIGINT),
+      (SELECT scope FROM list_members WHERE context = value ->> 0 AND member = value ->> 1)
+    FROM ${elementsOf(tx, heads)} WHERE TRUE
+    ON CONFLICT (context, id) DO NOTHING RETURNING doc, context, id`)
+  const docs = new Map(rows.map(({ context, id, doc }) => [`${context} ${id}`, doc]))
+  return entries.flatMap(entry => {
+    const doc = docs.get(`${entry.context} ${entry.id}`)
+    return doc === undefined ? [] : [{ doc, entry }]
+  })
 }
+
+/** A table with a column `value` for the elements of a JSON array. */
+const elementsOf = ({ engine }: Queries, items: readonly unknown[]): Sql =>
+  engine === 'postgres'
+    ? sql`json_array_elements(CAST(${JSON.stringify(items)} AS JSON)) elements (value)`
+    : sql`json_each(${JSON.stringify(items)})`
 
 /**
  * No search finds the entry any more. Its fields are deleted by {@link tidyIndex}, because there can be many. Returns the number of the entry
@@ -236,8 +260,15 @@ export async function emptyIndex(database: Database): Promise<void> {
   await database.transaction(work, { noTimeout: true })
 }
 
-/** What makes filling an empty index cheaper, if anything does. */
-export const fillingOf = ({ engine }: Database): Filling | undefined => tables[engine].filling
+/**
+ * Fills the index of a store that nothing else uses. If this does not resolve, it must run again before the store is used.
+ * @param work adds all entries by {@link addToIndex}
+ */
+export async function refillIndex(database: Database, progress: Progress, work: () => Promise<void>): Promise<void> {
+  await emptyIndex(database)
+  await tables[database.engine].fill(database, progress, work)
+  await markComplete(database, true)
+}
 
 /** Records whether every entry is in the index: searches of all processes say so. */
 export async function markComplete(queries: Queries, isComplete: boolean): Promise<void> {

@@ -1,4 +1,4 @@
-import { listed, type Sql, sql } from '../stores/sql.ts'
+import { listed, name, type Sql, sql } from '../stores/sql.ts'
 import {
   ANY,
   type Bound,
@@ -17,9 +17,11 @@ import {
   MAX_FIELDS_UNDER,
   sortKey,
 } from './index-fields.ts'
-import type { Queries } from '../stores/database.ts'
+import { counter, type Progress } from '../base/progress.ts'
+import type { Database, Queries } from '../stores/database.ts'
 import type { Bytes } from '../base/units.ts'
 import { comparable, wordsOf } from './fields.ts'
+import { postgresIndexes } from './tables.ts'
 
 /** A longer name of a field does not fit into an index row beside the prefix of a value. */
 const MAX_FIELD: Bytes = 512
@@ -27,7 +29,7 @@ const MAX_FIELD: Bytes = 512
 const MAX_TEXT = 131_072
 
 /** The fields of documents in PostgreSQL: rows with the names of the fields, so that writers share no row. */
-export const postgresFields: FieldTables = { insert, replace, clear: (tx, doc) => clear(tx, doc, 'all') }
+export const postgresFields: FieldTables = { insert, replace, clear: (tx, doc) => clear(tx, doc, 'all'), fill }
 
 /** All distinct trigrams. */
 function trigramsOf(text: string): string[] {
@@ -99,6 +101,18 @@ async function clear(tx: Queries, doc: number, section: IndexSection): Promise<v
   if (section !== 'all') return
   await tx.run(sql`DELETE FROM search_ngrams WHERE doc = ${doc}`)
   await tx.run(sql`DELETE FROM search_texts WHERE doc = ${doc}`)
+}
+
+/** Rows are only appended, and each database index is sorted once. */
+async function fill(database: Database, progress: Progress, work: () => Promise<void>): Promise<void> {
+  await database.run(sql`DROP INDEX ${listed(Object.keys(postgresIndexes).map(name))}`)
+  await work()
+  const statements = Object.values(postgresIndexes)
+  const done = counter(progress, 'Sorting the search index', statements.length)
+  for (const statement of statements) {
+    await database.transaction(tx => tx.run(statement), { noTimeout: true })
+    done()
+  }
 }
 
 /** The SQL of PostgreSQL. */

@@ -1,14 +1,5 @@
 import { listed, name, portionsOf, type Sql, sql } from '../stores/sql.ts'
-import {
-  ANY,
-  type Dialect,
-  type FieldTables,
-  type Filling,
-  type IndexDocument,
-  ONE,
-  type TermToken,
-  within,
-} from './engine.ts'
+import { ANY, type Dialect, type FieldTables, type IndexDocument, ONE, type TermToken, within } from './engine.ts'
 import {
   headFields,
   type IndexFields,
@@ -17,8 +8,8 @@ import {
   MAX_FIELDS_UNDER,
   sortKey,
 } from './index-fields.ts'
-import { counter } from '../base/progress.ts'
-import type { Queries } from '../stores/database.ts'
+import { counter, type Progress } from '../base/progress.ts'
+import type { Database, Queries } from '../stores/database.ts'
 import { comparable, wordsOf } from './fields.ts'
 import { stringsByDoc } from './tables.ts'
 
@@ -88,33 +79,30 @@ async function clear(tx: Queries, doc: number): Promise<void> {
  * Strings wait in a temporary table, each field in the order of its documents, so that they are only appended. In the table itself the strings
  * of some documents belong to pages everywhere, and in a large store each transaction would write most pages again.
  */
-const filling: Filling = {
-  async begin(database) {
-    await database.run(sql`DROP INDEX search_strings_by_doc`)
-    // Until it is dropped, statements mean this table when they name the one that it hides.
-    await database.run(sql`CREATE TEMP TABLE search_strings (
-      field INTEGER NOT NULL,
-      doc INTEGER NOT NULL,
-      value TEXT NOT NULL,
-      PRIMARY KEY (field, doc, value)
-    ) WITHOUT ROWID`)
-  },
-  async end(database, progress) {
-    const fields = await database.all<{ number: number }>(sql`SELECT number FROM search_fields ORDER BY number`)
-    const done = counter(progress, 'Sorting the search index', fields.length + 1)
-    for (const { number } of fields) {
-      const sorted = sql`INSERT INTO main.search_strings (field, value, doc)
-        SELECT field, value, doc FROM temp.search_strings WHERE field = ${number} ORDER BY value, doc`
-      await database.transaction(tx => tx.run(sorted), { durability: 'relaxed' })
-      done()
-    }
-    await database.run(sql`DROP TABLE temp.search_strings`)
-    await database.run(stringsByDoc)
+async function fill(database: Database, progress: Progress, work: () => Promise<void>): Promise<void> {
+  await database.run(sql`DROP INDEX search_strings_by_doc`)
+  // Until it is dropped, statements mean this table when they name the one that it hides.
+  await database.run(sql`CREATE TEMP TABLE search_strings (
+    field INTEGER NOT NULL,
+    doc INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (field, doc, value)
+  ) WITHOUT ROWID`)
+  await work()
+  const fields = await database.all<{ number: number }>(sql`SELECT number FROM search_fields ORDER BY number`)
+  const done = counter(progress, 'Sorting the search index', fields.length + 1)
+  for (const { number } of fields) {
+    const sorted = sql`INSERT INTO main.search_strings (field, value, doc)
+      SELECT field, value, doc FROM temp.search_strings WHERE field = ${number} ORDER BY value, doc`
+    await database.transaction(tx => tx.run(sorted), { durability: 'relaxed' })
     done()
-  },
+  }
+  await database.run(sql`DROP TABLE temp.search_strings`)
+  await database.run(stringsByDoc)
+  done()
 }
 
-export const sqliteFields: FieldTables = { insert, replace, clear, filling }
+export const sqliteFields: FieldTables = { insert, replace, clear, fill }
 
 interface Rows {
   readonly strings: ReadonlyArray<Row<string>>

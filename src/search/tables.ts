@@ -14,6 +14,7 @@ const common: readonly Sql[] = [
 const foldersInFolders = sql`CREATE INDEX search_entries_giving ON search_entries (context, scope) WHERE gives = 1`
 
 export const stringsByDoc = sql`CREATE INDEX search_strings_by_doc ON search_strings (doc, field)`
+const numbersByDoc = sql`CREATE INDEX search_numbers_by_doc ON search_numbers (doc, field)`
 
 const sqlite: readonly Sql[] = [
   ...common,
@@ -45,7 +46,7 @@ const sqlite: readonly Sql[] = [
     doc INTEGER NOT NULL,
     PRIMARY KEY (field, value, doc)
   ) WITHOUT ROWID`,
-  sql`CREATE INDEX search_numbers_by_doc ON search_numbers (doc, field)`,
+  numbersByDoc,
   // The row id is field * 2^32 + doc, so that a search reads the hits in its field only.
   sql`CREATE VIRTUAL TABLE search_ngrams USING fts5 (value, content = '', contentless_delete = 1, tokenize = 'trigram')`,
   sql`CREATE VIRTUAL TABLE search_ngram_terms USING fts5vocab (search_ngrams, row)`,
@@ -53,6 +54,16 @@ const sqlite: readonly Sql[] = [
     value, content = '', contentless_delete = 1, tokenize = 'porter unicode61'
   )`,
 ]
+
+/** The indexes of the fields in PostgreSQL, by name, except those of primary keys. */
+export const postgresIndexes: Readonly<Record<string, Sql>> = {
+  // An index row is limited to 2704 bytes: 500 characters and the name of the field.
+  search_strings_by_value: sql`CREATE INDEX search_strings_by_value ON search_strings (field, left(value, 500), doc)`,
+  search_strings_by_doc: stringsByDoc,
+  search_numbers_by_doc: numbersByDoc,
+  search_ngrams_by_gram: sql`CREATE INDEX search_ngrams_by_gram ON search_ngrams USING gin (grams)`,
+  search_texts_by_word: sql`CREATE INDEX search_texts_by_word ON search_texts USING gin (words)`,
+}
 
 const postgres: readonly Sql[] = [
   ...common,
@@ -72,16 +83,12 @@ const postgres: readonly Sql[] = [
   )`,
   foldersInFolders,
   sql`CREATE TABLE search_strings (doc BIGINT NOT NULL, field TEXT NOT NULL, value TEXT NOT NULL)`,
-  // An index row is limited to 2704 bytes: 500 characters and the name of the field.
-  sql`CREATE INDEX search_strings_by_value ON search_strings (field, left(value, 500), doc)`,
-  stringsByDoc,
   sql`CREATE TABLE search_numbers (
     doc BIGINT NOT NULL,
     field TEXT NOT NULL,
     value BIGINT NOT NULL,
     PRIMARY KEY (field, value, doc)
   )`,
-  sql`CREATE INDEX search_numbers_by_doc ON search_numbers (doc, field)`,
   // Trigrams are stored as lexemes, so that no extension is needed.
   sql`CREATE TABLE search_ngrams (
     doc BIGINT NOT NULL,
@@ -90,7 +97,6 @@ const postgres: readonly Sql[] = [
     grams TSVECTOR NOT NULL,
     PRIMARY KEY (doc, field)
   )`,
-  sql`CREATE INDEX search_ngrams_by_gram ON search_ngrams USING gin (grams)`,
   // English stems, as the database's own configuration has them, but also of frequent words, because a phrase can have them.
   sql`CREATE TEXT SEARCH DICTIONARY stowage_stem (TEMPLATE = snowball, LANGUAGE = english)`,
   sql`CREATE TEXT SEARCH CONFIGURATION stowage (COPY = simple)`,
@@ -101,7 +107,7 @@ const postgres: readonly Sql[] = [
     words TSVECTOR NOT NULL,
     PRIMARY KEY (doc, field)
   )`,
-  sql`CREATE INDEX search_texts_by_word ON search_texts USING gin (words)`,
+  ...Object.values(postgresIndexes),
 ]
 
 /** The tables of all versions. */

@@ -3,17 +3,20 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { schema } from '../../src/assembly/stores.ts'
 import { silent } from '../../src/base/progress.ts'
-import { findEntry } from '../../src/content/entry-records.ts'
+import { realSystem } from '../../src/base/system.ts'
+import { entriesOf } from '../../src/content/entry-records.ts'
 import { literal } from '../../src/graph/graph.ts'
 import { newEntry } from '../../src/model/entry.ts'
 import { fillIndex } from '../../src/search/catch-up.ts'
-import { emptyIndex, fillingOf } from '../../src/search/index-records.ts'
 import type { Database } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
+import { openPostgresDatabase } from '../../src/stores/postgres/postgres-database.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
 import { sourceUrl, startChild } from '../support/child-process.ts'
 import { insertEntry } from '../support/entries.ts'
+import { requirePeer } from '../support/peers/peer.ts'
+import { postgres, postgresDatabase } from '../support/peers/postgres.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** More than one transaction of the filling takes. */
@@ -27,6 +30,11 @@ async function openStore(t: TestContext): Promise<{ readonly path: string; reado
   const path = join(await temporaryFolder(), 'store.sqlite')
   const database = await open(path)
   t.after(() => database.close())
+  await addEntries(database)
+  return { path, database }
+}
+
+async function addEntries(database: Database): Promise<void> {
   await migrate(database, schema)
   await database.run(sql`INSERT INTO contexts (id) VALUES ('3')`)
   await database.transaction(async tx => {
@@ -44,7 +52,6 @@ async function openStore(t: TestContext): Promise<{ readonly path: string; reado
       )
     }
   })
-  return { path, database }
 }
 
 /** What the index says about each entry, and its own structure. */
@@ -71,7 +78,7 @@ async function contentOf(database: Database): Promise<unknown> {
 test('an index that a command fills is the one that changes build', async t => {
   const { database } = await openStore(t)
   const expected = await contentOf(database)
-  await fillIndex({ database, findEntry }, ENTRIES, silent)
+  await fillIndex({ database, entriesOf }, ENTRIES, silent)
   assert.deepEqual(await contentOf(database), expected)
   // Changes find the table and not the one that hid it.
   const id = String(ENTRIES)
@@ -80,16 +87,37 @@ test('an index that a command fills is the one that changes build', async t => {
   assert.equal((await database.get<{ id: string }>(uri))?.id, id)
 })
 
+test('the same in PostgreSQL', async t => {
+  if (!requirePeer(t, postgres)) return
+  const database = await openPostgresDatabase(await postgresDatabase(), { system: realSystem })
+  t.after(() => database.close())
+  await addEntries(database)
+  const contentOfPostgres = async () => ({
+    values: await database.all(sql`SELECT field, value, id FROM search_strings JOIN search_entries USING (doc)
+      UNION ALL SELECT field, CAST(value AS TEXT), id FROM search_numbers JOIN search_entries USING (doc)
+      UNION ALL SELECT field, value || grams, id FROM search_ngrams JOIN search_entries USING (doc)
+      UNION ALL SELECT field, CAST(words AS TEXT), id FROM search_texts JOIN search_entries USING (doc)
+      ORDER BY id, field, value`),
+    indexes: await database.all(sql`SELECT indexdef FROM pg_indexes WHERE tablename LIKE 'search%' ORDER BY indexname`),
+  })
+  const expected = await contentOfPostgres()
+  await fillIndex({ database, entriesOf }, ENTRIES, silent)
+  assert.deepEqual(await contentOfPostgres(), expected)
+})
+
 test('filling begins again after it was interrupted', async t => {
   const { path, database } = await openStore(t)
   const expected = await contentOf(database)
-  await emptyIndex(database)
-  await fillingOf(database)?.begin(database)
-  await database.run(sql`INSERT INTO search_strings (field, value, doc) VALUES (1, 'of an interrupted command', 1)`)
+  let portions = 0
+  async function* interrupted(...[tx, context, ids]: Parameters<typeof entriesOf>): ReturnType<typeof entriesOf> {
+    if (++portions === 2) throw new Error('interrupted')
+    yield* entriesOf(tx, context, ids)
+  }
+  await assert.rejects(fillIndex({ database, entriesOf: interrupted }, ENTRIES, silent), /interrupted/)
   await database.close()
   const again = await open(path)
   t.after(() => again.close())
-  await fillIndex({ database: again, findEntry }, ENTRIES, silent)
+  await fillIndex({ database: again, entriesOf }, ENTRIES, silent)
   assert.deepEqual(await contentOf(again), expected)
 })
 
