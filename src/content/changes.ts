@@ -272,7 +272,7 @@ class EntryWriter {
     const by = this.#caller?.user.id
     if (keepsRevision && this.#deps.revisions.enabled && by !== undefined)
       await addRevision(this.tx, undefined, entry, by)
-    await this.#index.entry(entry)
+    await this.#index.add([entry])
   }
 
   async insertRevision(
@@ -318,7 +318,7 @@ class EntryWriter {
     await addRelations(this.tx, entry)
     await restoreRevisions(this.tx, entry)
     await deleteTrashRow(this.tx, entry)
-    await this.#index.entry(entry)
+    await this.#index.add([entry])
   }
 
   /** Deletes an entry that is in the trash. */

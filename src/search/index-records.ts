@@ -63,16 +63,16 @@ export class IndexChanges {
 
   async entry(entry: Entry): Promise<void> {
     const known = await updateDocument(this.#tx, entry)
-    if (known === undefined) return await this.missing([entry])
+    if (known === undefined) return await this.add([entry])
     const fields = indexFieldsOf(entry, await findNames(this.#tx, entry))
-    await this.#add(known, { section: 'all', fields, isNew: this.#pending.get(known)?.isNew === true })
+    await this.#write(known, { section: 'all', fields, isNew: this.#pending.get(known)?.isNew === true })
   }
 
   /** Adds those of the entries that the index does not have. */
-  async missing(entries: readonly Entry[]): Promise<void> {
+  async add(entries: readonly Entry[]): Promise<void> {
     for (const { doc, entry } of await insertDocuments(this.#tx, entries)) {
       const fields = indexFieldsOf(entry, await findNames(this.#tx, entry))
-      await this.#add(doc, { section: 'all', fields, isNew: true })
+      await this.#write(doc, { section: 'all', fields, isNew: true })
     }
   }
 
@@ -82,7 +82,7 @@ export class IndexChanges {
     if (doc === undefined) return
     const fields = headFieldsOf(head, await findNames(this.#tx, head))
     const before = this.#pending.get(doc)
-    await this.#add(
+    await this.#write(
       doc,
       before ? { ...before, fields: withHead(before.fields, fields) } : { section: 'head', fields, isNew: false },
     )
@@ -125,7 +125,7 @@ export class IndexChanges {
     }
   }
 
-  async #add(doc: number, pending: Pending): Promise<void> {
+  async #write(doc: number, pending: Pending): Promise<void> {
     this.#pending.set(doc, pending)
     this.#characters += charactersOf(pending.fields)
     if (this.#characters > MAX_PENDING) await this.flush()
@@ -162,7 +162,7 @@ export async function indexScopesOf(tx: Queries, context: string, ids: readonly 
 /** Adds entries that the index does not have. Those that a change has added meanwhile stay as they are. */
 export async function addToIndex(tx: Queries, entries: readonly Entry[]): Promise<void> {
   const changes = new IndexChanges(tx)
-  await changes.missing(entries)
+  await changes.add(entries)
   await changes.flush()
 }
 

@@ -72,19 +72,17 @@ async function insert(tx: Queries, documents: readonly IndexDocument[]): Promise
     ({ texts }) => texts,
     text => [wordsOf(text).slice(0, MAX_TEXT)],
   )
-  await tx.run(sql`INSERT INTO search_strings (doc, field, value)
-    SELECT DISTINCT CAST(r ->> 0 AS BIGINT), r ->> 1, r ->> 2 FROM ${rowsOf([...strings, ...keys])}`)
-  await tx.run(sql`INSERT INTO search_numbers (doc, field, value)
-    SELECT CAST(r ->> 0 AS BIGINT), r ->> 1, CAST(r ->> 2 AS BIGINT) FROM ${rowsOf(numbers)}`)
-  if (ngrams.length > 0) {
-    await tx.run(sql`INSERT INTO search_ngrams (doc, field, value, grams)
+  // One statement, because each waits for the server.
+  await tx.run(sql`WITH
+    strings AS (INSERT INTO search_strings (doc, field, value)
+      SELECT DISTINCT CAST(r ->> 0 AS BIGINT), r ->> 1, r ->> 2 FROM ${rowsOf([...strings, ...keys])}),
+    numbers AS (INSERT INTO search_numbers (doc, field, value)
+      SELECT CAST(r ->> 0 AS BIGINT), r ->> 1, CAST(r ->> 2 AS BIGINT) FROM ${rowsOf(numbers)}),
+    ngrams AS (INSERT INTO search_ngrams (doc, field, value, grams)
       SELECT CAST(r ->> 0 AS BIGINT), r ->> 1, r ->> 2,
-        array_to_tsvector(ARRAY(SELECT json_array_elements_text(r -> 3))) FROM ${rowsOf(ngrams)}`)
-  }
-  if (texts.length > 0) {
-    await tx.run(sql`INSERT INTO search_texts (doc, field, words)
+        array_to_tsvector(ARRAY(SELECT json_array_elements_text(r -> 3))) FROM ${rowsOf(ngrams)})
+    INSERT INTO search_texts (doc, field, words)
       SELECT CAST(r ->> 0 AS BIGINT), r ->> 1, to_tsvector('stowage', r ->> 2) FROM ${rowsOf(texts)}`)
-  }
 }
 
 const rowsOf = (rows: readonly unknown[]) => sql`json_array_elements(CAST(${JSON.stringify(rows)} AS JSON)) r`
