@@ -20,6 +20,7 @@ const PAGE = 4096
 const settings = { 'service.data.quota': 'on', 'service.data.store': 'folder', 'service.auth.token.store': 'memory' }
 const page = readFileSync(join(repository, 'docs/how-to/troubleshooting.md'), 'utf8')
 const guide = readFileSync(join(repository, 'docs/how-to/backup-and-upgrade.md'), 'utf8')
+const install = readFileSync(join(repository, 'docs/how-to/install.md'), 'utf8')
 const [, chapter = ''] = /\n## The database is damaged\n([^]*?)\n## /.exec(page) ?? []
 const blocksOf = (text: string): string[] =>
   [...text.matchAll(/^ *```sh\n([^]*?)^ *```$/gm)].map(([, block = '']) => block)
@@ -33,9 +34,9 @@ interface Place {
 
 /** Runs commands of the page as they are, but with other folders, and as this user. */
 async function run(root: string, commands: string): Promise<Run> {
-  const text = `${blocksOf(page)[0]}\n${commands}`
-    .replaceAll('runuser -u stowage -- env', 'env')
-    .replaceAll('runuser -u stowage -- stowage', 'stowage')
+  const named = blocksOf(install).find(block => block.startsWith('stowage()')) ?? assert.fail('there is no function')
+  const text = `${named}\n${commands}`
+    .replaceAll('runuser -u stowage -- ', '')
     .replaceAll('/etc/stowage', root)
     .replaceAll('/opt/stowage/stowage', `${process.execPath} ${program}`)
     .replaceAll('/var/lib/stowage', `${root}/lib/stowage`)
@@ -153,14 +154,13 @@ test('a damaged database is recovered from a backup by the words of the page (D2
   const { root, folder, contents } = await damagedStore(t)
   const [copy] = /cp -a [^`]*/.exec(chapter) ?? assert.fail('the page names no copy')
   const whole = await readdir(folder)
-  const [restore = '', exchange = ''] = blocksOf(chapter)
+  const restore = blocksOf(guide).find(block => block.includes('stowage-new')) ?? assert.fail('there is no such block')
   // An operator may run the command again.
   for (const time of [1, 2]) succeeded(await run(root, `date() { echo ${time}; }\n${copy}`))
   const copies = (await readdir(join(root, 'backup'))).filter(name => name.startsWith('damaged'))
   assert.equal(copies.length, 2)
   for (const name of copies) assert.deepEqual(await readdir(join(root, 'backup', name)), whole)
   succeeded(await run(root, restore))
-  succeeded(await run(root, exchange))
   await holds(await start(t, folder), contents)
   for (const name of copies) assert.equal(await filesIn(join(root, 'backup', name)), 5)
   return undefined
@@ -190,7 +190,7 @@ test('without a backup the words of the page bring back all rows that can be rea
   if (onPostgres) return t.skip('the database is a file')
   if (!requirePeer(t, sqlite3)) return undefined
   const { root, folder, contents } = await damagedStore(t)
-  const [, , recover = '', replace = ''] = blocksOf(chapter)
+  const [recover = '', replace = ''] = blocksOf(chapter)
   const database = join(folder, 'store.sqlite')
   const before = await readFile(database)
   assert.match(succeeded(await run(root, recover)), /^files: 5\nentries: \d{2}\ncontexts: \d\nprincipals: \d\n$/)
@@ -208,7 +208,7 @@ test('where no row can be read the page stops before the database is replaced, a
   const file = await open(join(folder, 'store.sqlite'), 'r+')
   await file.write(Buffer.alloc(PAGE, 'damage'), 0, PAGE, 0)
   await file.close()
-  const [, , recover = '', replace = ''] = blocksOf(chapter)
+  const [recover = '', replace = ''] = blocksOf(chapter)
   // The shell of an operator goes on after an error.
   const { status, stdout } = await run(root, `set +e\n${recover}${replace}`)
   assert.equal(status, 1)
