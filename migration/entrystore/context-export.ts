@@ -16,7 +16,7 @@ import {
 } from '../../src/features/archives/format.ts'
 import type { TranslatedArchive, TranslationHints } from '../../src/core/translate-archive.ts'
 import { Batch, describeEntry, describeRevision, lineOf, member } from '../../src/features/archives/export.ts'
-import { entryFromRow, type StoredRow } from '../../src/content/entry-records.ts'
+import { entryFromRow, type StoredRow } from '../../src/content/entry-columns.ts'
 import type { Revision } from '../../src/content/revisions.ts'
 import { bytesOf } from '../../src/features/archives/archive-reader.ts'
 import { type RandomAccess, readZip, writeZip, type ZipMember, type ZipEntry } from '../../src/files/zip.ts'

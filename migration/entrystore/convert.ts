@@ -1,6 +1,6 @@
 import { ADMIN, ADMINS, GUEST, systemNames, USERS } from '../../src/accounts/users.ts'
 import { type Milliseconds, UNLIMITED } from '../../src/base/units.ts'
-import { rowOf } from '../../src/content/entry-records.ts'
+import { rowOf } from '../../src/content/entry-columns.ts'
 import { everybody, newEntry } from '../../src/model/entry.ts'
 import { CONTEXTS, type EntryAddress, isId, PRINCIPALS } from '../../src/model/addresses.ts'
 import type { Scratch } from '../../src/stores/scratch.ts'

@@ -1,4 +1,4 @@
-import { rowOf } from '../../src/content/entry-records.ts'
+import { rowOf } from '../../src/content/entry-columns.ts'
 import { withStatement } from '../../src/content/info.ts'
 import { type Graph, graphOf, graphText, literal, objectsOf, type Statement } from '../../src/graph/graph.ts'
 import { dct, rdf, xsd } from '../../src/graph/vocabulary.ts'

@@ -12,7 +12,7 @@ import {
 import type { Queries } from '../stores/database.ts'
 import { sql } from '../stores/sql.ts'
 import { settleLists } from './access-scopes.ts'
-import { headColumns, headColumnsOfE, headFromRow, type HeadRow } from './entry-records.ts'
+import { headColumns, headColumnsOfE, headFromRow, type HeadRow } from './entry-columns.ts'
 
 const WORK = 'folder-access'
 

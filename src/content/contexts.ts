@@ -4,7 +4,8 @@ import { sql } from '../stores/sql.ts'
 import { RELATIVE } from '../graph/graph.ts'
 import { addressIn, CONTEXTS, contextIdOf, type EntryAddress, isReservedSegment } from '../model/addresses.ts'
 import type { EntryHead } from '../model/entry.ts'
-import { headColumnsOfE, headFromRow, type HeadRow, isIdFree, isNumberFree } from './entry-records.ts'
+import { headColumnsOfE, headFromRow, type HeadRow } from './entry-columns.ts'
+import { isIdFree, isNumberFree } from './entry-records.ts'
 
 export interface Context {
   readonly id: string

@@ -13,7 +13,8 @@ import { type Entry, type EntryHead, resourceOf } from '../model/entry.ts'
 import { deleteRows, type Queries } from '../stores/database.ts'
 import { listed, name, portionsOf, sql, type Sql } from '../stores/sql.ts'
 import { lastNumberOf } from './contexts.ts'
-import { at, rowOf, storedColumns } from './entry-records.ts'
+import { rowOf, storedColumns } from './entry-columns.ts'
+import { at } from './entry-records.ts'
 import { findRevision, forEachRevision, revisionColumns, type RevisionNote } from './revisions.ts'
 
 /**

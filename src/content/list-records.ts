@@ -3,7 +3,7 @@ import { deleteRows, type Queries, UniqueViolation } from '../stores/database.ts
 import { listed, name, portionsOf, sql } from '../stores/sql.ts'
 import type { EntryAddress } from '../model/addresses.ts'
 import { type EntryHead, isList } from '../model/entry.ts'
-import type { HeadRow } from './entry-records.ts'
+import type { HeadRow } from './entry-columns.ts'
 
 /** Ids of the members in their order. */
 export async function listMembers(queries: Queries, { context, id }: EntryAddress): Promise<string[]> {

@@ -4,7 +4,6 @@ import type { Entry, EntryHead } from '../model/entry.ts'
 import { deleteRows, type Queries } from '../stores/database.ts'
 import { name, sql } from '../stores/sql.ts'
 import {
-  at,
   entryFromRow,
   type EntryRow,
   headFromRow,
@@ -13,7 +12,8 @@ import {
   storedColumnsOfE,
   trashedColumns,
   trashedHeadColumns,
-} from './entry-records.ts'
+} from './entry-columns.ts'
+import { at } from './entry-records.ts'
 import { type Membership, membershipFromRow, type MembershipRow } from './list-records.ts'
 import { forEachRevision, revisionColumns } from './revisions.ts'
 
