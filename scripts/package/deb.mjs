@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { root } from '../prepare.mjs'
@@ -10,12 +10,6 @@ import { setTimes } from './source.mjs'
 
 /** Scripts and settings of the package. */
 const own = file => join(root, 'deploy/debian', file)
-
-/** Without it, commands would work on a store of their own in the current folder, not on that of the service. */
-const command = `#!${HOME}/bin/node
-process.env.SERVICE_CONFIG ||= '/etc/stowage/service.properties'
-import('${HOME}/bin/stowage.js')
-`
 
 /** Packages the folder of an archive for Debian, with dpkg-deb. @returns the name of the package */
 export async function makeDeb({ source, architecture, folder, release }) {
@@ -30,8 +24,8 @@ export async function makeDeb({ source, architecture, folder, release }) {
   put('usr/share/man/man1/stowage.1.gz', gzipSync(await manualPage(source.version), { level: 9 }))
   put('usr/share/bash-completion/completions/stowage', await completion())
   put('usr/share/doc/stowage/copyright', copyright(folder))
-  put('usr/bin/stowage', command)
-  chmodSync(join(tree, 'usr/bin/stowage'), 0o755)
+  mkdirSync(join(tree, 'usr/bin'), { recursive: true })
+  symlinkSync(`${HOME}/deploy/stowage.mjs`, join(tree, 'usr/bin/stowage'))
 
   const files = filesOf(tree)
   put('DEBIAN/control', control(source, architecture, files))

@@ -20,7 +20,6 @@ const PAGE = 4096
 const settings = { 'service.data.quota': 'on', 'service.data.store': 'folder', 'service.auth.token.store': 'memory' }
 const page = readFileSync(join(repository, 'docs/how-to/troubleshooting.md'), 'utf8')
 const guide = readFileSync(join(repository, 'docs/how-to/backup-and-upgrade.md'), 'utf8')
-const install = readFileSync(join(repository, 'docs/how-to/install.md'), 'utf8')
 const [, chapter = ''] = /\n## The database is damaged\n([^]*?)\n## /.exec(page) ?? []
 const blocksOf = (text: string): string[] =>
   [...text.matchAll(/^ *```sh\n([^]*?)^ *```$/gm)].map(([, block = '']) => block)
@@ -34,18 +33,18 @@ interface Place {
 
 /** Runs commands of the page as they are, but with other folders, and as this user. */
 async function run(root: string, commands: string): Promise<Run> {
-  const named = blocksOf(install).find(block => block.startsWith('stowage()')) ?? assert.fail('there is no function')
-  const text = `${named}\n${commands}`
-    .replaceAll('runuser -u stowage -- ', '')
-    .replaceAll('/etc/stowage', root)
-    .replaceAll('/opt/stowage/stowage', `${process.execPath} ${program}`)
+  const text = `stowage() { ${process.execPath} ${program} "$@"; }\n${commands}`
     .replaceAll('/var/lib/stowage', `${root}/lib/stowage`)
     .replaceAll('/backup/', `${root}/backup/`)
     .replaceAll('systemctl stop stowage', 'true')
     .replaceAll('install -d -o stowage -g stowage', 'install -d')
     .replaceAll('systemctl start stowage', 'true')
     .replaceAll('chown stowage:', 'test -f')
-  const child = spawn('bash', ['-e', '-c', text], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn('bash', ['-e', '-c', text], {
+    cwd: root,
+    env: { ...process.env, SERVICE_CONFIG: join(root, 'service.properties') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let [stdout, stderr] = ['', '']
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))

@@ -9,9 +9,9 @@ say commands "$(wc -l <commands)"
 mv archive.tar.gz "$(grep -o 'stowage-[^ ]*\.tar\.gz' commands)"
 bash -e commands
 say installed "$? $(systemctl is-enabled stowage) $(stat -c '%U:%G %a' /etc/stowage/service.properties)"
-runuser -u stowage -- stowage config check --config /etc/stowage/service.properties
+stowage config check
 say checked "$?"
-runuser -u stowage -- stowage user add admin --admin --password --config /etc/stowage/service.properties <<<Keep-it-secret-1
+stowage user add admin --admin --password <<<Keep-it-secret-1
 systemctl start stowage
 say started "$? $(stat -c %U "/proc/$(systemctl show --property MainPID --value stowage)")"
 say sign-in "$(curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1:8080/auth/cookie --data-urlencode auth_username=admin \

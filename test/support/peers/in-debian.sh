@@ -12,7 +12,7 @@ pid() { systemctl show --property MainPID --value stowage; }
 
 dpkg --install first.deb
 say installed "$? $(systemctl is-enabled stowage) $(systemctl is-active stowage)"
-runuser -u stowage -- stowage user add admin --admin --password --config /etc/stowage/service.properties <<<Keep-it-secret-1
+stowage user add admin --admin --password <<<Keep-it-secret-1
 echo 'service.data.quota = on' >>/etc/stowage/service.properties
 echo 'service.data.quota.default = much' >>/etc/stowage/service.properties
 systemctl start stowage
@@ -39,6 +39,10 @@ say dotted "$(env SERVICE_AUTH_OIDC=on SERVICE_AUTH_OIDC_IDPS_1=campus SERVICE_A
 # From any folder, and without a word about settings.
 say settings-of-service "$(cd /tmp && stowage config show | grep -c '^service.data.quota=on *# file$')"
 
+# With the variables of the service, which only root can read.
+(umask 077 && echo 'SERVICE_LOG_LEVEL=warn' >/etc/stowage/environment)
+say variables "$(stowage config show | grep -c '^service.log.level=warn *# environment$')"
+
 # It is filled, keeps its promises, and comes back from a backup by the commands of docs/how-to/backup-and-upgrade.md.
 jar=/tmp/admin.jar
 store=http://127.0.0.1:8080
@@ -49,8 +53,8 @@ say filled "$(curl -s -o /dev/null -w '%{http_code}' -b $jar -T /etc/debian_vers
 promises=responds,ready,base-address,cookie,lockout,files-exact,resumable,quota-exact,right-taken,revoked-token,search-complete,doctor
 say verified "$(stowage verify $store/ --user admin --only $promises <<<Keep-it-secret-1 | tail -1)"
 install -d -o stowage -g stowage -m 0700 /var/backups/stowage
-runuser -u stowage -- stowage backup /var/backups/stowage --config /etc/stowage/service.properties
-say backed-up "$?"
+stowage backup /var/backups/stowage
+say backed-up "$? $(stat -c %U /var/backups/stowage/* | sort -u)"
 # More starts than systemd allows within ten seconds.
 again() { systemctl reset-failed stowage; }
 restore() {
@@ -58,7 +62,7 @@ restore() {
   old=/var/lib/stowage-old-$(date +%s)
   systemctl stop stowage &&
     install -d -o stowage -g stowage -m 0700 /var/lib/stowage-new &&
-    runuser -u stowage -- stowage restore /var/backups/stowage --config /etc/stowage/service.properties \
+    stowage restore /var/backups/stowage \
       --set service.data.folder=/var/lib/stowage-new &&
     { [ ! -e /var/lib/stowage ] || mv /var/lib/stowage "$old"; } &&
     mv /var/lib/stowage-new /var/lib/stowage &&
@@ -81,7 +85,7 @@ cp -a /var/lib/stowage/. /var/lib/disk/
 mount --bind /var/lib/disk /var/lib/stowage
 old=/var/lib/stowage/old-$(date +%s)
 install -d -o stowage -g stowage -m 0700 /var/lib/stowage/new &&
-  runuser -u stowage -- stowage restore /var/backups/stowage --config /etc/stowage/service.properties \
+  stowage restore /var/backups/stowage \
     --set service.data.folder=/var/lib/stowage/new &&
   mkdir -m 0700 "$old" &&
   find /var/lib/stowage -mindepth 1 -maxdepth 1 ! -name 'old-*' ! -name new ! -name lost+found -exec mv -n -t "$old" {} + &&

@@ -1,0 +1,20 @@
+#!/opt/stowage/bin/node
+// The command `stowage` of an installed service. It works with the settings and the environment variables of the service, and for root as its
+// user, as `stowage.service` has them.
+import { existsSync, readFileSync } from 'node:fs'
+
+const VARIABLES = '/etc/stowage/environment'
+const USER = 'stowage'
+
+process.env.SERVICE_CONFIG ||= '/etc/stowage/service.properties'
+if (process.getuid() === 0) {
+  const lines = existsSync(VARIABLES) ? readFileSync(VARIABLES, 'utf8').split('\n') : []
+  for (const line of lines) {
+    const [, name, value] = /^(\w+)=(.*)$/.exec(line) ?? []
+    if (name) process.env[name] ??= value
+  }
+  process.initgroups(USER, USER)
+  process.setgid(USER)
+  process.setuid(USER)
+}
+await import('../bin/stowage.js')
