@@ -47,6 +47,7 @@ export function stageWithNode({ source, program, architecture, folder }) {
   const script = join(folder, 'bin/stowage.js')
   writeFileSync(script, readFileSync(script, 'utf8').replace(/^#!.*$/m, `#!${HOME}/bin/node`))
   symlinkSync('bin/stowage.js', join(folder, 'stowage'))
+  chmodSync(join(folder, 'deploy/stowage.mjs'), 0o755)
   const bill = billOfMaterials(source, { withNode: true })
   writeFileSync(join(folder, 'sbom.cdx.json'), `${JSON.stringify(bill, null, 2)}\n`)
   setTimes(folder, source.time)
