@@ -107,8 +107,23 @@ export function wordsOf(text: string): string {
     .trim()
 }
 
+/**
+ * The characters of a text that stay together in {@link wordsOf}, in their {@link comparable} form: an emoji is itself. A text with these
+ * words contains each of them, whatever is between them.
+ */
+export const piecesOf = (text: string): string[] =>
+  comparable(text)
+    .replace(unspaced, ' $& ')
+    .replace(emoji, ' $& ')
+    .split(/[^\p{L}\p{N}\p{M}\p{Co}\p{Extended_Pictographic}\p{Regional_Indicator}]+/u)
+    .filter(piece => piece !== '')
+
 /** Minimum length of a query in characters. One emoji, or two characters of a script without spaces, are enough as well. */
 export const MIN_CHARACTERS = 3
+
+/** Whether a piece of a text narrows down which texts contain it. */
+export const isNarrow = (piece: string): boolean =>
+  [...piece].length >= MIN_CHARACTERS || piece.search(emoji) >= 0 || piece.search(unspaced) >= 0
 
 export function isLongEnough(query: string): boolean {
   return [...query].length >= MIN_CHARACTERS || query.search(emoji) >= 0 || (query.match(unspaced)?.length ?? 0) >= 2

@@ -28,6 +28,9 @@ await make('well', {
   [KEYWORD]: [inLanguage('water', 'sv')],
   [TYPE]: [uriTerm('http://example.org/types/DataService')],
 })
+await make('report', { [TITLE]: [textTerm('Annual report.pdf of an open data-set')] })
+await make('cjk', { [TITLE]: [textTerm('新数据集')] })
+await make('smile', { [TITLE]: [textTerm('\u{1F600}s of the year')] })
 await make('fire', { [TITLE]: [textTerm('Fire')], [`${DCT}description`]: [textTerm('No wafer')] })
 
 const found = async (query: string): Promise<string> =>
@@ -57,8 +60,8 @@ test('a regular expression finds parts of a title, whatever their case and accen
     [`${ofPredicate('uri', TYPE)}:/.*Service/`, 'well'],
     [`uri:/${escaped(`${admin.base}${context}/entry/`).replaceAll('/', '\\/')}f.*/`, 'falls fire'],
     ['title:/wat.*/ AND NOT tag.literal:vatten', ''],
-    ['NOT title:/wat.*/', 'fire well'],
-    ['title:/.*/', 'falls fire well'],
+    ['NOT title:/wat.*/', 'cjk fire report smile well'],
+    ['title:/.*/', 'cjk falls fire report smile well'],
   ] as const)
     assert.equal(await found(query), expected, query)
 })
@@ -78,7 +81,7 @@ test('a word that is nearly right is found, within one or two changes (W3.10.3)'
     ['description:wafr~1', 'fire'],
     ['description.en:brigde~1', 'falls'],
     [`${ofPredicate('literal', KEYWORD)}:watr~1`, 'falls well'],
-    ['graphType:None~1', 'falls fire well'],
+    ['graphType:None~1', 'cjk falls fire report smile well'],
   ] as const)
     assert.equal(await found(query), expected, query)
 })
@@ -90,6 +93,17 @@ test('a wildcard inside a word, or before it, is found in words as well', async 
     ['all:wa?er', 'falls fire well'],
     ['all:w?ter', 'falls well'],
     ['all:*nothing', ''],
+  ] as const)
+    assert.equal(await found(query), expected, query)
+})
+
+test('a wildcard beside punctuation, an emoji or a script without spaces finds the words that have it', async () => {
+  for (const [query, expected] of [
+    ['all:*data-set*', 'report'],
+    ['all:*report.pdf*', 'report'],
+    ['all:*数据*', 'cjk'],
+    ['all:*\u{1F600}*', 'smile'],
+    ['all:\u{1F600}~1', 'smile'],
   ] as const)
     assert.equal(await found(query), expected, query)
 })

@@ -77,6 +77,8 @@ test('what an expression needs occurs in everything that it matches', () => {
     ['water|fire', []],
     ['(?i)water', []],
     ['w.t', []],
+    ['data-set', ['data', 'set']],
+    ['数据?', ['数']],
   ] as const)
     assert.deepEqual(literalsOf(source), needed, source)
   const part = fc.constantFrom('abc', 'abcd', 'x', '.', '.*', 'b?', 'c+', 'd{2}', '[ab]', '\\w', '(abc)?', 'abc|')

@@ -4,7 +4,7 @@ import { listed, type Sql, sql, storableText } from '../../stores/sql.ts'
 import { BoundedPattern } from './bounded-pattern.ts'
 import { isWithinDistance } from './distance.ts'
 import { ANY, type Dialect, ONE } from '../../search/engine.ts'
-import { comparable, fieldName, kindOfField, wordsOf } from '../../search/fields.ts'
+import { comparable, fieldName, isNarrow, kindOfField, piecesOf, wordsOf } from '../../search/fields.ts'
 import { valuesField } from '../../search/index-fields.ts'
 import { type Fuzzy, subqueriesOf, type Pattern, type Query, type Term } from './query.ts'
 
@@ -159,8 +159,6 @@ const withoutAccents = (source: string): string =>
     .replace(/(?<=[A-Za-z])\p{Mn}+/gu, '')
     .normalize('NFC')
 
-const MIN_LITERAL = 3
-
 /** Runs of characters that occur in whatever matches the expression. Where that is hard to say, none. */
 export function literalsOf(source: string): string[] {
   if (source.includes('|') || source.includes('(?')) return []
@@ -171,20 +169,16 @@ export function literalsOf(source: string): string[] {
     .replaceAll(/[^\s(){}*?]?(?:[*?]|\{[^}]*\})/g, ' ')
   // A group may be optional.
   const outside = plain.includes('(') ? '' : plain
-  return outside
-    .split(/[^\p{L}\p{N}]+/u)
-    .map(comparable)
-    .filter(text => [...text].length >= MIN_LITERAL)
+  return piecesOf(outside).filter(isNarrow)
 }
 
 /** Matches whole words with wildcards, one after another. */
 function wildcardMatcher(query: Term): Matcher {
-  const literals = query.parts.map(part => (typeof part === 'string' ? wordsOf(part) : part))
-  const pattern = literals
-    .map(part => (part === ANY ? '[^ ]*' : part === ONE ? '[^ ]' : typeof part === 'string' ? quoted(part) : ''))
+  const pattern = query.parts
+    .map(part => (part === ANY ? '[^ ]*' : part === ONE ? '[^ ]' : quoted(wordsOf(part))))
     .join('')
   const expression = new BoundedPattern(`(?:^| )${pattern}(?: |$)`, `"${shown(query)}"`)
-  const needed = literals.filter(part => typeof part === 'string').filter(text => [...text].length >= MIN_LITERAL)
+  const needed = query.parts.flatMap(part => (typeof part === 'string' ? piecesOf(part).filter(isNarrow) : []))
   return { matches: value => expression.finds(wordsOf(value)), needed: needed.length === 0 ? [] : [needed] }
 }
 
@@ -195,12 +189,14 @@ function fuzzyMatcher({ text, distance }: Fuzzy, isText: boolean): Matcher {
   const word = wordsOf(storableText(text))
   if (word === '' || word.includes(' '))
     throw new InvalidInput('invalid-query', `"${text.slice(0, 40)}~" is not one word.`)
+  const [piece = ''] = piecesOf(storableText(text))
   return {
     matches: value =>
       wordsOf(value)
         .split(' ')
         .some(other => isWithinDistance(word, other, distance)),
-    needed: alternativesOf(word, distance).map(piece => [piece]),
+    // The word of an emoji is not in the text.
+    needed: (piece === word ? alternativesOf(word, distance) : [piece]).map(one => [one]),
   }
 }
 
