@@ -77,11 +77,34 @@ test('what an expression needs occurs in everything that it matches', () => {
     ['water|fire', []],
     ['(?i)water', []],
     ['w.t', []],
+    ['\\pLello', []],
+    ['\\x41bcd', []],
+    ['\\Qwa.ter\\E', []],
+    ['wat\\.er\\\\ fall', ['wat', 'fall']],
+    ['[]abc]def', ['def']],
+    ['[^]abc]def', ['def']],
+    ['[[:alpha:]abc]def', ['def']],
     ['data-set', ['data', 'set']],
     ['数据?', ['数']],
   ] as const)
     assert.deepEqual(literalsOf(source), needed, source)
-  const part = fc.constantFrom('abc', 'abcd', 'x', '.', '.*', 'b?', 'c+', 'd{2}', '[ab]', '\\w', '(abc)?', 'abc|')
+  const part = fc.constantFrom(
+    'abc',
+    'abcd',
+    'x',
+    '.',
+    '.*',
+    'b?',
+    'c+',
+    'd{2}',
+    '[ab]',
+    '\\w',
+    '(abc)?',
+    'abc|',
+    '[]a]',
+    '\\x61',
+    '\\pLc',
+  )
   const source = fc.array(part, { maxLength: 6 }).map(parts => parts.join(''))
   const value = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'd', 'x'), maxLength: 12 })
   fc.assert(

@@ -139,8 +139,8 @@ function matcherOf(query: ScannedQuery, isText: boolean): Matcher {
   if (query.kind === 'fuzzy') return fuzzyMatcher(query, isText)
   const isWords = kindOfField(fieldName(query.field)) === 'text'
   if (query.kind === 'term') return wildcardMatcher(query)
-  const source = isText ? `(?i)${withoutAccents(query.source)}` : query.source
-  const expression = new BoundedPattern(source, `/${query.source}/`)
+  const source = isText ? withoutAccents(query.source) : query.source
+  const expression = new BoundedPattern(isText ? `(?i)${source}` : source, `/${query.source}/`)
   if (!isText) return { matches: value => expression.matches(value), needed: [] }
   const matches = isWords
     ? (value: string): boolean =>
@@ -148,7 +148,7 @@ function matcherOf(query: ScannedQuery, isText: boolean): Matcher {
           .split(' ')
           .some(word => expression.matches(word))
     : (value: string): boolean => expression.finds(value)
-  const needed = literalsOf(query.source)
+  const needed = literalsOf(source)
   return { matches, needed: needed.length === 0 ? [] : [needed] }
 }
 
@@ -159,17 +159,17 @@ const withoutAccents = (source: string): string =>
     .replace(/(?<=[A-Za-z])\p{Mn}+/gu, '')
     .normalize('NFC')
 
-/** Runs of characters that occur in whatever matches the expression. Where that is hard to say, none. */
+/** Pieces of a text that occur in whatever matches the expression. Where that is hard to say, none. */
 export function literalsOf(source: string): string[] {
   if (source.includes('|') || source.includes('(?')) return []
   const plain = source
     // A run of fixed characters ends at a character that may vary or be missing.
-    .replaceAll(/\\./gs, ' ')
-    .replaceAll(/\[[^\]]*\]/g, ' ')
-    .replaceAll(/[^\s(){}*?]?(?:[*?]|\{[^}]*\})/g, ' ')
-  // A group may be optional.
-  const outside = plain.includes('(') ? '' : plain
-  return piecesOf(outside).filter(isNarrow)
+    .replaceAll(/\\[bBdDsSwW\p{P}\p{S}]/gu, ' ')
+    .replaceAll(/\[\^?\]?(?:\[:\^?\w+:\]|[^\]])*\]/g, ' ')
+    .replaceAll(/[^\s(){}*?]?(?:[*?]|\{[^}]*\})/gu, ' ')
+  // A group may be optional, and the other escapes have different lengths.
+  if (/[(\\]/.test(plain)) return []
+  return piecesOf(plain).filter(isNarrow)
 }
 
 /** Matches whole words with wildcards, one after another. */
