@@ -43,7 +43,9 @@ export class ThreadPool<Task, Result> {
    * not start
    */
   run(task: Task, share?: Share): Promise<Result> {
-    return this.#semaphore.run(() => this.#run(task), share)
+    return new Promise((resolve, reject) => {
+      this.#semaphore.run(() => this.#run(task, reject), share).then(resolve, reject)
+    })
   }
 
   /** Replaces the threads, so that tasks have new `data`. One with a task ends when the task has ended. */
@@ -58,11 +60,19 @@ export class ThreadPool<Task, Result> {
     await Promise.all([...this.#threads].map(thread => thread.end(closed())))
   }
 
-  async #run(task: Task): Promise<Result> {
+  /** Settles when the place of the task is free. @param reject is called at once when the thread ends */
+  async #run(task: Task, reject: (reason: unknown) => void): Promise<Result> {
     if (this.#isClosed) throw closed()
     const thread = this.#takeIdle() ?? this.#start()
     try {
       return (await thread.run(task)) as Result
+    } catch (error) {
+      if (!this.#threads.has(thread)) {
+        reject(error)
+        // A statement of SQLite cannot be interrupted: until it ends, the thread takes a core and memory.
+        await thread.exit
+      }
+      throw error
     } finally {
       if (this.#outdated.has(thread)) void thread.end()
       else if (this.#threads.has(thread))
@@ -127,6 +137,8 @@ class TaskThread {
   readonly #worker: Worker
   readonly #timeout: Milliseconds
   readonly #onEnd: () => void
+  /** Resolves when nothing of the thread runs any more. */
+  readonly exit: Promise<void>
   #job: Job | undefined
   /** Ends the thread when the time of its task is over. */
   #timer: NodeJS.Timeout | undefined
@@ -153,7 +165,12 @@ class TaskThread {
     this.#worker.on('error', (error: Error) =>
       this.#ended(isOutOfMemory(error) ? new TaskLimitExceeded('memory', { cause: error }) : withClass(error)),
     )
-    this.#worker.on('exit', code => this.#ended(new Error(`the thread has ended with ${code}`)))
+    this.exit = new Promise(resolve => {
+      this.#worker.on('exit', code => {
+        this.#ended(new Error(`the thread has ended with ${code}`))
+        resolve()
+      })
+    })
     this.#worker.unref()
   }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { NotFound } from '../../src/base/errors.ts'
@@ -39,7 +40,7 @@ for (const [title, text, expected] of [
       assert.ok(outcome.status === 'rejected')
       assert.match((outcome.reason as Error).message, expected)
     }
-    assert.deepEqual(pool.load, { running: 0, waiting: 0 })
+    await eventually('its place is free', async () => pool.load.running === 0)
   })
 }
 
@@ -97,6 +98,25 @@ test('an outcome that arrived in time counts, although the process was too busy 
     while (performance.now() < begin + 1500);
   })
   await outcome
+})
+
+test('a thread in native code keeps its place until it has ended, and its task is refused in time', async () => {
+  const file = join(await temporaryFolder(), 'locked.sqlite')
+  const lock = new DatabaseSync(file)
+  after(() => lock.close())
+  lock.exec('BEGIN EXCLUSIVE')
+  const module = await written(
+    `import { DatabaseSync } from 'node:sqlite'
+     const { serveTasks } = await import(${JSON.stringify(new URL('../../src/workers/serve-tasks.ts', import.meta.url))})
+     const database = new DatabaseSync(${JSON.stringify(file)}, { timeout: 600_000 })
+     serveTasks(task => task === 'loop' ? database.exec('BEGIN EXCLUSIVE') : 'done')`,
+  )
+  const pool = poolOf({ module, timeout: 1000 })
+  await assert.rejects(pool.run('loop'), { constructor: TaskLimitExceeded, limit: 'time' })
+  const next = pool.run('answer')
+  assert.deepEqual(pool.load, { running: 1, waiting: 1 })
+  lock.exec('COMMIT')
+  assert.equal(await next, 'done')
 })
 
 test('a signal takes a task out of the queue, and what has begun goes on within its limits', async () => {
