@@ -208,12 +208,18 @@ for (const query of refused) {
   })
 }
 
-test('32 terms with words, wildcards or ranges, filters included, are the limit; exact terms cost an eighth (D15.1)', async () => {
+test('32 terms with words, wildcards or ranges, filters included, are the limit, facets and orders included; exact terms cost an eighth (D15.1)', async () => {
   const terms = Array.from({ length: 32 }, (_, n) => `title:duck${n}`).join(' ')
   assert.equal((await find(admin, terms)).results, 0)
   for (const one of ['all:mouse', 'metadata.object.uri:h*p*', 'uri:[a TO b]', 'lists:x', 'entryType:*']) {
     assertRefused(await admin.get(searchPath(terms, `&filterQuery=${one}`)), 400, 'query-too-costly', one)
   }
+  for (const [others, status] of [
+    ['&facetFields=rdfType', 400],
+    ['&sort=title+asc', 400],
+    ['&sort=modified+desc,created+asc,score+desc', 200],
+  ] as const)
+    assert.equal((await admin.get(searchPath(terms, others))).status, status, others)
   const exact = Array.from({ length: 250 }, (_, n) => (n % 2 === 0 ? `graphType:x${n}` : 'entryType:Local'))
   assert.equal(await names(exact.join(' ')), 'duck mouse goose plane text list')
   assertRefused(await admin.get(searchPath(exact.join(' '), '&filterQuery=title:duck')), 400, 'query-too-costly')

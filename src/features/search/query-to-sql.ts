@@ -327,24 +327,31 @@ function requireAnything(query: Query): void {
     throw invalid('The field * has no value but *: write *:*.')
 }
 
-/** A term that scans an index (words, parts of words, wildcards, ranges, lists) costs as much as eight exact terms. */
+/**
+ * A term that scans an index (words, parts of words, wildcards, ranges, lists), a facet, and a field whose values are looked up for the order
+ * cost as much as eight exact terms.
+ */
 const SCAN = 8
 const EXACT = 1
 /** A term whose values are compared one by one. */
 const COMPARE = 8 * SCAN
-/** Maximum cost of the query and all filters together: 32 terms that scan an index, or 256 exact terms. */
+/** Maximum cost of the query, all filters, the facets and the order together: 32 terms that scan an index, or 256 exact terms. */
 const MAX_COST = 32 * SCAN
 
 /** @throws {InvalidInput} `query-too-costly` */
-export function requireAffordable(queries: readonly Query[]): void {
-  const cost = queries.reduce((sum, query) => sum + costOf(query), 0)
+export function requireAffordable(queries: readonly Query[], facets: readonly string[], order: readonly Order[]): void {
+  const lookups = facets.length + order.filter(({ field }) => !isInHits(field)).length
+  const cost = queries.reduce((sum, query) => sum + costOf(query), lookups * SCAN)
   if (cost <= MAX_COST) return
   throw new InvalidInput(
     'query-too-costly',
     `The query and its filters may have ${MAX_COST / COMPARE} terms with /…/ or ~, or ${MAX_COST / SCAN} with words, wildcards or ranges, or ${MAX_COST} exact ` +
-      'ones. Many exact values of one field, joined with OR, count as one term.',
+      'ones. A facet and a field of `sort` count as a term with words. Many exact values of one field, joined with OR, count as one term.',
   )
 }
+
+/** Whether the order by this field needs no look-up. */
+const isInHits = (field: string): boolean => field === 'score' || field === 'created' || field === 'modified'
 
 function costOf(query: Query): number {
   if (query.kind === 'pattern' || query.kind === 'fuzzy' || isScanned(query)) return COMPARE

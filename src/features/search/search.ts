@@ -210,7 +210,7 @@ export class Search {
   async findAddresses(caller: Caller, request: SearchRequest): Promise<Hits> {
     const { query, filters, facets, order } = request
     requireFields([query, ...filters], facets.fields, order)
-    requireAffordable([query, ...filters])
+    requireAffordable([query, ...filters], facets.fields, order)
     return await this.#finder.answer(readerOf(caller), request)
   }
 
