@@ -297,7 +297,7 @@ function beginJobs({ log }: RuntimeEnvironment, components: Components): readonl
       ['deleted files', () => garbage.collect()],
       ['state of the node', () => node.watch()],
       ...components.features.jobs,
-      ['search index', () => tidyIndex(stores.database)],
+      ['search index', closing => tidyIndex(stores.database, closing)],
       ['change log', () => pruneChangeLog(stores.database)],
       ['expired sessions', () => ephemeralStores.sweep()],
     ]),

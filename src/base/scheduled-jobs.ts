@@ -3,8 +3,8 @@ import type { Milliseconds } from './units.ts'
 
 export const JOBS_INTERVAL: Milliseconds = 60_000
 
-/** Work that is due again and again, by the name that the log gives it when it fails. */
-export type ScheduledJob = readonly [name: string, work: () => unknown]
+/** Work that is due again and again, by the name that the log gives it when it fails. Long work ends early when its signal is aborted. */
+export type ScheduledJob = readonly [name: string, work: (closing: AbortSignal) => unknown]
 
 /**
  * Runs jobs every minute, one after the other. One that fails is logged and delays no other; a round that takes longer
@@ -14,8 +14,8 @@ export class ScheduledJobs {
   readonly #log: Pick<Log, 'error'>
   readonly #jobs: readonly ScheduledJob[]
   readonly #timer: NodeJS.Timeout
+  readonly #closing = new AbortController()
   #round: Promise<void> | undefined
-  #isClosed = false
 
   constructor(log: Pick<Log, 'error'>, jobs: readonly ScheduledJob[]) {
     this.#log = log
@@ -31,16 +31,17 @@ export class ScheduledJobs {
 
   /** No job begins after this; resolves when the present one has ended. */
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#closing.abort()
     clearInterval(this.#timer)
     await this.#round
   }
 
   async #doAll(): Promise<void> {
+    const { signal } = this.#closing
     for (const [name, work] of this.#jobs) {
-      if (this.#isClosed) return
+      if (signal.aborted) return
       try {
-        await work()
+        await work(signal)
       } catch (err) {
         this.#log.error({ err, job: name }, 'a periodic task failed')
       }

@@ -235,9 +235,12 @@ async function sweepIndex(tx: Queries): Promise<boolean> {
   return rows.length === SWEPT_TOGETHER
 }
 
-/** Deletes what removed entries left in the index. */
-export async function tidyIndex(database: Database): Promise<void> {
-  while (await database.transaction(sweepIndex, { durability: 'relaxed' })) await setImmediate()
+/** Deletes what removed entries left in the index. @param signal ends the work; the next call continues it */
+export async function tidyIndex(database: Database, signal?: AbortSignal): Promise<void> {
+  while (await database.transaction(sweepIndex, { durability: 'relaxed' })) {
+    if (signal?.aborted) return
+    await setImmediate()
+  }
 }
 
 /** The next entries after this address that are missing in the index, with the size of their graphs. */

@@ -44,3 +44,12 @@ test('a round is not begun while another one is under way, and closing waits for
   await jobs.run()
   assert.deepEqual(begun, ['one'])
 })
+
+test('closing tells the job under way to end', async () => {
+  const jobs = new ScheduledJobs({ error: assert.fail }, [
+    ['one', signal => new Promise(resolve => signal.addEventListener('abort', resolve))],
+  ])
+  const round = jobs.run()
+  await jobs.close()
+  await round
+})

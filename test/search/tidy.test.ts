@@ -26,6 +26,11 @@ test('removed entries are not found at once, and leave nothing in the index afte
   assert.equal((await rows())[0], 50)
   await database.transaction(tx => deleteEntriesOf(tx, '3'))
   assert.equal((await rows())[0], 0)
+  const stopping = new AbortController()
+  const tidied = tidyIndex(database, stopping.signal)
+  stopping.abort()
+  await tidied
+  assert.ok(((await rows())[3] ?? 0) > 0, 'it stops with the service, and the next tidying goes on')
   await tidyIndex(database)
   assert.deepEqual(await rows(), [0, 0, 0, 0, 0, 0])
 })
