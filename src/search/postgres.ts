@@ -70,7 +70,8 @@ async function insert(tx: Queries, documents: readonly IndexDocument[]): Promise
   )
   const texts = rows(
     ({ texts }) => texts,
-    text => [wordsOf(text).slice(0, MAX_TEXT)],
+    // The cut may go through a character, and JSON text with half of one is refused.
+    text => [wordsOf(text).slice(0, MAX_TEXT).toWellFormed()],
   )
   // One statement, because each waits for the server.
   await tx.run(sql`WITH

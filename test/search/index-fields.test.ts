@@ -12,6 +12,14 @@ import {
   READERS,
 } from '../../src/search/index-fields.ts'
 import { literal, uri } from '../../src/graph/graph.ts'
+import { schema } from '../../src/assembly/stores.ts'
+import { realSystem } from '../../src/base/system.ts'
+import { migrate } from '../../src/stores/migrations.ts'
+import { openPostgresDatabase } from '../../src/stores/postgres/postgres-database.ts'
+import { sql } from '../../src/stores/sql.ts'
+import { insertEntry } from '../support/entries.ts'
+import { requirePeer } from '../support/peers/peer.ts'
+import { postgres, postgresDatabase } from '../support/peers/postgres.ts'
 
 const R = './3/resource/1'
 const DCT = 'http://purl.org/dc/terms/'
@@ -132,4 +140,17 @@ test('dates are of ISO 8601, whole numbers are those that can be told apart (W3.
     assert.equal(readDate(wrong), undefined, wrong)
   assert.equal(readInteger('-12'), -12)
   for (const wrong of ['', '1.5', '9007199254740993', 'x']) assert.equal(readInteger(wrong), undefined, wrong)
+})
+
+test('PostgreSQL indexes a text whose words are cut within a character', async t => {
+  if (!requirePeer(t, postgres)) return
+  const database = await openPostgresDatabase(await postgresDatabase(), { system: realSystem })
+  t.after(() => database.close())
+  await migrate(database, schema)
+  await database.run(sql`INSERT INTO contexts (id) VALUES ('3')`)
+  const text = `aaa${'\u{20000}'.repeat(50_000)}`
+  const entry = newEntry({ ...place, metadata: { [R]: { [`${DCT}description`]: [literal(text)] } } })
+  await database.transaction(tx => insertEntry(tx, entry))
+  const words = sql`SELECT count(*) AS count FROM search_texts WHERE words @@ to_tsquery('stowage', 'aaa')`
+  assert.ok(((await database.get<{ count: number }>(words))?.count ?? 0) > 0)
 })
