@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { Overloaded, StartupError, StoreUnavailable } from '../../src/base/errors.ts'
+import { Client } from 'pg'
+import { Overloaded, StartupError, StatementTimeout, StoreUnavailable } from '../../src/base/errors.ts'
 import { realSystem } from '../../src/base/system.ts'
 import type { Database } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
@@ -110,6 +111,63 @@ test('a statement that exceeds the timeout is cancelled on the server too, unles
   const ended = assert.rejects(slow, StoreUnavailable)
   await other.get(sql`SELECT pg_terminate_backend(${pid ?? 0})`)
   await ended
+})
+
+/** The statements without values that connections send from now on, each with its timeout. */
+function watchStatements(
+  t: TestContext,
+): () => ReadonlyArray<{ readonly text: string; readonly query_timeout: number }> {
+  const query = t.mock.method(Client.prototype, 'query')
+  return () => query.mock.calls.map(({ arguments: [question] }) => question as never)
+}
+
+test('a connection whose wait for the exclusive lock was cancelled is usable', async t => {
+  if (!requirePeer(t, postgres)) return
+  const url = await postgresDatabase()
+  const [holder, database] = [await openAt(t, url), await openAt(t, url, { connections: 1 })]
+  await holder.withExclusiveLock(async () => {
+    const refused = assert.rejects(
+      database.withExclusiveLock(async () => {}),
+      StatementTimeout,
+    )
+    const { pid } =
+      (await until(
+        () =>
+          holder.get<{ pid: number }>(sql`SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`),
+        row => row !== undefined,
+      )) ?? {}
+    await holder.get(sql`SELECT pg_cancel_backend(${pid ?? 0})`)
+    await refused
+    assert.deepEqual(await database.get(sql`SELECT 1 AS one`), { one: 1 })
+  })
+})
+
+test('only the wait for the exclusive lock has no limit', async t => {
+  if (!requirePeer(t, postgres)) return
+  const database = await openAt(t, await postgresDatabase(), { timeout: 7000 })
+  const statements = watchStatements(t)
+  await database.withExclusiveLock(async () => {})
+  assert.deepEqual(
+    statements().map(({ text, query_timeout }) => [text.split(/[ ;(]/, 2).join(' '), query_timeout]),
+    [
+      ['BEGIN ', 7000],
+      ['SELECT pg_advisory_xact_lock', 0],
+      ['COMMIT', 7000],
+    ],
+  )
+})
+
+test('a connection without a response gets no further statement', async t => {
+  if (!requirePeer(t, postgres)) return
+  const url = await postgresDatabase()
+  const database = await openAt(t, url, { timeout: 1000, statementTimeout: 60_000 })
+  const statements = watchStatements(t)
+  await assert.rejects(
+    database.transaction(tx => tx.get(sql`SELECT pg_sleep(5)`)),
+    StoreUnavailable,
+  )
+  assert.ok(!statements().some(({ text }) => text === 'ROLLBACK'))
 })
 
 test('a transaction that conflicts with another one is repeated, whatever its work makes of the error', async t => {

@@ -31,8 +31,8 @@ export class PostgresConnection {
   }
 
   /** For statements without values that are not worth preparing; the text may contain several. */
-  async execute(text: string): Promise<QueryResult> {
-    return await this.#ask({ text, query_timeout: this.#timeout })
+  async execute(text: string, timeout = this.#timeout): Promise<QueryResult> {
+    return await this.#ask({ text, query_timeout: timeout })
   }
 
   /** Begins a transaction. A standby supports none that is serialisable, so `feature_not_supported` is an outage here and nowhere else. */
@@ -44,15 +44,18 @@ export class PostgresConnection {
     }
   }
 
+  /** Ends a transaction. A broken connection may still wait for the response to an earlier statement; its end rolls the transaction back. */
+  async rollback(): Promise<void> {
+    if (this.#isBroken) return
+    await this.execute('ROLLBACK').catch(() => {
+      this.#isBroken = true
+    })
+  }
+
   /** Returns the connection to the pool, unless its state is unknown. */
   release(): void {
     const isFull = (prepared.get(this.#client)?.size ?? 0) > MAX_STATEMENTS
     this.#client.release(this.#isBroken || isFull)
-  }
-
-  /** Marks the connection as unusable. */
-  condemn(): void {
-    this.#isBroken = true
   }
 
   async #ask(question: Question): Promise<QueryResult> {

@@ -133,13 +133,13 @@ class PostgresDatabase implements Database {
   async snapshot<T>(work: (at: Queries) => Promise<T>): Promise<T> {
     return await this.#use(async connection => {
       const at = new PostgresTransaction(connection)
-      // Stays idle for as long as the work takes, because it holds no locks that others wait for. The server takes its
-      // snapshot with the first statement that reads.
-      await connection.execute(
-        `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0;
-          SELECT 1`,
-      )
       try {
+        // Stays idle for as long as the work takes, because it holds no locks that others wait for. The server takes its
+        // snapshot with the first statement that reads.
+        await connection.execute(
+          `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0;
+            SELECT 1`,
+        )
         return await work(readOnly(at))
       } finally {
         await at.rollback()
@@ -150,16 +150,20 @@ class PostgresDatabase implements Database {
   async withExclusiveLock<T>(work: () => Promise<T>): Promise<T> {
     return await this.#use(async connection => {
       // The lock ends with the transaction, which is open on this connection only and does nothing else.
-      await connection.execute(
-        `BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
-          SELECT pg_advisory_xact_lock(${EXCLUSIVE_LOCK})`,
-      )
+      const lock = new PostgresTransaction(connection)
       try {
-        return await work()
-      } finally {
-        await connection.execute('COMMIT')
+        await connection.execute(
+          'BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
+        )
+        await connection.execute(`SELECT pg_advisory_xact_lock(${EXCLUSIVE_LOCK})`, 0)
+        const result = await work()
+        await lock.commit()
+        return result
+      } catch (error) {
+        await lock.rollback()
+        throw error
       }
-    }, 0)
+    })
   }
 
   async requireWritable(): Promise<void> {}
@@ -289,7 +293,7 @@ class PostgresTransaction implements Queries {
 
   async rollback(): Promise<void> {
     this.#ended = true
-    await this.#mutex.run(() => this.#connection.execute('ROLLBACK')).catch(() => this.#connection.condemn())
+    await this.#mutex.run(() => this.#connection.rollback())
   }
 
   async #query(statement: Sql) {
