@@ -18,9 +18,14 @@ import type { ReaderData } from './readers.ts'
 // A thread that answers heavy reads (`http/readers/`), with its own connections and caches.
 const { settings, base } = workerData as ReaderData
 const CACHE_BYTES = 8 * 2 ** 20
+/**
+ * A reader thread does one thing at a time. Its database ends a slow statement, and counts as lost without a response, before the thread
+ * itself is ended (`readers.ts`): the client learns which of the two it was.
+ */
+const LIMITS = { connections: 1, statementTimeout: 8000, timeout: 8500 } as const
 
 const system = realSystem
-const database = await openDatabase(settings, system, { readOnly: true }).catch((error: unknown) => {
+const database = await openDatabase(settings, system, { readOnly: true, limits: LIMITS }).catch((error: unknown) => {
   // The service has the database open already: what prevents this thread from opening it began while the service runs.
   throw error instanceof StartupError ? new StoreUnavailable('The database', { cause: error }) : error
 })

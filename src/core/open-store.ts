@@ -9,17 +9,19 @@ import type { Database } from '../stores/database.ts'
 import { FolderBlobStore } from '../stores/folder-blob-store.ts'
 import { ownName } from '../stores/file-access.ts'
 import { requireOwnFolder, requirePlainFile } from '../stores/own-folder.ts'
+import type { PostgresOptions } from '../stores/postgres/postgres-database.ts'
 import { holdsStore } from '../stores/postgres/node-registry.ts'
 import { openSqliteDatabase, openSqliteReader } from '../stores/sqlite/sqlite-database.ts'
 import { adviceOnLoss } from './lost-store.ts'
 
 /** Below the data folder. */
 export const DATABASE_FILE = 'store.sqlite'
-/**
- * A reader thread does one thing at a time. Its database ends a slow statement, and counts as lost without a response, before the thread
- * itself is ended (`assembly/readers.ts`): the client learns which of the two it was.
- */
-const READER = { connections: 1, statementTimeout: 8000, timeout: 8500 } as const
+
+interface OpenOptions {
+  readonly readOnly?: boolean
+  /** On PostgreSQL; by default those of `openPostgresDatabase`. */
+  readonly limits?: Pick<PostgresOptions, 'connections' | 'statementTimeout' | 'timeout'>
+}
 
 /**
  * Opens the database of an existing store, which services may have open at the same time.
@@ -28,7 +30,7 @@ const READER = { connections: 1, statementTimeout: 8000, timeout: 8500 } as cons
 export async function openDatabase(
   settings: Settings,
   system: System,
-  { readOnly = false }: { readonly readOnly?: boolean } = {},
+  { readOnly = false, limits }: OpenOptions = {},
 ): Promise<Database> {
   const url = settings['service.repository.store.url']
   if (url === undefined) {
@@ -36,7 +38,7 @@ export async function openDatabase(
     return readOnly ? await openSqliteReader(file) : await openSqliteDatabase(file)
   }
   const { openPostgresDatabase } = await import('../stores/postgres/postgres-database.ts')
-  const database = await openPostgresDatabase(url, { system, ...(readOnly ? READER : {}) })
+  const database = await openPostgresDatabase(url, { system, ...limits })
   try {
     if (await holdsStore(database)) return database
     throw new NoStore(`There is no store in the database.${adviceOnLoss(settings)}`)

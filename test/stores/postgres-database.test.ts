@@ -5,6 +5,8 @@ import { type TestContext, test } from 'node:test'
 import { Client } from 'pg'
 import { Overloaded, StartupError, StatementTimeout, StoreUnavailable } from '../../src/base/errors.ts'
 import { realSystem } from '../../src/base/system.ts'
+import type { Settings } from '../../src/config/settings.ts'
+import { readStore } from '../../src/core/open-store.ts'
 import type { Database } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { openPostgresDatabase, type PostgresOptions } from '../../src/stores/postgres/postgres-database.ts'
@@ -334,6 +336,33 @@ test('values have the types that SQLite gives them, and connections the settings
     ['idle_in_transaction_session_timeout', '1min'],
   ] as const)
     assert.equal(await setting(name), value, name)
+})
+
+test('options of the address replace settings of the same name only, and no statement outlasts the time for a response', async t => {
+  if (!requirePeer(t, postgres)) return
+  for (const [options, jit, timeout] of [
+    ['-c jit_above_cost=5', 'off', '7s'],
+    ['-c jit=on -cstatement_timeout=20s', 'on', '7s'],
+    ['--statement-timeout=3s', 'off', '3s'],
+    ['-c statement_timeout=0', 'off', '7s'],
+  ] as const) {
+    const url = new URL(await postgresDatabase())
+    url.searchParams.set('options', options)
+    const database = await openAt(t, url.href, { statementTimeout: 7000 })
+    const found = await database.get<object>(
+      sql`SELECT current_setting('jit') AS jit, current_setting('statement_timeout') AS timeout`,
+    )
+    assert.deepEqual({ ...found }, { jit, timeout }, options)
+  }
+})
+
+test('a command that reads a store waits for the server as long as the service does', async t => {
+  if (!requirePeer(t, postgres)) return
+  const url = await postgresDatabase()
+  await migrate(await openAt(t, url), [])
+  const timeout = sql`SELECT current_setting('statement_timeout') AS timeout`
+  const settings = { 'service.repository.store.url': url } as Settings
+  assert.deepEqual(await readStore(settings, database => database.get(timeout)), { timeout: '10s' })
 })
 
 test('a connection that is cut fails what was running on it, and nothing else', async t => {

@@ -11,20 +11,29 @@ const CONNECT_TIMEOUT: Milliseconds = 5000
 const IDLE_TIMEOUT: Milliseconds = 60_000
 
 /**
- * Settings of each session, unless the URL has them. `SET` statements set them, because PgBouncer refuses a connection whose startup message
- * contains them.
+ * Settings of each session, unless the URL has them. Statements set them, because PgBouncer refuses a connection whose startup message contains
+ * them.
  */
-const sessionSettings = (
-  statementTimeout: Milliseconds,
-): ReadonlyArray<readonly [name: string, value: string | number]> => [
-  // A sequential scan would conflict with every transaction that writes to the table, and PostgreSQL would choose one for
-  // small tables.
-  ['enable_seqscan', 'off'],
-  // A plan that needs a sequential scan then has a very high estimated cost, for which PostgreSQL would compile it.
-  ['jit', 'off'],
-  ['statement_timeout', statementTimeout],
-  ['idle_in_transaction_session_timeout', IDLE_TIMEOUT],
-]
+function sessionSettings(url: string, statementTimeout: Milliseconds): string {
+  const ownOptions = new URL(url).searchParams.get('options') ?? ''
+  const isOwn = (name: string): boolean =>
+    new RegExp(`(?:^|\\s)(?:-c\\s*|--)${name.replaceAll('_', '[_-]')}=`, 'i').test(ownOptions)
+  const settings: ReadonlyArray<readonly [name: string, value: string | number]> = [
+    // A sequential scan would conflict with every transaction that writes to the table, and PostgreSQL would choose one for
+    // small tables.
+    ['enable_seqscan', 'off'],
+    // A plan that needs a sequential scan then has a very high estimated cost, for which PostgreSQL would compile it.
+    ['jit', 'off'],
+    ['statement_timeout', statementTimeout],
+    ['idle_in_transaction_session_timeout', IDLE_TIMEOUT],
+  ]
+  const statements = settings.filter(([name]) => !isOwn(name)).map(([name, value]) => `SET ${name} = ${value}`)
+  // A server that works on a statement for longer than the client waits would look like one that is lost.
+  if (isOwn('statement_timeout') && statementTimeout > 0)
+    statements.push(`SELECT set_config(name, '${statementTimeout}', false) FROM pg_settings
+      WHERE name = 'statement_timeout' AND CAST(setting AS INTEGER) NOT BETWEEN 1 AND ${statementTimeout}`)
+  return statements.join('; ')
+}
 
 interface PoolOptions {
   readonly connections: number
@@ -141,15 +150,12 @@ export async function openPool({
       }
     }
   }
-  const ownOptions = new URL(currentUrl()).searchParams.get('options') ?? ''
-  const settings = sessionSettings(statementTimeout)
-    .filter(([name]) => !ownOptions.includes(name))
-    .map(([name, value]) => `SET ${name} = ${value}`)
+  const settings = sessionSettings(currentUrl(), statementTimeout)
   let isFirst = true
   const prepare = async (client: PoolClient): Promise<void> => {
     if (isFirst) await requireOwnSession(client, new CurrentClient({ connectionTimeoutMillis: CONNECT_TIMEOUT }))
     isFirst = false
-    await client.query(bounded(settings.join('; ')))
+    await client.query(bounded(settings))
     if (isShared) await shareStore(client, newestSchema)
   }
   const pool = new pg.Pool({
