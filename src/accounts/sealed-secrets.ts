@@ -1,6 +1,5 @@
-import { ServiceError, StartupError, StoreUnavailable } from '../base/errors.ts'
 import type { System } from '../base/system.ts'
-import { translateDiskError } from '../stores/disk.ts'
+import { refusalFor } from '../stores/disk.ts'
 import { TokenSealer } from './tokens.ts'
 
 /**
@@ -41,14 +40,7 @@ export class SealedSecrets {
     } catch (error) {
       // The operator may repair the file while the service runs.
       this.#sealer = undefined
-      throw refusalFor(error)
+      throw refusalFor(error, 'The key file')
     }
   }
-}
-
-/** Says to the client what the error of a start says to an operator, who finds it in the log. */
-function refusalFor(error: unknown): unknown {
-  if (!(error instanceof StartupError)) return error
-  const refusal = translateDiskError(error.cause)
-  return refusal instanceof ServiceError ? refusal : new StoreUnavailable('The key file', { cause: error })
 }

@@ -1,5 +1,4 @@
 import { workerData } from 'node:worker_threads'
-import { StartupError, StoreUnavailable } from '../base/errors.ts'
 import { realSystem } from '../base/system.ts'
 import { Revisions } from '../content/revisions.ts'
 import { offerReads } from '../core/feature.ts'
@@ -10,6 +9,7 @@ import type { ReadTask } from '../http/readers/read-task.ts'
 import { createReaderApp } from '../http/readers/reader-app.ts'
 import { readRoutes } from '../http/routes/reads.ts'
 import { DependencyCache } from '../stores/dependency-cache.ts'
+import { refusalFor } from '../stores/disk.ts'
 import { serveTasks } from '../workers/serve-tasks.ts'
 import { createReads } from './core-reads.ts'
 import { createLedger } from './ledger.ts'
@@ -27,7 +27,7 @@ const LIMITS = { connections: 1, statementTimeout: 8000, timeout: 8500 } as cons
 const system = realSystem
 const database = await openDatabase(settings, system, { readOnly: true, limits: LIMITS }).catch((error: unknown) => {
   // The service has the database open already: what prevents this thread from opening it began while the service runs.
-  throw error instanceof StartupError ? new StoreUnavailable('The database', { cause: error }) : error
+  throw refusalFor(error, 'The database')
 })
 const cache = new DependencyCache(database, CACHE_BYTES, system)
 const ledger = createLedger(settings, database, system)

@@ -295,7 +295,7 @@ function translateSqlite(cause: Error, code: number): unknown {
 }
 
 /** Whether the disk cannot read this place. Others it may be able to read. */
-export const isUnreadable = (error: unknown): boolean =>
+export const isUnreadable = (error: unknown): error is Error =>
   error instanceof Error && (('code' in error && error.code === 'EIO') || isUnreadable(error.cause))
 
 /** Whether SQLite reports that the disk did not confirm a commit. @param error converted by {@link translateDiskError} */
@@ -314,6 +314,13 @@ export async function withDiskErrors<T>(work: Promise<T>): Promise<T> {
   }
 }
 
+/** Says to a client what the error of a start says to an operator, who finds it in the log. Other errors stay as they are. */
+export function refusalFor(error: unknown, what: string): unknown {
+  if (!(error instanceof StartupError)) return error
+  const refusal = translateDiskError(error.cause)
+  return refusal instanceof ServiceError ? refusal : new StoreUnavailable(what, { cause: error })
+}
+
 /** What an operator can do about a read-only folder, after the name of the folder. */
 export const IS_READ_ONLY =
   'is read-only here. A systemd unit may write only to the folders that it names in ReadWritePaths'
@@ -329,12 +336,7 @@ export async function withDiskErrorsAt<T>(place: string, work: Promise<T>): Prom
     const cause = translateDiskError(error)
     if (cause instanceof StorageFull) throw new StartupError(`${place} is full.`, { cause })
     if (cause instanceof StorageReadOnly) throw new StartupError(`${place} ${IS_READ_ONLY}.`, { cause })
-    if (
-      cause instanceof StoreUnavailable &&
-      cause.cause instanceof Error &&
-      'code' in cause.cause &&
-      cause.cause.code === 'EIO'
-    )
+    if (cause instanceof StoreUnavailable && isUnreadable(cause.cause))
       throw new StartupError(`The disk of ${place} reports an error: ${cause.cause.message}.`, { cause })
     throw error
   }

@@ -2,8 +2,15 @@ import assert from 'node:assert/strict'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { Overloaded, StorageFull, StorageReadOnly, StoreDamaged, StoreUnavailable } from '../../src/base/errors.ts'
-import { DiskSpace, translateDiskError, withDiskErrors } from '../../src/stores/disk.ts'
+import {
+  Overloaded,
+  StartupError,
+  StorageFull,
+  StorageReadOnly,
+  StoreDamaged,
+  StoreUnavailable,
+} from '../../src/base/errors.ts'
+import { DiskSpace, refusalFor, translateDiskError, withDiskErrors, withDiskErrorsAt } from '../../src/stores/disk.ts'
 import { keptLog } from '../support/kept-log.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -49,6 +56,26 @@ test('all other errors stay as they are', async () => {
     assert.equal(translateDiskError(error), error)
   assert.equal(await withDiskErrors(Promise.resolve(7)), 7)
   await assert.rejects(withDiskErrors(Promise.reject(errorWith({ code: 'EROFS' }))), StorageReadOnly)
+})
+
+test('an error at another place names the place', async () => {
+  for (const [error, message] of [
+    [errorWith({ code: 'ENOSPC' }), 'The folder is full.'],
+    [errorWith({ code: 'EIO' }, 'EIO: i/o error'), 'The disk of The folder reports an error: EIO: i/o error.'],
+    [new StoreUnavailable('The database'), 'The database cannot be reached at the moment.'],
+  ] as const)
+    await assert.rejects(withDiskErrorsAt('The folder', Promise.reject(error)), { message })
+})
+
+test('what an operator learns when the program starts, a client learns as a refusal', () => {
+  const full = refusalFor(new StartupError('x', { cause: errorWith({ code: 'EMFILE' }) }), 'The database')
+  assert.ok(full instanceof Overloaded)
+  const missing = new StartupError('x', { cause: errorWith({ code: 'ENOENT' }) })
+  const refusal = refusalFor(missing, 'The database')
+  assert.ok(refusal instanceof StoreUnavailable)
+  assert.equal(refusal.cause, missing)
+  const other = new Error('x')
+  assert.equal(refusalFor(other, 'The database'), other)
 })
 
 async function openSpace(t: TestContext, { size = 100_000_000, alarm = 10_000_000, reserve = 4_000_000 } = {}) {
