@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { LastingFailure, StartupError } from '../base/errors.ts'
 import { counter, type Progress, silent } from '../base/progress.ts'
 import { fsck } from '../files/fsck.ts'
+import { emptyIndex } from '../search/index-records.ts'
 import type { BlobStore } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { migrate, type Migration, requireCurrent, schemaVersion } from '../stores/migrations.ts'
@@ -79,6 +80,8 @@ export async function fillStore(
     await requireSameRows(source, database, layout)
   }
   await migrate(database, layout.steps)
+  // The search index of an interrupted copy may be that of other rows, or lack a part of its tables.
+  await emptyIndex(database)
   const missing = new Set(copied.damaged.map(({ blob }) => blob))
   // Repairs, because an interrupted copy of another store may have left blobs, and because the usage must be counted from these files
   // alone, without uploads in progress. Every digest is compared here.

@@ -12,13 +12,20 @@ import {
 } from '../../src/backup/store-copy.ts'
 import { tablesAt } from '../../src/backup/tables.ts'
 import { StartupError } from '../../src/base/errors.ts'
+import { createLog } from '../../src/base/log.ts'
+import { derive } from '../../src/commands/derive.ts'
+import { findEntry } from '../../src/content/entry-records.ts'
 import { fsck } from '../../src/files/fsck.ts'
+import { literal } from '../../src/graph/graph.ts'
+import { newEntry } from '../../src/model/entry.ts'
+import { CatchUp } from '../../src/search/catch-up.ts'
 import { newBlobKey } from '../../src/stores/blob-store.ts'
 import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { migrate, schemaVersion } from '../../src/stores/migrations.ts'
 import { layout, schema } from '../../src/assembly/stores.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { openSqliteDatabase } from '../../src/stores/sqlite/sqlite-database.ts'
+import { insertEntry } from '../support/entries.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const FILES = 30
@@ -179,6 +186,46 @@ async function interruptAtEnd(source: Source, target: Target): Promise<void> {
   const finish = () => Promise.reject(new Error('interrupted'))
   await assert.rejects(fillStore(source, target, layout, { finish }), { message: 'interrupted' })
 }
+
+test('a copy over one that was killed while it filled the search index leaves nothing of that index', async t => {
+  const [first, second] = [await openOriginal(t), await openOriginal(t)]
+  for (const [{ database }, title] of [
+    [first, 'Numbat'],
+    [second, 'Quokka'],
+  ] as const) {
+    const metadata = { 'x:r': { 'http://purl.org/dc/terms/title': [literal(title)] } }
+    await insertEntry(database, newEntry({ context: '1', id: 'one', by: undefined, now: 1, metadata }))
+  }
+  for (const killed of [first, second]) {
+    const path = join(await temporaryFolder(), 'store.sqlite')
+    const blobs = await FolderBlobStore.open(join(await temporaryFolder(), 'files'))
+    const begun = await openSqliteDatabase(path, { sortsInFiles: true })
+    const progress = {
+      begin: (what: string) => {
+        if (what === 'Sorting the search index') throw new Error('killed')
+      },
+      at: () => {},
+      end: () => {},
+    }
+    const finish = () => derive(begun, progress)
+    await assert.rejects(fillStore(killed.source, { database: begun, blobs }, layout, { finish }), {
+      message: 'killed',
+    })
+    await begun.close()
+    const database = await openSqliteDatabase(path)
+    t.after(() => database.close())
+    await fillStore(second.source, { database, blobs }, layout)
+    await new CatchUp(database, findEntry, createLog('silent')).begin()
+    const found = await database.all<{ value: string }>(sql`SELECT DISTINCT s.value FROM search_strings s
+      JOIN search_entries e ON e.doc = s.doc WHERE e.id = 'one' AND s.value IN ('Numbat', 'Quokka')`)
+    assert.deepEqual(
+      found.map(({ value }) => value),
+      ['Quokka'],
+    )
+    const indexes = await database.all(sql`SELECT 1 FROM sqlite_schema WHERE name = 'search_strings_by_doc'`)
+    assert.equal(indexes.length, 1)
+  }
+})
 
 test('an interrupted copy is completed with its own rows only, if later steps of the schema have changed them', async t => {
   const [first, second] = [await openOriginal(t, olderSchema), await openOriginal(t, olderSchema)]
