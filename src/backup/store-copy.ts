@@ -1,9 +1,12 @@
 import { hash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { LastingFailure, StartupError } from '../base/errors.ts'
 import { counter, type Progress, silent } from '../base/progress.ts'
+import { realSystem } from '../base/system.ts'
+import { discardBlob } from '../files/file-records.ts'
 import { fsck } from '../files/fsck.ts'
 import { emptyIndex } from '../search/index-records.ts'
-import type { BlobStore } from '../stores/blob-store.ts'
+import { BlobMissing, type BlobStore, measured, newBlobKey } from '../stores/blob-store.ts'
 import type { Database, Queries } from '../stores/database.ts'
 import { migrate, type Migration, requireCurrent, schemaVersion } from '../stores/migrations.ts'
 import { name as sqlName, sql } from '../stores/sql.ts'
@@ -25,8 +28,6 @@ export interface Source {
 export interface Target {
   readonly database: Database
   readonly blobs: BlobStore
-  /** Where the files are, for people; absent for a folder that moves together with the rows. */
-  readonly placeOfFiles?: string | undefined
 }
 
 interface FillOptions {
@@ -35,13 +36,12 @@ interface FillOptions {
 }
 
 /**
- * Marks in `pending_work`: a copy into this store is not complete; into which place it copies the files; which rows it has copied. All begin
+ * Marks in `pending_work`: a copy into this store is not complete; beside which blob it puts the files; which rows it has copied. All begin
  * with the first one.
  */
 const MARK = 'filling'
-const WITH_FILES = 'filling with files in '
+const WITH_CLAIM = 'filling with claim '
 const WITH_ROWS = 'filling with rows '
-const BESIDE_ROWS = 'the data folder'
 
 /**
  * Fills an empty store. First come the blobs, then all rows in one transaction, and then everything is
@@ -65,7 +65,7 @@ export async function fillStore(
       database,
       layout.steps.filter(({ id }) => id <= source.schema),
     )
-    if (!isBegun) await claim(target)
+    if (!isBegun) await database.run(sql`INSERT INTO pending_work (name) VALUES (${MARK})`)
   } else if (!isBegun) {
     throw new StartupError('This store has been prepared for newer rows: choose an empty store.')
   } else if (!(await hasRowsOf(source, database, layout))) {
@@ -73,6 +73,7 @@ export async function fillStore(
       'This store has rows of another copy, which was interrupted. Run the command for that copy again, or fill another, empty store.',
     )
   }
+  const claim = await claimFiles(target)
   const files = await shown(source, filesTable, { progress, what: 'Copying files' })
   const copied = await copyBlobs(files, source.blobs, target.blobs)
   if (!isLater) {
@@ -85,11 +86,16 @@ export async function fillStore(
   const missing = new Set(copied.damaged.map(({ blob }) => blob))
   // Repairs, because an interrupted copy of another store may have left blobs, and because the usage must be counted from these files
   // alone, without uploads in progress. Every digest is compared here.
-  const { findings } = await fsck({ ...target, isExclusive: true }, true, { force: true, progress })
+  const { findings } = await fsck({ ...target, isExclusive: true, kept: claim }, true, { force: true, progress })
   const open = findings.filter(({ repairable, blob = '' }) => !repairable && !missing.has(blob))
   if (open.length > 0) throw new StartupError(open.map(({ message }) => message).join('\n'))
   await finish()
-  await database.run(sql`DELETE FROM pending_work WHERE name LIKE ${`${MARK}%`}`)
+  await database.transaction(async tx => {
+    await tx.run(sql`DELETE FROM pending_work WHERE name LIKE ${`${MARK}%`}`)
+    await discardBlob(tx, claim)
+  })
+  // Otherwise the service deletes it.
+  await target.blobs.delete(claim).catch(() => {})
   return copied
 }
 
@@ -165,24 +171,25 @@ export async function requireEmptyTarget(target: Target, { steps }: Layout): Pro
  * @throws {StartupError} when it contains anything else, or the copy was begun with another place for the files, where it would take the files
  * of another store for its own
  */
-async function requireEmptyOrBegun(target: Target): Promise<boolean> {
-  const { database, placeOfFiles = BESIDE_ROWS } = target
-  if (!(await isMarked(database))) {
-    await requireEmpty(target)
-    return false
+async function requireEmptyOrBegun({ database, blobs }: Target): Promise<boolean> {
+  const isBegun = await isMarked(database)
+  if (!isBegun) await requireNoRows(database)
+  const claim = isBegun ? await findClaim(database) : undefined
+  if (claim !== undefined && (await isThere(blobs, claim))) return true
+  for await (const { key } of blobs.list()) {
+    // Left incomplete by a crash.
+    if (key === claim) continue
+    throw new StartupError(
+      isBegun
+        ? `This store was being filled in another place for its files, and this place already contains files (${key}). ` +
+            'Run the command with the same place again, or fill another, empty store.'
+        : `The target already contains files (${key}). Only an empty store can be filled: name another folder or bucket, or move these away.`,
+    )
   }
-  const mark = await database.get<{ name: string }>(
-    sql`SELECT name FROM pending_work WHERE name LIKE ${`${WITH_FILES}%`}`,
-  )
-  const begun = mark?.name.slice(WITH_FILES.length) ?? 'an unknown place'
-  if (begun === placeOfFiles) return true
-  throw new StartupError(
-    `This store was being filled with its files in ${begun}, and not in ${placeOfFiles}. ` +
-      'Run the command with the same place again, or fill another, empty store.',
-  )
+  return isBegun
 }
 
-async function requireEmpty({ database, blobs }: Target): Promise<void> {
+async function requireNoRows(database: Database): Promise<void> {
   const hasTables = (await schemaVersion(database)) > 0
   const used =
     hasTables && (await database.get(sql`SELECT 1 AS used FROM contexts UNION ALL SELECT 1 FROM principals LIMIT 1`))
@@ -190,16 +197,40 @@ async function requireEmpty({ database, blobs }: Target): Promise<void> {
     throw new StartupError(
       'The target already contains a store. Only an empty one can be filled: name another folder or database, or move this one away.',
     )
-  for await (const { key } of blobs.list()) {
-    throw new StartupError(
-      `The target already contains files (${key}). Only an empty store can be filled: name another folder or bucket, or move these away.`,
-    )
-  }
 }
 
-/** Marks the store as the target of this copy. */
-async function claim({ database, placeOfFiles = BESIDE_ROWS }: Target): Promise<void> {
-  await database.run(sql`INSERT INTO pending_work (name) VALUES (${MARK}), (${WITH_FILES + placeOfFiles})`)
+/**
+ * Puts a blob of this copy beside its files, and returns its key: an address cannot tell places apart, because another disk or server can have
+ * the same.
+ */
+async function claimFiles({ database, blobs }: Target): Promise<string> {
+  let claim = await findClaim(database)
+  if (claim === undefined) {
+    claim = newBlobKey(count => realSystem.randomBytes(count))
+    await database.run(sql`INSERT INTO pending_work (name) VALUES (${WITH_CLAIM + claim})`)
+  }
+  if (await isThere(blobs, claim)) return claim
+  // Remains of a crash.
+  await blobs.delete(claim)
+  await blobs.write(claim, Readable.from([Buffer.from('This store is being filled.')]), new AbortController().signal)
+  return claim
+}
+
+async function findClaim(queries: Queries): Promise<string | undefined> {
+  const row = await queries.get<{ name: string }>(
+    sql`SELECT name FROM pending_work WHERE name LIKE ${`${WITH_CLAIM}%`}`,
+  )
+  return row?.name.slice(WITH_CLAIM.length)
+}
+
+async function isThere(blobs: BlobStore, key: string): Promise<boolean> {
+  try {
+    await measured(await blobs.read(key))
+    return true
+  } catch (error) {
+    if (error instanceof BlobMissing) return false
+    throw error
+  }
 }
 
 async function copyRows(

@@ -162,19 +162,11 @@ export async function openStores(settings: Settings, system: System, opening: Op
       await blobs.close()
       await closeDatabase()
     }
-    const placeOfFiles = filesApart(settings)
-    return { folder, database, blobs, placeOfFiles, isExclusive, nodeId, close, reload: storesReload(blobs) }
+    return { folder, database, blobs, isExclusive, nodeId, close, reload: storesReload(blobs) }
   } catch (error) {
     await closeDatabase()
     throw error
   }
-}
-
-/** Where the files are, unless they are in a folder beside the database file. */
-function filesApart(settings: Settings): string | undefined {
-  const place = settings['service.data.store']
-  if (place !== 'folder') return place
-  return settings['service.repository.store.url'] === undefined ? undefined : resolve(settings['service.data.folder'])
 }
 
 /** Checks a new password of PostgreSQL, which new connections then use, and prepares new credentials of S3. */

@@ -43,6 +43,8 @@ interface FsckStores {
    * are left alone.
    */
   readonly isExclusive: boolean
+  /** A blob that belongs to no file, but stays. */
+  readonly kept?: string
 }
 
 /**
@@ -154,7 +156,8 @@ const isRemains = async (database: Database, blob: string): Promise<boolean> =>
     UNION ALL SELECT 1 FROM uploads WHERE blob = ${blob}`)) !== undefined
 
 /** Uses one query, so that a blob that changes from an upload to a file at this moment is found as one of them. */
-async function isWanted({ database, isExclusive }: FsckStores, blob: string): Promise<boolean> {
+async function isWanted({ database, isExclusive, kept }: FsckStores, blob: string): Promise<boolean> {
+  if (blob === kept) return true
   const others = isExclusive
     ? sql`UNION ALL SELECT 1 FROM (${lastingBlobs()}) AS lasting WHERE blob = ${blob}`
     : sql`UNION ALL SELECT 1 FROM uploads WHERE blob = ${blob} UNION ALL SELECT 1 FROM discarded_blobs WHERE blob = ${blob}`

@@ -232,24 +232,29 @@ test('an interrupted copy is completed with its own rows only, if later steps of
   for (const interrupted of [await openOriginal(t), first]) {
     const target = await openTarget(t)
     await interruptAtEnd(interrupted.source, target)
+    const before = await keysOf(target)
     await assert.rejects(fillStore(second.source, target, layout), /has rows of another copy/)
     await assert.rejects(requireCompleteStore(target.database), StartupError)
-    assert.equal((await keysOf(target)).length, FILES, 'nothing was removed or added')
+    assert.deepEqual(await keysOf(target), before, 'nothing was removed or added')
     await fillStore(interrupted.source, target, layout)
     await requireCompleteStore(target.database)
     assert.deepEqual((await fsck({ ...target, isExclusive: true }, false)).findings, [])
   }
 })
 
-test('an interrupted copy does not go on with another place for its files', async t => {
+test('an interrupted copy does not go on where other files are, whatever that place is called', async t => {
   const { source } = await openOriginal(t)
-  const [target, other] = [await openTarget(t), await openOriginal(t)]
-  await assert.rejects(fillStore(failing(source, 10), target, layout))
-  const mixed = { database: target.database, blobs: other.blobs, placeOfFiles: 's3://bucket/' }
-  await assert.rejects(fillStore(source, mixed, layout), /its files in the data folder, and not in s3:\/\/bucket\//)
-  await assert.rejects(requireEmptyTarget(mixed, layout), /its files in the data folder, and not in s3:\/\/bucket\//)
+  const [{ database, blobs }, other, empty] = [await openTarget(t), await openOriginal(t), await openTarget(t)]
+  await assert.rejects(fillStore(failing(source, 10), { database, blobs }, layout))
+  const mixed = { database, blobs: other.blobs }
+  const otherFiles = /This store was being filled in another place for its files, and this place already contains/
+  await assert.rejects(fillStore(source, mixed, layout), otherFiles)
+  await assert.rejects(requireEmptyTarget(mixed, layout), otherFiles)
   assert.equal((await keysOf(other)).length, FILES)
-  await fillStore(source, target, layout)
+  await assert.rejects(fillStore(failing(source, 10), { database, blobs: empty.blobs }, layout), /the source is gone/)
+  const moved = { database, blobs: empty.blobs }
+  await fillStore(source, moved, layout)
+  assert.equal((await keysOf(moved)).length, FILES, 'nothing of the copy itself is left')
 })
 
 test('a store of an older version is refused before anything in it changes', async t => {
