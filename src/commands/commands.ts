@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { commit, version as programVersion } from '../core/version.ts'
 import { features } from '../features/features.ts'
 import { realSystem } from '../base/system.ts'
@@ -30,7 +29,6 @@ const help: Command = {
 /** For commands outside this folder. Loaded when one of them is used. */
 async function program(): Promise<Program> {
   const { layout, openStores } = await import('../assembly/stores.ts')
-  const { keepTemporaryFilesIn } = await import('../config/environment.ts')
   const { settingsFrom } = await import('./settings-options.ts')
   const { contextQuota } = await import('../assembly/ledger.ts')
   return {
@@ -47,10 +45,7 @@ async function program(): Promise<Program> {
       const { runChecks } = await import('../assembly/doctor.ts')
       return await runChecks({ ...loaded, file, tokenKey: environment.tokenKey, version: programVersion })
     },
-    openTarget: settings => {
-      keepTemporaryFilesIn(resolve(settings['service.data.folder']))
-      return openStores(settings, realSystem, { bare: true, isExclusive: true })
-    },
+    openTarget: settings => openStores(settings, realSystem, { bare: true, isExclusive: true }),
     derive: async (database, progress) => (await import('./derive.ts')).derive(database, progress),
   }
 }

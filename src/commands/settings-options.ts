@@ -1,5 +1,6 @@
+import { resolve } from 'node:path'
 import type { ParseArgsConfig } from 'node:util'
-import { type Environment, readEnvironment } from '../config/environment.ts'
+import { type Environment, keepTemporaryFilesIn, readEnvironment } from '../config/environment.ts'
 import { readConfigFile } from '../config/file.ts'
 import { type LoadedSettings, loadSettings } from '../config/load.ts'
 import type { WrittenSources } from '../config/source-values.ts'
@@ -28,13 +29,15 @@ export function readSettings(
   return { ...read, has: flag => values[flag] === true }
 }
 
-/** The settings that these options describe. @throws {StartupError} */
+/** The settings that these options describe. Temporary files of SQLite are in their data folder. @throws {StartupError} */
 export function settingsFrom({ config, set = [] }: SettingsOptions): ReadSettings {
   requireAssignments('--set', set)
   const environment = readEnvironment()
   const file = readConfigFile(config, environment)
   const sources = { file, environment: environment.settings, overrides: set }
   const loaded = loadSettings(sources)
+  // Before the process opens its first database, which may be another one than the store.
+  keepTemporaryFilesIn(resolve(loaded.settings['service.data.folder']))
   return { loaded, environment, file: file?.path, sources }
 }
 

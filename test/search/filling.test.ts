@@ -121,14 +121,15 @@ test('filling begins again after it was interrupted', async t => {
   assert.deepEqual(await contentOf(again), expected)
 })
 
-test('temporary files are in the folder that a command names', { skip: process.platform !== 'linux' }, async () => {
+test('temporary files of a command are in the data folder, whatever it opens first', { skip: process.platform !== 'linux' }, async () => {
   const folder = await temporaryFolder()
   const child = await startChild(`
     import { readdirSync, readlinkSync } from 'node:fs'
-    import { keepTemporaryFilesIn } from '${sourceUrl('config/environment.ts')}'
+    import { settingsFrom } from '${sourceUrl('commands/settings-options.ts')}'
     import { openSqliteDatabase } from '${sourceUrl('stores/sqlite/sqlite-database.ts')}'
     import { sql } from '${sourceUrl('stores/sql.ts')}'
-    keepTemporaryFilesIn('${folder}')
+    settingsFrom({ config: undefined, set: ['service.data.folder=${folder}'] })
+    await (await openSqliteDatabase(':memory:')).close()
     const database = await openSqliteDatabase('${join(folder, 'store.sqlite')}', { sortsInFiles: true })
     await database.run(sql\`CREATE TEMP TABLE large AS
       WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 20000) SELECT hex(zeroblob(200)) AS text FROM n\`)
