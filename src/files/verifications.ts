@@ -1,5 +1,7 @@
 import type { Bytes, Milliseconds } from '../base/units.ts'
+import { type BlobStore, measured } from '../stores/blob-store.ts'
 import type { Queries } from '../stores/database.ts'
+import { isUnreadable } from '../stores/disk.ts'
 import { sql } from '../stores/sql.ts'
 
 export type FileProblem = 'missing' | 'damaged'
@@ -33,11 +35,29 @@ export async function unverifiedSince(queries: Queries, time: Milliseconds, limi
     WHERE verified <= ${time} ORDER BY verified LIMIT ${limit}`)
 }
 
-/** The blob of another file that was intact when it was last verified, if there is one. */
-export async function lastIntact(queries: Queries, blob: string): Promise<string | undefined> {
-  const row = await queries.get<{ blob: string }>(sql`SELECT blob FROM files
-    WHERE problem IS NULL AND blob <> ${blob} ORDER BY verified DESC LIMIT 1`)
-  return row?.blob
+/** Files that lie side by side on the disk can be unreadable together, and are often next to each other in age. */
+const CONTROLS = 10
+
+/**
+ * Whether the disk can read another file than this one. A disk that can read none has failed as a whole, which says nothing about the files.
+ * The files verified longest ago are tried, because others may still be in memory.
+ */
+export async function canReadAnother(
+  queries: Queries,
+  blobs: Pick<BlobStore, 'read'>,
+  blob: string,
+): Promise<boolean> {
+  const others = await queries.all<{ blob: string }>(sql`SELECT blob FROM files
+    WHERE problem IS NULL AND blob <> ${blob} ORDER BY verified = 0, verified, blob LIMIT ${CONTROLS}`)
+  for (const other of others) {
+    try {
+      await measured(await blobs.read(other.blob))
+      return true
+    } catch (error) {
+      if (!isUnreadable(error)) return true
+    }
+  }
+  return others.length === 0
 }
 
 /** @returns false when the file was replaced or deleted meanwhile */

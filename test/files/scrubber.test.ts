@@ -106,6 +106,25 @@ test('while the disk can read no file, none is called damaged', { skip: process.
   assert.deepEqual(await scrubber.report(), none)
 })
 
+test('a disk that can read only what was read lately, which is still in memory, has failed', {
+  skip: process.platform !== 'linux',
+}, async t => {
+  const { system, scrubber, put } = await openStore(t)
+  const paths: string[] = []
+  for (let id = 1; id <= 11; id++) paths.push(await put(String(id), Buffer.from('old')))
+  assert.equal(await scrubber.run(HOUR), 11)
+  system.pass(HOUR / 2)
+  await put('12', Buffer.from('new'))
+  assert.equal(await scrubber.run(HOUR), 1)
+  system.pass(HOUR / 2)
+  for (const path of paths) {
+    await rm(path)
+    await symlink('/proc/self/mem', path)
+  }
+  await assert.rejects(scrubber.run(HOUR), { code: 'EIO' })
+  assert.deepEqual(await scrubber.report(), none)
+})
+
 test('switched off, the scrubber reads nothing (D20.5)', async t => {
   const { database } = await openStore(t)
   const blobs = { read: () => assert.fail('it was read') }

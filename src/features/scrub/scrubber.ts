@@ -4,10 +4,10 @@ import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { digestOf } from '../../files/fsck.ts'
 import {
+  canReadAnother,
   countFiles,
   countProblems,
   type FileProblem,
-  lastIntact,
   recordVerification,
   unverifiedSince,
   type VerificationReport,
@@ -106,18 +106,8 @@ export class Scrubber {
     } catch (error) {
       if (error instanceof BlobMissing) return 'missing'
       // Without the record no run would get beyond a file that the disk cannot read.
-      if (isUnreadable(error) && (await this.#canReadAnother(blob))) return 'damaged'
+      if (isUnreadable(error) && (await canReadAnother(this.#deps.database, this.#deps.blobs, blob))) return 'damaged'
       throw error
     }
-  }
-
-  /** A disk that cannot read any file has failed as a whole, which says nothing about the files. */
-  async #canReadAnother(blob: string): Promise<boolean> {
-    const another = await lastIntact(this.#deps.database, blob)
-    if (another === undefined) return true
-    return await digestOf(this.#deps.blobs, another).then(
-      () => true,
-      (error: unknown) => !isUnreadable(error),
-    )
   }
 }
