@@ -6,6 +6,7 @@ import { type Sql, sql } from '../stores/sql.ts'
 import { lastingBlobs } from './lasting-uploads.ts'
 import type { Amount, OwnerKind } from './quota-usage.ts'
 import { compareUsage, missingUsage, recountUsage } from './recount.ts'
+import { canReadAnother } from './verifications.ts'
 
 /** One inconsistency. A `repairable` one can be repaired without losing anything. */
 export interface Finding {
@@ -51,6 +52,7 @@ interface FsckStores {
  * Checks that the database's own data structures are sound, that every context's fill level is the sum of its files, that the
  * bytes of every file have their recorded digest, and that no bytes are stored without a file (D7.5).
  * @param options `force` repairs also what is doubtful; `progress` shows the files whose bytes are read.
+ * @throws the error of a disk that cannot read any file
  */
 export async function fsck(
   stores: FsckStores,
@@ -191,10 +193,11 @@ async function checkFiles(
       const message = `${name}: ${size} bytes with SHA-256 ${sha256}, recorded are ${row.size} with ${row.sha256}`
       findings.push({ kind: 'damaged-blob', repairable: false, message, blob: row.blob })
     } catch (error) {
-      if (!(error instanceof BlobMissing || isUnreadable(error))) throw error
+      const isGone = error instanceof BlobMissing
+      if (!isGone && !(isUnreadable(error) && (await canReadAnother(stores.database, stores.blobs, row.blob)))) throw error
       if (await isReplaced(stores, row)) continue
       const [kind, problem] =
-        error instanceof BlobMissing
+        isGone
           ? (['missing-blob', 'the bytes are gone'] as const)
           : (['damaged-blob', 'the disk cannot read the bytes. Look at the log of the system'] as const)
       findings.push({ kind, repairable: false, message: `${name}: ${problem}`, blob: row.blob })

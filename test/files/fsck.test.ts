@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { link, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
+import { link, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
@@ -12,6 +12,7 @@ import { sql } from '../../src/stores/sql.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { newDatabase } from '../support/store.ts'
+import { withMembers } from '../support/with-members.ts'
 
 /** A store with one context that holds two files of 5 and 7 bytes. */
 async function openStore(t: TestContext) {
@@ -173,14 +174,22 @@ test('a file that is cut short is damaged, one whose bytes are gone is missing (
   assert.deepEqual(await find(), ['missing-blob'])
 })
 
-/** An object with some members replaced. */
-const withMembers = <T extends object>(object: T, members: Partial<T>): T =>
-  new Proxy(object, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(name in members ? members : target, name)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
+test('a file that the disk cannot read is damaged, but a disk that can read none is no finding about files', {
+  skip: process.platform !== 'linux',
+}, async t => {
+  const { database, first, pathOf, find } = await openStore(t)
+  const { blob: second = '' } =
+    (await database.get<{ blob: string }>(sql`SELECT blob FROM files WHERE entry = '2'`)) ?? {}
+  // Reading the beginning of its memory gives every process EIO.
+  const damage = async (blob: string): Promise<void> => {
+    await rm(pathOf(blob))
+    await symlink('/proc/self/mem', pathOf(blob))
+  }
+  await damage(first)
+  assert.deepEqual(await find(), ['damaged-blob'])
+  await damage(second)
+  await assert.rejects(find(true), { code: 'EIO' })
+})
 
 test('a reservation in a context that is gone, which still counts for a user and the store, is found and released (D7.5)', async t => {
   const { database, blobs, find } = await openStore(t)
