@@ -17,6 +17,7 @@ import { FolderBlobStore } from '../../src/stores/folder-blob-store.ts'
 import { newDatabase } from '../support/store.ts'
 import { withBackupSettings } from '../../src/features/backups/settings.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { withMembers } from '../support/with-members.ts'
 
 const DAY = 86_400_000
 const settings = withBackupSettings(loadSettings({ file: undefined, overrides: [] }).settings)
@@ -181,3 +182,30 @@ test('a service removes no backup that was made under another base address', asy
       await backUp(target, at.replace(':00', service.includes('one') ? ':00' : ':30'), key, { keep: '1d', service })
   assert.deepEqual(await times(target), ['11-01T04', '11-01T04'])
 })
+
+for (const isRefused of [true, false]) {
+  test(`a backup that failed is told though its objects ${isRefused ? 'may not' : 'take long to'} be removed`, async () => {
+    const target = await newTarget()
+    const { signing, own } = await newKey()
+    let [now, writes, deletions] = [Date.UTC(2026, 10, 1), 0, 0]
+    const failing = withMembers<BlobStore>(target.blobs, {
+      write: async (key, bytes, stop) => {
+        if (++writes > 5) throw new Error('the network is down')
+        return await target.blobs.write(key, bytes, stop)
+      },
+      delete: async key => {
+        deletions++
+        now += 45_000
+        if (isRefused) throw new Error('objects of this bucket are locked')
+        await target.blobs.delete(key)
+      },
+    })
+    const backup = {
+      ...{ database, blobs, tables: layout.tables, system: { ...realSystem, now: () => now }, program: '0.0.0' },
+      ...{ service: 'http://127.0.0.1/', created: now, spool: join(await temporaryFolder(), 'spool') },
+      ...{ recipients: [], encrypt: plain, signing, own, signal },
+    }
+    await assert.rejects(makeGeneration(backup, { ...target, blobs: failing }), { message: 'the network is down' })
+    assert.equal(deletions, isRefused ? 1 : 2, 'of six')
+  })
+}

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { StartupError, StoreUnavailable } from '../../base/errors.ts'
+import { StartupError } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { Milliseconds } from '../../base/units.ts'
 import { holdBlobs } from '../../files/garbage.ts'
@@ -65,6 +65,7 @@ interface GenerationOf {
 /** Bytes of earlier backups were mended, are whole in the new backup only, or are lost, because the store has lost them, too. */
 export type Outcome = 'mended' | 'replaced' | 'lost'
 
+const REMOVAL_TIMEOUT: Milliseconds = 60_000
 /** Few, because the service reads and writes files meanwhile. */
 const AT_ONCE = 2
 
@@ -171,15 +172,20 @@ class ObjectWriter {
     throw new StartupError(`What was written to ${place} is not what was read from it. Check this disk or bucket.`)
   }
 
-  /** Makes room again after a failure, because no manifest names these objects. A stop of the service does not wait for it. */
+  /**
+   * Makes room again after a failure, because no manifest names these objects. Neither the report of the failure nor a stop of the service
+   * waits long for it: later backups remove the rest (`prune.ts`).
+   */
   async removeAll(): Promise<void> {
+    const { signal, system } = this.#from
+    const end = system.now() + REMOVAL_TIMEOUT
     for (const blob of this.#written) {
-      if (this.#from.signal.aborted) return
+      if (signal.aborted || system.now() > end) return
       try {
         await this.#target.blobs.delete(blob)
-      } catch (error) {
-        // The other deletions would fail as well, each after waiting for the store.
-        if (error instanceof StoreUnavailable) return
+      } catch {
+        // The other deletions would fail as well, because the place cannot be reached or forbids them.
+        return
       }
     }
   }
