@@ -133,27 +133,28 @@ const hasMark = async (queries: Queries, mark: string): Promise<boolean> =>
  * such a step cannot compare them.
  */
 async function requireSameRows(source: Source, database: Database, layout: Layout): Promise<void> {
-  const digests: string[] = []
-  for (const table of tablesAt(layout, source.schema)) {
-    const original = await digestOf(source.rows(table), table)
-    if (original !== (await digestOf(rowsOf(database, table), table))) {
-      throw new StartupError(
-        `The rows of ${table.name} differ from the original, which may have changed meanwhile. Run the command again.`,
-      )
-    }
-    digests.push(original)
-  }
-  await database.run(sql`INSERT INTO pending_work (name) VALUES (${markOfRows(digests)})`)
+  const tables = tablesAt(layout, source.schema)
+  const originals = await digestsOf(tables, table => source.rows(table))
+  const copies = await digestsOf(tables, table => rowsOf(database, table))
+  const different = tables.find((_, at) => originals[at] !== copies[at])
+  if (different)
+    throw new StartupError(
+      `The rows of ${different.name} differ from the original, which may have changed meanwhile. Run the command again.`,
+    )
+  await database.run(sql`INSERT INTO pending_work (name) VALUES (${markOfRows(originals)})`)
 }
 
 /** Whether an interrupted copy has copied these rows. */
 async function hasRowsOf(source: Source, queries: Queries, layout: Layout): Promise<boolean> {
-  const digests: string[] = []
-  for (const table of tablesAt(layout, source.schema)) digests.push(await digestOf(source.rows(table), table))
+  const digests = await digestsOf(tablesAt(layout, source.schema), table => source.rows(table))
   return await hasMark(queries, markOfRows(digests))
 }
 
-const digestOf = (rows: AsyncIterable<Row>, table: Table): Promise<string> => digestOfRows(known(table, rows))
+async function digestsOf(tables: readonly Table[], rows: Source['rows']): Promise<readonly string[]> {
+  const digests: string[] = []
+  for (const table of tables) digests.push(await digestOfRows(known(table, rows(table))))
+  return digests
+}
 
 const markOfRows = (digests: readonly string[]): string => `${WITH_ROWS}${hash('sha256', digests.join('\n'))}`
 

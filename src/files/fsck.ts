@@ -194,12 +194,12 @@ async function checkFiles(
       findings.push({ kind: 'damaged-blob', repairable: false, message, blob: row.blob })
     } catch (error) {
       const isGone = error instanceof BlobMissing
-      if (!isGone && !(isUnreadable(error) && (await canReadAnother(stores.database, stores.blobs, row.blob)))) throw error
+      if (!isGone && !(isUnreadable(error) && (await canReadAnother(stores.database, stores.blobs, row.blob))))
+        throw error
       if (await isReplaced(stores, row)) continue
-      const [kind, problem] =
-        isGone
-          ? (['missing-blob', 'the bytes are gone'] as const)
-          : (['damaged-blob', 'the disk cannot read the bytes. Look at the log of the system'] as const)
+      const [kind, problem] = isGone
+        ? (['missing-blob', 'the bytes are gone'] as const)
+        : (['damaged-blob', 'the disk cannot read the bytes. Look at the log of the system'] as const)
       findings.push({ kind, repairable: false, message: `${name}: ${problem}`, blob: row.blob })
     }
   }

@@ -42,11 +42,7 @@ const CONTROLS = 10
  * Whether the disk can read another file than this one. A disk that can read none has failed as a whole, which says nothing about the files.
  * The files verified longest ago are tried, because others may still be in memory.
  */
-export async function canReadAnother(
-  queries: Queries,
-  blobs: Pick<BlobStore, 'read'>,
-  blob: string,
-): Promise<boolean> {
+export async function canReadAnother(queries: Queries, blobs: Pick<BlobStore, 'read'>, blob: string): Promise<boolean> {
   const others = await queries.all<{ blob: string }>(sql`SELECT blob FROM files
     WHERE problem IS NULL AND blob <> ${blob} ORDER BY verified = 0, verified, blob LIMIT ${CONTROLS}`)
   for (const other of others) {

@@ -121,7 +121,9 @@ test('filling begins again after it was interrupted', async t => {
   assert.deepEqual(await contentOf(again), expected)
 })
 
-test('temporary files of a command are in the data folder, whatever it opens first', { skip: process.platform !== 'linux' }, async () => {
+test('temporary files of a command are in the data folder, whatever it opens first', {
+  skip: process.platform !== 'linux',
+}, async () => {
   const folder = await temporaryFolder()
   const child = await startChild(`
     import { readdirSync, readlinkSync } from 'node:fs'
