@@ -200,12 +200,12 @@ for (const isRefused of [true, false]) {
         await target.blobs.delete(key)
       },
     })
-    const backup = {
-      ...{ database, blobs, tables: layout.tables, system: { ...realSystem, now: () => now }, program: '0.0.0' },
-      ...{ service: 'http://127.0.0.1/', created: now, spool: join(await temporaryFolder(), 'spool') },
-      ...{ recipients: [], encrypt: plain, signing, own, signal },
-    }
-    await assert.rejects(makeGeneration(backup, { ...target, blobs: failing }), { message: 'the network is down' })
+    const store = { database, blobs, tables: layout.tables, system: { ...realSystem, now: () => now } }
+    const spool = join(await temporaryFolder(), 'spool')
+    const by = { program: '0.0.0', service: 'http://127.0.0.1/', created: now, signing, own }
+    const to = { spool, recipients: [], encrypt: plain, signal }
+    const making = makeGeneration({ ...store, ...by, ...to }, { ...target, blobs: failing })
+    await assert.rejects(making, { message: 'the network is down' })
     assert.equal(deletions, isRefused ? 1 : 2, 'of six')
   })
 }
