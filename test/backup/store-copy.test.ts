@@ -14,7 +14,7 @@ import { tablesAt } from '../../src/backup/tables.ts'
 import { StartupError } from '../../src/base/errors.ts'
 import { createLog } from '../../src/base/log.ts'
 import { derive } from '../../src/commands/derive.ts'
-import { findEntry } from '../../src/content/entry-records.ts'
+import { entriesOf } from '../../src/content/entry-records.ts'
 import { fsck } from '../../src/files/fsck.ts'
 import { literal } from '../../src/graph/graph.ts'
 import { newEntry } from '../../src/model/entry.ts'
@@ -215,7 +215,7 @@ test('a copy over one that was killed while it filled the search index leaves no
     const database = await openSqliteDatabase(path)
     t.after(() => database.close())
     await fillStore(second.source, { database, blobs }, layout)
-    await new CatchUp(database, findEntry, createLog('silent')).begin()
+    await new CatchUp(database, entriesOf, createLog('silent')).begin()
     const found = await database.all<{ value: string }>(sql`SELECT DISTINCT s.value FROM search_strings s
       JOIN search_entries e ON e.doc = s.doc WHERE e.id = 'one' AND s.value IN ('Numbat', 'Quokka')`)
     assert.deepEqual(
