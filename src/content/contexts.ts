@@ -64,13 +64,6 @@ export async function renameContext(tx: Queries, id: string, name: string | unde
   await claimingContextName(name, tx.run(sql`UPDATE contexts SET name = ${name ?? null} WHERE id = ${id}`))
 }
 
-/** Whether it has no entries, not even in its trash. */
-export async function isContextEmpty(queries: Queries, id: string): Promise<boolean> {
-  const entry = await queries.get(sql`SELECT 1 AS found FROM entries WHERE context = ${id}
-    UNION ALL SELECT 1 AS found FROM trashed_entries WHERE context = ${id} LIMIT 1`)
-  return entry === undefined
-}
-
 export async function deleteContextRow(tx: Queries, id: string): Promise<void> {
   await tx.run(sql`DELETE FROM contexts WHERE id = ${id}`)
 }

@@ -53,7 +53,8 @@ export class Ledger {
   }
 
   /**
-   * Creates the row of usage for a new context. A context that is restored may have uploads in progress that began before it was deleted.
+   * Creates the row of usage for a new context. A context that is restored may have uploads in progress: its own files, and uploads that began
+   * before it was deleted.
    */
   async open(tx: Queries, context: string): Promise<void> {
     await tx.run(sql`INSERT INTO quota_usage (kind, owner, reserved, reserved_files)
@@ -141,7 +142,7 @@ export class Ledger {
 
   /**
    * Reserves for an import, which replaces all files of a context. It starts with nothing reserved and grows once the
-   * sizes of its files are known.
+   * sizes of its files are known. The context may be one that the import makes when it commits: until then only the store pays.
    * @throws {Conflict} while another import into the context is in progress: each may need as much disk as the quota
    */
   async reserveImport(context: string, blob: string): Promise<Reservation> {
@@ -174,16 +175,18 @@ export class Ledger {
   }
 
   /** Reserves more for an import, once its files are known. @throws {TooLarge} `quota-exceeded` */
-  async growImport(reservation: Reservation, growth: Amount): Promise<void> {
-    await this.#grow(reservation, { bytes: Math.max(0, growth.bytes), files: Math.max(0, growth.files) })
+  async growImport({ blob, ...payers }: Reservation, { bytes, files }: Amount): Promise<void> {
+    const growth = { bytes: Math.max(0, bytes), files: Math.max(0, files) }
+    await this.#relaxed(async tx => {
+      await this.usage.book(tx, payers, NOTHING, growth)
+      await enlarge(tx, blob, growth)
+    })
   }
 
   async #grow({ blob, ...payers }: Reservation, reserved: Amount): Promise<Bytes> {
     return await this.#relaxed(async tx => {
       await this.#require(tx, payers, NOTHING, reserved)
-      const changed = await tx.run(sql`UPDATE uploads
-        SET reserved = reserved + ${reserved.bytes}, reserved_files = reserved_files + ${reserved.files} WHERE blob = ${blob}`)
-      if (changed === 0) throw reservationExpired()
+      await enlarge(tx, blob, reserved)
       return reserved.bytes
     })
   }
@@ -349,6 +352,14 @@ export class Ledger {
   #relaxed<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
     return this.#database.transaction(work, { durability: 'relaxed' })
   }
+}
+
+/** @throws {Conflict} when the reservation has ended */
+async function enlarge(tx: Queries, blob: string, { bytes, files }: Amount): Promise<void> {
+  const changed = await tx.run(
+    sql`UPDATE uploads SET reserved = reserved + ${bytes}, reserved_files = reserved_files + ${files} WHERE blob = ${blob}`,
+  )
+  if (changed === 0) throw reservationExpired()
 }
 
 /** Whether an upload in progress reuses the storage of this blob. */

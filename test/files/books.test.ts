@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { findFile, isFile, moveFile, putFile, removeFile, removeFilesOf } from '../../src/files/file-records.ts'
 import { Ledger, quotaObject } from '../../src/files/quota-ledger.ts'
+import { QuotaOwners } from '../../src/files/quota-owners.ts'
+import { compareUsage } from '../../src/files/recount.ts'
 import { sql } from '../../src/stores/sql.ts'
 import { FakeSystem } from '../support/fake-system.ts'
 import { newDatabase } from '../support/store.ts'
-import type { QuotaOptions } from '../../src/files/quota-usage.ts'
+import { type QuotaOptions, STORE } from '../../src/files/quota-usage.ts'
 import { inContext, quotas, sameFiles, usedBytes } from '../support/quota.ts'
 import { MAX_CONTEXTS, StorageUsage } from '../../src/files/storage-usage.ts'
 
@@ -165,6 +167,52 @@ test('one import at a time goes into a context (D7.5)', async t => {
   assert.deepEqual(await space(), { used: 0, reserved: 20 })
   await ledger.cancel(first)
   await ledger.reserveImport('3', 'd')
+})
+
+test('what an import reserves for a context that it makes counts for the store, and from its commit also for context and group (D7.3)', async t => {
+  const { ledger, database } = await setUp(t)
+  const owners = new QuotaOwners(ledger.usage)
+  const group = { kind: 'group', id: 'lab' } as const
+  const limits = { bytes: 50, files: null }
+  await owners.setLimits(database, STORE, limits)
+  const levels = async () => {
+    assert.deepEqual(
+      (await compareUsage(database)).filter(row => row.used !== row.usedSum || row.reserved !== row.reservedSum),
+      [],
+    )
+    const [store, context, lab] = await Promise.all(
+      [STORE, { kind: 'context', id: '5' } as const, group].map(owner => ledger.usage.find(database, owner)),
+    )
+    return [store, context, lab].map(usage => usage && [usage.used.bytes, usage.held.bytes])
+  }
+  const begun = async (blob: string) => {
+    const reservation = await ledger.reserveImport('5', blob)
+    await assert.rejects(ledger.growImport(reservation, { bytes: 51, files: 1 }), { code: 'quota-exceeded' })
+    await ledger.growImport(reservation, { bytes: 50, files: 1 })
+    assert.deepEqual(await levels(), [[0, 50], undefined, undefined])
+    return reservation
+  }
+  const make = (blob: string, quota: number) =>
+    database.transaction(async tx => {
+      await tx.run(sql`INSERT INTO contexts (id) VALUES ('5')`)
+      await ledger.open(tx, '5')
+      await owners.setLimits(tx, group, { bytes: quota, files: null })
+      await owners.setContexts(tx, 'lab', ['5'])
+      await ledger.commit(tx, { ...inContext('5'), blob }, { bytes: 50, files: 1 })
+      await putFile(tx, { context: '5', id: '1', user: null }, record(blob, 50))
+    })
+  const killed = await begun('a')
+  await assert.rejects(make('a', 49), { code: 'quota-exceeded' })
+  assert.deepEqual(await levels(), [[0, 50], undefined, undefined])
+  await ledger.cancel(killed)
+  assert.deepEqual(await levels(), [[0, 0], undefined, undefined])
+  await begun('b')
+  await make('b', 50)
+  assert.deepEqual(await levels(), [
+    [50, 50],
+    [50, 50],
+    [50, 50],
+  ])
 })
 
 test('parts of an upload are kept, committed and cancelled with it (D7.5)', async t => {

@@ -51,9 +51,10 @@ interface ImportOptions extends TranslationHints {
   readonly form: IriForms
   /** The archive is of this store at another time ({@link Principals}). */
   readonly isSameStore?: boolean
-  /** Checks, before anything is replaced, that it may be. Runs in the transaction that replaces it. */
-  readonly requireReplaceable?: ((tx: Queries) => Promise<void>) | undefined
 }
+
+/** Prepares the context at the beginning of the transaction that fills it. */
+type Begin = (writer: EntryWriter) => Promise<void>
 
 export type Stored = ReadonlyMap<string, FileRecord>
 
@@ -74,18 +75,46 @@ export class ContextImport {
    * access list, name and quota, stays.
    * @throws {InvalidInput} `invalid-archive` @throws {TooLarge} `file-too-large`, `quota-exceeded`
    */
-  async import(
-    caller: Caller,
-    contextKey: string,
-    incoming: Incoming,
-    { form, isSameStore, requireReplaceable, ...hints }: ImportOptions,
-  ): Promise<Imported> {
+  async import(caller: Caller, contextKey: string, incoming: Incoming, options: ImportOptions): Promise<Imported> {
     const target = await this.#deps.loader.getContextEntry(contextKey)
     const check: AccessCheck = caller => requireSuperUser(caller, 'import a context')
     check(caller, target)
-    const context = target.entry.id
+    const begin: Begin = async writer => void (await writer.recheck(target, check))
+    return await this.#fill(caller, target.entry.id, { incoming, begin, ...options })
+  }
+
+  /**
+   * The same for a context of this store that has been deleted: `make` makes it in the transaction that fills it, so there is no such context
+   * before, nor after any error, abort or crash.
+   * @throws {InvalidInput} `invalid-archive` @throws {TooLarge} `file-too-large`, `quota-exceeded`
+   */
+  async importDeleted(
+    caller: Caller,
+    context: string,
+    incoming: Incoming,
+    { form, make }: { readonly form: IriForms; readonly make: (writer: EntryWriter) => Promise<void> },
+  ): Promise<Imported> {
+    requireSuperUser(caller, 'restore a context')
+    const begin: Begin = async writer => {
+      requireSuperUser(writer.caller, 'restore a context')
+      await make(writer)
+    }
+    return await this.#fill(caller, context, { incoming, begin, form, isSameStore: true, groups: new Map() })
+  }
+
+  async #fill(
+    caller: Caller,
+    context: string,
+    {
+      incoming,
+      begin,
+      form,
+      isSameStore,
+      ...hints
+    }: ImportOptions & { readonly incoming: Incoming; readonly begin: Begin },
+  ): Promise<Imported> {
     requireOrdinary(context)
-    const imported = await this.#deps.stagedImports.receive(context, incoming, async staged => {
+    return await this.#deps.stagedImports.receive(context, incoming, async staged => {
       const translated = await this.#deps.translate(staged.archive, hints)
       try {
         const archive = translated?.archive ?? staged.archive
@@ -94,8 +123,7 @@ export class ContextImport {
         const replaced = await this.#deps.changes.run(
           caller,
           async writer => {
-            await writer.recheck(target, check)
-            await requireReplaceable?.(writer.tx)
+            await begin(writer)
             const { entries, files, bytes } = await replaceContent(writer, {
               staged,
               archive,
@@ -114,7 +142,6 @@ export class ContextImport {
         await translated?.close()
       }
     })
-    return imported
   }
 }
 

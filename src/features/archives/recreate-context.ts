@@ -1,17 +1,14 @@
-import { requireSuperUser } from '../../accounts/caller-guards.ts'
-import type { Caller } from '../../accounts/caller.ts'
 import { Conflict } from '../../base/errors.ts'
 import type { Queries } from '../../stores/database.ts'
 import { CONTEXTS } from '../../model/addresses.ts'
-import type { Changes } from '../../content/changes.ts'
+import type { EntryWriter } from '../../content/changes.ts'
 import { findContext } from '../../content/contexts.ts'
 import { findEntry } from '../../content/entry-records.ts'
-import { requireOrdinary, WrittenPrincipals } from './export.ts'
+import { WrittenPrincipals } from './export.ts'
 import { withPrincipals } from './import.ts'
 import { Principals, principalsIn } from './principals.ts'
 
 interface Dependencies {
-  readonly changes: Changes
   /** Makes the rows of a new context beside its entry. */
   readonly contexts: { open(tx: Queries, id: string, name: string | undefined): Promise<void> }
 }
@@ -21,22 +18,21 @@ interface Dependencies {
  * The id of a deleted context is never given to another one, but this is the same context.
  * @throws {Conflict} `id-taken`, `name-taken`
  */
-export async function recreateContext(deps: Dependencies, caller: Caller, id: string, from: Queries): Promise<void> {
-  requireSuperUser(caller, 'restore a context')
-  requireOrdinary(id)
+export async function recreateContext(
+  { contexts }: Dependencies,
+  writer: EntryWriter,
+  id: string,
+  from: Queries,
+): Promise<void> {
+  const { tx } = writer
   const [context, entry] = [await findContext(from, id), await findEntry(from, { context: CONTEXTS, id })]
   if (!context || !entry) throw new TypeError('the other database lacks the context')
-  const lines = await new WrittenPrincipals(from).newIn(principalsIn(entry))
-  await deps.changes.run(caller, async writer => {
-    const { tx } = writer
-    requireSuperUser(writer.caller, 'restore a context')
-    if (await findContext(tx, id)) throw new Conflict('id-taken', `There is a context "${id}".`)
-    const principals = new Principals({ isSameStore: true })
-    for (const line of lines) await principals.note(tx, line)
-    await writer.reuseId(entry)
-    await deps.contexts.open(tx, id, context.name)
-    await writer.insert(withPrincipals(entry, principals))
-    const name = context.name === undefined ? {} : { name: context.name }
-    writer.record({ event: 'context-created', detail: { context: id, ...name } })
-  })
+  if (await findContext(tx, id)) throw new Conflict('id-taken', `There is a context "${id}".`)
+  const principals = new Principals({ isSameStore: true })
+  for (const line of await new WrittenPrincipals(from).newIn(principalsIn(entry))) await principals.note(tx, line)
+  await writer.reuseId(entry)
+  await contexts.open(tx, id, context.name)
+  await writer.insert(withPrincipals(entry, principals))
+  const name = context.name === undefined ? {} : { name: context.name }
+  writer.record({ event: 'context-created', detail: { context: id, ...name } })
 }

@@ -134,11 +134,12 @@ export class StagedImports {
     }
   }
 
-  /** @returns a function that refuses more bytes than the archive may have */
+  /** @returns a function that refuses more bytes than the archive may have; any number for a context that does not exist yet */
   async #archiveLimit(context: string, declaredSize: Bytes = 0): Promise<(size: Bytes) => void> {
     const { database, ledger } = this.#deps
-    if (!ledger.enforced) return () => {}
-    const { quota, fillLevel } = quotaObject(await ledger.quotaOf(database, context))
+    const usage = ledger.enforced ? await ledger.usage.find(database, { kind: 'context', id: context }) : undefined
+    if (!usage) return () => {}
+    const { quota, fillLevel } = quotaObject(usage)
     const limit = quota === UNLIMITED ? Number.MAX_SAFE_INTEGER : Math.max(quota, fillLevel) + MAX_DESCRIPTIONS
     const requireSize = (size: Bytes): void => {
       if (size <= limit) return

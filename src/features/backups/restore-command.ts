@@ -14,7 +14,7 @@ import { restoreKeys } from '../../core/factor-key-file.ts'
 import { ACCESS_COMES_BACK } from './lost-files.ts'
 import { withBackup } from './backup-place.ts'
 import { withBackupSettings } from './settings.ts'
-import { restoreContext, type RestoreSelection } from './restore-context.ts'
+import { restorePart, type RestoreSelection } from './restore-part.ts'
 
 const options = {
   ...settingsOptions,
@@ -40,7 +40,7 @@ export const restoreCommand = (program: Program): Command => ({
     const chosen = { layout, at, identity, acceptsChanged }
     return await withBackup(settings, place, chosen, async backup => {
       if (backup.doubt !== undefined) print(backup.doubt)
-      if (selection) return await restoreContext(program, settings, backup, selection)
+      if (selection) return await restorePart(program, settings, backup, selection)
       const { created, source, keys } = backup
       const target = await program.openTarget(settings)
       try {

@@ -13,7 +13,7 @@ import { type ReservingUpload, uploadsReserving } from '../uploads/upload-shares
 import { CONTEXTS } from '../../model/addresses.ts'
 import { may, requireRight } from '../../model/rights.ts'
 import type { Database, Queries } from '../../stores/database.ts'
-import type { Changes } from '../../content/changes.ts'
+import type { Changes, EntryWriter } from '../../content/changes.ts'
 import { maySeeQuota } from '../../content/quota-refusals.ts'
 import type { EntryLoader } from '../../content/entry-loader.ts'
 
@@ -117,12 +117,19 @@ export class Quotas {
   }
 
   /** Limits below the present usage only prevent growth. @throws {NotFound} @throws {Conflict} @throws {TooLarge} `quota-exceeded` */
-  async set(caller: Caller, owner: QuotaOwner, { contexts, ...limits }: Limits): Promise<Usage> {
+  async set(caller: Caller, owner: QuotaOwner, limits: Limits): Promise<Usage> {
     if (owner.kind === 'group') requireGroupName(owner.id)
-    return await this.#change(caller, owner, async tx => {
-      await this.#owners.setLimits(tx, owner, limits)
-      if (contexts) await this.#owners.setContexts(tx, owner.id, contexts)
-    })
+    return await this.#change(caller, owner, tx => this.#setLimits(tx, owner, limits))
+  }
+
+  /** The same as part of a transaction. Reports no thresholds: uploads report those that they reach. */
+  async setIn(writer: EntryWriter, owner: QuotaOwner, limits: Limits): Promise<void> {
+    await this.#changeIn(writer, owner, tx => this.#setLimits(tx, owner, limits))
+  }
+
+  async #setLimits(tx: Queries, owner: QuotaOwner, { contexts, ...limits }: Limits): Promise<void> {
+    await this.#owners.setLimits(tx, owner, limits)
+    if (contexts) await this.#owners.setContexts(tx, owner.id, contexts)
   }
 
   /** Goes back to the limits of the settings; a group ceases to exist, which resolves to `undefined`. @throws {NotFound} */
@@ -139,25 +146,29 @@ export class Quotas {
 
   async #change(caller: Caller, owner: QuotaOwner, change: (tx: Queries) => Promise<void>): Promise<Usage> {
     requireQuotaManager(caller, CONTEXTS)
-    let usage: readonly UsageChange[] = []
-    const changed = await this.#deps.changes.run(caller, async writer => {
-      requireQuotaManager(writer.caller, CONTEXTS)
-      const before = await this.#deps.ledger.usage.find(writer.tx, owner)
-      await change(writer.tx)
-      const state = await this.#state(writer.tx, owner)
-      usage = [{ before: before ?? WITHOUT_LIMIT, after: state }]
-      const { limit, contexts } = state
-      const detail = {
-        [owner.kind]: owner.id,
-        quota: limit.bytes,
-        maxFiles: limit.files,
-        ...(contexts && { contexts: contexts.join(' ') }),
-      }
-      writer.record({ event: 'quota-changed', detail })
-      return state
-    })
-    await this.#deps.files.reportThresholds(usage)
-    return changed
+    const changed = await this.#deps.changes.run(caller, writer => this.#changeIn(writer, owner, change))
+    await this.#deps.files.reportThresholds([changed])
+    return changed.after
+  }
+
+  async #changeIn(
+    writer: EntryWriter,
+    owner: QuotaOwner,
+    change: (tx: Queries) => Promise<void>,
+  ): Promise<UsageChange> {
+    requireQuotaManager(writer.caller, CONTEXTS)
+    const before = await this.#deps.ledger.usage.find(writer.tx, owner)
+    await change(writer.tx)
+    const after = await this.#state(writer.tx, owner)
+    const { limit, contexts } = after
+    const detail = {
+      [owner.kind]: owner.id,
+      quota: limit.bytes,
+      maxFiles: limit.files,
+      ...(contexts && { contexts: contexts.join(' ') }),
+    }
+    writer.record({ event: 'quota-changed', detail })
+    return { before: before ?? WITHOUT_LIMIT, after }
   }
 
   async #state(queries: Queries, owner: QuotaOwner): Promise<Usage> {

@@ -1,7 +1,7 @@
+import type { EntryWriter } from '../../content/changes.ts'
 import type { OperatorStore } from '../../core/operator-store.ts'
 import type { Ledger } from '../../files/quota-ledger.ts'
-import type { Limits } from '../../files/quota-owners.ts'
-import type { QuotaOwner } from '../../files/quota-usage.ts'
+import { QuotaOwners } from '../../files/quota-owners.ts'
 import type { Database } from '../../stores/database.ts'
 import { limitsOf } from './command-limits.ts'
 import { Quotas } from './quotas.ts'
@@ -12,31 +12,25 @@ interface Usages {
 }
 
 /**
- * Gives a context that comes back the limits and the group that it had in the backup, unless it has others now, also while quotas are off.
- * A group that is gone comes back with its limits. @returns a function that removes a group that was made for it
+ * Gives a context that comes back the limits and the group that it had in the backup, also while quotas are off. A group that is gone comes
+ * back with its limits. Part of the transaction that makes the context again. @throws {TooLarge} `quota-exceeded`
  */
-export async function restoreQuotas(store: OperatorStore, copy: Usages, id: string): Promise<() => Promise<void>> {
-  const { database, ledger, caller } = store
+export async function restoreQuotas(
+  store: OperatorStore,
+  writer: EntryWriter,
+  copy: Usages,
+  context: string,
+): Promise<void> {
   const quotas = new Quotas(store)
-  const owner = { kind: 'context', id } as const
-  const limits = await ownLimits(copy, owner)
-  if (limits && !(await ownLimits(store, owner))) await quotas.set(caller, owner, limits)
-  const name = await copy.ledger.groupOf(copy.database, id)
-  if (name === undefined || (await ledger.groupOf(database, id)) !== undefined) return async () => {}
-  const group = { kind: 'group', id: name } as const
-  if (await ledger.usage.find(database, group)) {
-    const present = await quotas.read(caller, group)
-    await quotas.set(caller, group, { ...limitsOf(present), contexts: [...(present.contexts ?? []), id] })
-    return async () => {}
-  }
-  const before = await copy.ledger.usage.find(copy.database, group)
-  await quotas.set(caller, group, { ...(before ? limitsOf(before) : { bytes: null, files: null }), contexts: [id] })
-  return async () => void (await quotas.remove(caller, group))
-}
-
-/** The limits that administrators have set for it, if any. */
-async function ownLimits({ database, ledger }: Usages, owner: QuotaOwner): Promise<Limits | undefined> {
-  const usage = await ledger.usage.find(database, owner)
+  const owner = { kind: 'context', id: context } as const
+  const usage = await copy.ledger.usage.find(copy.database, owner)
   const limits = usage && limitsOf(usage)
-  return limits && (limits.bytes !== null || limits.files !== null) ? limits : undefined
+  if (limits && (limits.bytes !== null || limits.files !== null)) await quotas.setIn(writer, owner, limits)
+  const name = await copy.ledger.groupOf(copy.database, context)
+  if (name === undefined) return
+  const group = { kind: 'group', id: name } as const
+  const { usage: usages } = store.ledger
+  const known = (await usages.find(writer.tx, group)) ?? (await copy.ledger.usage.find(copy.database, group))
+  const contexts = [...(await new QuotaOwners(usages).contextsOf(writer.tx, name)), context]
+  await quotas.setIn(writer, group, { ...(known ? limitsOf(known) : { bytes: null, files: null }), contexts })
 }
