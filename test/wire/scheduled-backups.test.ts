@@ -309,7 +309,7 @@ test('files that the store has lost, and an earlier backup has, are a problem of
   const sentence = (place: string) =>
     `The store has lost 2 files that are in the backup. Is its disk mounted? If the files are lost, stop the service and run \`stowage fsck\`, ` +
     `which names them, and bring back each with \`stowage restore ${place} --entry CONTEXT/ID --replace\`. ` +
-    'The entry also gets its metadata and access list of the backup; if the access list changes, the command says so.'
+    'Its metadata and access list are those of the backup, too.'
   const again = await backUp(folder, byHand)
   assert.equal(again.status, 1, again.stderr)
   assert.ok(again.stdout.endsWith(`${sentence(byHand)}\n`), again.stdout)

@@ -1,8 +1,7 @@
 import { count } from '../../core/copied.ts'
 
-/** What `--entry … --replace` does beside bringing bytes back, for people. */
-export const ACCESS_COMES_BACK =
-  'The entry also gets its metadata and access list of the backup; if the access list changes, the command says so.'
+/** What else than its bytes an entry gets from the backup with `--replace`, for people. */
+export const ACCESS_COMES_BACK = 'Its metadata and access list are those of the backup, too.'
 
 /** Says that a store has lost files that a backup still has, for people. */
 export const tellLost = (files: number, place: string): string =>
