@@ -60,7 +60,12 @@ async function restoreInto(
     // Export and import use the same address, so the address itself does not matter.
     const form = new BaseAddress(settings['service.baseurl.folder'] ?? 'http://127.0.0.1/')
     const part = {
-      ...{ store, copy, context, created, replaces, form },
+      store,
+      copy,
+      context,
+      created,
+      replaces,
+      form,
       dropDamaged: (only?: ReadonlySet<string>) => dropDamagedFiles(source, database, only),
       archive: async (only?: ReadonlySet<string>) => {
         const { open } = await exports.export(caller, context, { metadataOnly: false, form, only })
