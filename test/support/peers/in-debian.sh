@@ -42,6 +42,7 @@ say settings-of-service "$(cd /tmp && stowage config show | grep -c '^service.da
 # With the variables of the service, which only root can read.
 (umask 077 && echo 'SERVICE_LOG_LEVEL=warn' >/etc/stowage/environment)
 say variables "$(stowage config show | grep -c '^service.log.level=warn *# environment$')"
+rm /etc/stowage/environment
 
 # It is filled, keeps its promises, and comes back from a backup by the commands of docs/how-to/backup-and-upgrade.md.
 jar=/tmp/admin.jar
