@@ -2,6 +2,7 @@
 // The command `stowage` of an installed service. It works with the settings and the environment variables of the service, and for root as its
 // user, as `stowage.service` has them.
 import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 
 const VARIABLES = '/etc/stowage/environment'
 const USER = 'stowage'
@@ -17,4 +18,6 @@ if (process.getuid() === 0) {
   process.setgid(USER)
   process.setuid(USER)
 }
-await import('../bin/stowage.js')
+// Starts Node.js again, which reads some variables only at its start.
+const program = fileURLToPath(new URL('../bin/stowage.js', import.meta.url))
+process.execve(process.execPath, [process.execPath, program, ...process.argv.slice(2)], process.env)
