@@ -11,9 +11,12 @@ process.env.SERVICE_CONFIG ||= '/etc/stowage/service.properties'
 if (process.getuid() === 0) {
   const lines = existsSync(VARIABLES) ? readFileSync(VARIABLES, 'utf8').split('\n') : []
   for (const line of lines) {
-    const [, name, value] = /^(\w+)=(.*)$/.exec(line) ?? []
-    if (name) process.env[name] ??= value
+    const [, name, value] = /^\s*(\w+)=(.*)$/s.exec(line) ?? []
+    if (name) process.env[name] = value.trim()
   }
+  Object.assign(process.env, { HOME: '/var/lib/stowage', USER, LOGNAME: USER })
+  delete process.env.TMPDIR
+  process.umask(0o077)
   process.initgroups(USER, USER)
   process.setgid(USER)
   process.setuid(USER)

@@ -5,6 +5,7 @@ import { fillStore, requireEmptyTarget, type Source, type Target } from '../../s
 import type { Layout } from '../../src/backup/tables.ts'
 import { StartupError } from '../../src/base/errors.ts'
 import { realSystem } from '../../src/base/system.ts'
+import { keepTemporaryFilesIn } from '../../src/config/environment.ts'
 import type { Settings } from '../../src/config/settings.ts'
 import { zoneNamed } from './dates.ts'
 import { adviceFor } from './finding-codes.ts'
@@ -48,6 +49,8 @@ const UNUSABLE = 2
 export async function importEntryStore(args: readonly string[], program: Program): Promise<number> {
   const { folder, values } = read(args)
   const { layout } = program
+  const place = scratchPlace(values)
+  if (place !== undefined) keepTemporaryFilesIn(place)
   const settings = program.settingsFrom({ config: values.config, set: values.set })
   const target = values.check ? undefined : await program.openTarget(settings)
   try {
@@ -147,9 +150,12 @@ async function inScratch(
   }
 }
 
-/** Beside the new store, where there is space for it; a check leaves that place alone. */
-async function openScratch({ temp, check }: Values, settings: Settings): Promise<Scratch> {
-  if (temp !== undefined || check) return await openSqliteScratch(temp ?? tmpdir())
+/** `undefined` beside the new store, where there is space for it; a check leaves that place alone. */
+const scratchPlace = ({ temp, check }: Values): string | undefined => temp ?? (check ? tmpdir() : undefined)
+
+async function openScratch(values: Values, settings: Settings): Promise<Scratch> {
+  const place = scratchPlace(values)
+  if (place !== undefined) return await openSqliteScratch(place)
   return await openSqliteScratch(join(resolve(settings['service.data.folder']), 'import'), { ownsParent: true })
 }
 

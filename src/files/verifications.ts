@@ -1,5 +1,5 @@
 import type { Bytes, Milliseconds } from '../base/units.ts'
-import { type BlobStore, measured } from '../stores/blob-store.ts'
+import type { BlobStore } from '../stores/blob-store.ts'
 import type { Queries } from '../stores/database.ts'
 import { isUnreadable } from '../stores/disk.ts'
 import { sql } from '../stores/sql.ts'
@@ -47,7 +47,8 @@ export async function canReadAnother(queries: Queries, blobs: Pick<BlobStore, 'r
     WHERE problem IS NULL AND blob <> ${blob} ORDER BY verified = 0, verified, blob LIMIT ${CONTROLS}`)
   for (const other of others) {
     try {
-      await measured(await blobs.read(other.blob))
+      // The first bytes are enough.
+      for await (const bytes of await blobs.read(other.blob)) if (bytes.length > 0) break
       return true
     } catch (error) {
       if (!isUnreadable(error)) return true

@@ -220,6 +220,9 @@ test('32 terms with words, wildcards or ranges, filters included, are the limit,
     ['&sort=modified+desc,created+asc,score+desc', 200],
   ] as const)
     assert.equal((await admin.get(searchPath(terms, others))).status, status, others)
+  const fields = Array.from({ length: 20 }, (_, n) => `metadata.predicate.literal_s.000000${10 + n}`)
+  const most = `&facetFields=${fields.join(',')}&sort=${fields.map(field => `${field}+asc`).join(',')}`
+  assert.equal((await admin.get(searchPath('title:duck', most))).status, 200)
   const exact = Array.from({ length: 250 }, (_, n) => (n % 2 === 0 ? `graphType:x${n}` : 'entryType:Local'))
   assert.equal(await names(exact.join(' ')), 'duck mouse goose plane text list')
   assertRefused(await admin.get(searchPath(exact.join(' '), '&filterQuery=title:duck')), 400, 'query-too-costly')

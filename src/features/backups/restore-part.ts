@@ -36,6 +36,8 @@ export async function restorePart(
   let damaged: readonly FileRow[] = []
   const status = await statusOf('restore', () =>
     withStore(settings, async store => {
+      // Without a service, nothing else ends the import of a command that was killed.
+      await store.garbage.recover(false)
       damaged = await restoreInto(store, layout, backup, wanted)
     }),
   )

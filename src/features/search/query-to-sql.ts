@@ -327,12 +327,11 @@ function requireAnything(query: Query): void {
     throw invalid('The field * has no value but *: write *:*.')
 }
 
-/**
- * A term that scans an index (words, parts of words, wildcards, ranges, lists), a facet, and a field whose values are looked up for the order
- * cost as much as eight exact terms.
- */
+/** A term that scans an index (words, parts of words, wildcards, ranges, lists) costs as much as eight exact terms. */
 const SCAN = 8
 const EXACT = 1
+/** A facet, and a field whose values are looked up for the order. The most of both leave room for a query. */
+const LOOKUP = 4
 /** A term whose values are compared one by one. */
 const COMPARE = 8 * SCAN
 /** Maximum cost of the query, all filters, the facets and the order together: 32 terms that scan an index, or 256 exact terms. */
@@ -341,12 +340,12 @@ const MAX_COST = 32 * SCAN
 /** @throws {InvalidInput} `query-too-costly` */
 export function requireAffordable(queries: readonly Query[], facets: readonly string[], order: readonly Order[]): void {
   const lookups = facets.length + order.filter(({ field }) => !isInHits(field)).length
-  const cost = queries.reduce((sum, query) => sum + costOf(query), lookups * SCAN)
+  const cost = queries.reduce((sum, query) => sum + costOf(query), lookups * LOOKUP)
   if (cost <= MAX_COST) return
   throw new InvalidInput(
     'query-too-costly',
     `The query and its filters may have ${MAX_COST / COMPARE} terms with /…/ or ~, or ${MAX_COST / SCAN} with words, wildcards or ranges, or ${MAX_COST} exact ` +
-      'ones. A facet and a field of `sort` count as a term with words. Many exact values of one field, joined with OR, count as one term.',
+      'ones. A facet and a field of `sort` count as half a term with words. Many exact values of one field, joined with OR, count as one term.',
   )
 }
 

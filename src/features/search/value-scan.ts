@@ -159,7 +159,9 @@ const withoutAccents = (source: string): string =>
     .replace(/(?<=[A-Za-z])\p{Mn}+/gu, '')
     .normalize('NFC')
 
-/** Pieces of a text that occur in whatever matches the expression. Where that is hard to say, none. */
+const MIN_LITERAL = 3
+
+/** Runs of characters that occur in whatever matches the expression. Where that is hard to say, none. */
 export function literalsOf(source: string): string[] {
   if (source.includes('|') || source.includes('(?')) return []
   const plain = source
@@ -169,7 +171,10 @@ export function literalsOf(source: string): string[] {
     .replaceAll(/[^\s(){}*?]?(?:[*?]|\{[^}]*\})/gu, ' ')
   // A group may be optional, and the other escapes have different lengths.
   if (/[(\\]/.test(plain)) return []
-  return piecesOf(plain).filter(isNarrow)
+  return plain
+    .split(/[^\p{L}\p{N}]+/u)
+    .map(comparable)
+    .filter(text => [...text].length >= MIN_LITERAL)
 }
 
 /** Matches whole words with wildcards, one after another. */
