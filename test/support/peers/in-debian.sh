@@ -120,6 +120,8 @@ say stopped "$(systemctl show --property Result --value stowage) $(systemctl sho
 systemctl start stowage
 dpkg --remove stowage
 say removed "$? $(pgrep -c node) $(ls /opt/stowage 2>&1 | grep -c 'No such file')"
+# Its settings may be elsewhere.
+rm /etc/stowage/service.properties
 dpkg --install second.deb
 say back "$? $(systemctl is-enabled stowage)"
 echo secret > /etc/stowage/token.key
