@@ -10,7 +10,18 @@ import { EICAR, startFakeClamd } from '../support/fake-clamd.ts'
 import { sendRaw } from '../support/raw-request.ts'
 import { newContext, newEntry, newUser, startInProcess } from '../support/service.ts'
 import { openDatabaseOf } from '../support/store.ts'
-import { createUpload, TUS, uploadPath } from '../support/tus.ts'
+import {
+  createUpload,
+  headOf,
+  joinParts,
+  NEW_ENTRY,
+  newUpload,
+  PART,
+  PIECE,
+  sendBytes,
+  TUS,
+  uploadPath,
+} from '../support/tus.ts'
 import { putChunked, putFile, putForm } from '../support/uploads.ts'
 import { eventually } from '../support/waiting.ts'
 
@@ -81,6 +92,44 @@ test('a file with a virus is refused however it comes, leaves nothing, and is in
   }
   assert.equal(events.at(-1)?.detail['entry'], id)
   assert.equal(await metric('infected'), ways.length)
+})
+
+test('a resumable upload with a virus is refused, whether it comes whole, in pieces or in parts, and leaves nothing (D32.1, D42.5)', async () => {
+  const context = await newContext(admin)
+  const [blobs, level] = [await blobsOf(service), await levelOf(context)]
+  const infected = `before ${EICAR} after`
+  const length = { 'upload-length': String(infected.length) }
+  const ways = [
+    async (entry: string) =>
+      await createUpload(admin, entry, {
+        ...length,
+        ...NEW_ENTRY,
+        'content-type': PIECE['content-type'],
+        body: infected,
+      }),
+    async (entry: string) => {
+      const path = await newUpload(admin, entry, infected.length, NEW_ENTRY)
+      await sendBytes(admin, path, 0, infected.slice(0, 40))
+      const refused = await sendBytes(admin, path, 40, infected.slice(40))
+      assert.equal((await headOf(admin, path)).status, 404)
+      return refused
+    },
+    async (entry: string) => {
+      const parts: string[] = []
+      for (const text of [infected.slice(0, 40), infected.slice(40)]) {
+        const part = await newUpload(admin, entry, text.length, PART)
+        assert.equal((await sendBytes(admin, part, 0, text)).status, 204)
+        parts.push(part)
+      }
+      return await joinParts(admin, entry, parts)
+    },
+  ]
+  for (const send of ways) {
+    const refused = await send(`${context}/${await newEntry(admin, context)}`)
+    assertRefused(refused, 400, 'virus-found')
+    assert.equal(refused.json()['signature'], 'Eicar-Test-Signature')
+    assert.deepEqual([await blobsOf(service), await levelOf(context)], [blobs, level])
+  }
 })
 
 test('each file of an import is scanned; one with a virus refuses all of it (D32.1)', async () => {

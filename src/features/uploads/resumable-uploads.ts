@@ -261,10 +261,16 @@ export class ResumableUploads {
       throw new ChecksumMismatch('upload-checksum', 'The bytes differ from `Upload-Checksum`. Send them again.')
     }
     const { resumableFiles } = this.#deps
-    return await resumableFiles.claim(upload, async claimed => {
-      const now = await resumableFiles.append(claimed, bytes, { inOneStep: checksum !== undefined, accept })
-      return isWhole(now) ? await this.#finish(caller, target, now, piece) : { upload: now }
-    })
+    try {
+      return await resumableFiles.claim(upload, async claimed => {
+        const now = await resumableFiles.append(claimed, bytes, { inOneStep: checksum !== undefined, accept })
+        return isWhole(now) ? await this.#finish(caller, target, now, piece) : { upload: now }
+      })
+    } catch (error) {
+      // After the claim, which answers that an upload which ends meanwhile is unknown.
+      if (error instanceof FileInfected) await this.#endings.cancel(upload)
+      throw error
+    }
   }
 
   /** May run again after a failure: the bytes stay until the upload expires. */
@@ -278,32 +284,27 @@ export class ResumableUploads {
     const { blob } = upload
     const file = { blob, ...(await resumableFiles.complete(upload)) }
     const payers = { context: target.entry.context, user: payingUser(target.entry) }
-    try {
-      const stored = await files.putStored(
-        { ...payers, id: target.entry.id },
-        { file, reservation: { ...payers, blob }, signal, sender },
-        {
-          transaction: <T>(work: (writer: EntryWriter) => Promise<T>) =>
-            changes.run(caller, async writer => {
-              await resumableFiles.markDone(writer.tx, upload)
-              return await work(writer)
-            }),
-          makeVisible: async (writer, _file, previous) => {
-            const { entry: present } = await writer.recheck(target, uploading)
-            requireHoldsFile(present)
-            const { mediaType, fileName, length: size } = upload
-            const statements = describeFile(present, { mediaType, fileName: fileName ?? undefined, size })
-            const entry = await writer.update(present, { ...present, statements })
-            writer.record(uploadEvent(entry, { size }, previous))
-            return { entry, file }
-          },
+    const stored = await files.putStored(
+      { ...payers, id: target.entry.id },
+      { file, reservation: { ...payers, blob }, signal, sender },
+      {
+        transaction: <T>(work: (writer: EntryWriter) => Promise<T>) =>
+          changes.run(caller, async writer => {
+            await resumableFiles.markDone(writer.tx, upload)
+            return await work(writer)
+          }),
+        makeVisible: async (writer, _file, previous) => {
+          const { entry: present } = await writer.recheck(target, uploading)
+          requireHoldsFile(present)
+          const { mediaType, fileName, length: size } = upload
+          const statements = describeFile(present, { mediaType, fileName: fileName ?? undefined, size })
+          const entry = await writer.update(present, { ...present, statements })
+          writer.record(uploadEvent(entry, { size }, previous))
+          return { entry, file }
         },
-      )
-      return { upload: { ...upload, isDone: 1 }, stored }
-    } catch (error) {
-      if (error instanceof FileInfected) await this.#endings.cancel(upload)
-      throw error
-    }
+      },
+    )
+    return { upload: { ...upload, isDone: 1 }, stored }
   }
 
   /** The entry, if the caller may upload to it. Guests have no uploads: nobody could tell whose they are. */
