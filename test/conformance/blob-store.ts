@@ -90,6 +90,21 @@ export function blobStoreSuite(name: string, open: (t: TestContext) => Promise<B
       assert.deepEqual(await keysOf(store), [])
     })
 
+    test('an append drops all bytes beyond its offset, also those of several earlier appends', async t => {
+      const store = await opened(t)
+      for (const known of [true, false]) {
+        const [key, whole] = [newKey(), randomBytes(900)]
+        await store.append(key, 0, chunks(whole.subarray(0, 100)))
+        for (const offset of [100, 500, 900]) await store.append(key, offset, chunks(randomBytes(400)))
+        await store.append(key, 100, chunks(whole.subarray(100, 200)))
+        await store.append(key, 200, chunks(whole.subarray(200)))
+        assert.ok((await buffer(await store.readPieces(key, 900))).equals(whole))
+        const sha256 = createHash('sha256').update(whole).digest('hex')
+        assert.deepEqual(await store.complete(key, 900, known ? sha256 : undefined), { size: 900, sha256 })
+        assert.ok((await buffer(await store.read(key))).equals(whole))
+      }
+    })
+
     test('a range gives the bytes from the first to the last, both included', async t => {
       const store = await opened(t)
       const key = newKey()

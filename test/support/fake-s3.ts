@@ -113,7 +113,7 @@ export async function startFakeS3(t: { after(work: () => Promise<void>): void })
       const next = last ? tag('NextKeyMarker', last.name) + tag('NextUploadIdMarker', last.id) : ''
       return xml('ListMultipartUploadsResult', items.join('') + tag('IsTruncated', isTruncated) + next)
     }
-    const all = [...objects].filter(([name]) => name.startsWith(prefix))
+    const all = [...objects].filter(([name]) => name.startsWith(prefix) && name > (query['start-after'] ?? ''))
     const { shown, isTruncated, last } = page(all, query['continuation-token'], ([name]) => name)
     const items = shown.map(([name, bytes]) =>
       tag('Contents', tag('Key', name) + tag('Size', bytes.length) + tag('LastModified', MODIFIED)),

@@ -174,6 +174,8 @@ export class S3BlobStore implements BlobStore {
   /** Each piece is its own object, named by the key and its offset. If a piece is written again, it replaces the earlier piece. */
   async append(key: string, offset: Bytes, bytes: AsyncIterable<Uint8Array>): Promise<Bytes> {
     const object = { Bucket: this.#bucket, Key: `${this.#object(key).Key}.${String(offset).padStart(16, '0')}` }
+    // A refused request may have left some.
+    await this.#deletePieces(key, object)
     const { size } = await this.#write(object, bytes, new AbortController().signal)
     return size
   }
@@ -250,16 +252,19 @@ export class S3BlobStore implements BlobStore {
     }
   }
 
-  async #piecesOf(key: string): Promise<Piece[]> {
+  /** @param after only the pieces behind this one */
+  async #piecesOf(key: string, after?: S3Object): Promise<Piece[]> {
     const prefix = `${this.#object(key).Key}.`
     const pieces = []
-    for await (const { Key = '', Size = 0 } of objectsIn(this.#client, { Bucket: this.#bucket, Prefix: prefix }))
+    const place = { Bucket: this.#bucket, Prefix: prefix, StartAfter: after?.Key }
+    for await (const { Key = '', Size = 0 } of objectsIn(this.#client, place))
       pieces.push({ object: { Bucket: this.#bucket, Key }, offset: Number(Key.slice(prefix.length)), size: Size })
     return pieces.sort((a, b) => a.offset - b.offset)
   }
 
-  async #deletePieces(key: string): Promise<void> {
-    for (const { object } of await this.#piecesOf(key)) await s3Call(this.#client.send(new DeleteObjectCommand(object)))
+  async #deletePieces(key: string, after?: S3Object): Promise<void> {
+    for (const { object } of await this.#piecesOf(key, after))
+      await s3Call(this.#client.send(new DeleteObjectCommand(object)))
   }
 
   async delete(key: string): Promise<void> {

@@ -167,7 +167,11 @@ interface S3Place {
   readonly Prefix: string
 }
 
-export async function* objectsIn(client: S3Client, place: S3Place): AsyncGenerator<_Object> {
+/** @param place.StartAfter only the objects whose names come after this one */
+export async function* objectsIn(
+  client: S3Client,
+  place: S3Place & { readonly StartAfter?: string | undefined },
+): AsyncGenerator<_Object> {
   for await (const { Contents = [] } of pages((last?: ListObjectsV2CommandOutput) =>
     s3Call(client.send(new ListObjectsV2Command({ ...place, ContinuationToken: last?.NextContinuationToken }))),
   )) {
