@@ -3,7 +3,14 @@ import type { System } from '../base/system.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
 import { type Database, type Queries, UniqueViolation } from '../stores/database.ts'
 import { databaseTime, type Sql, sql } from '../stores/sql.ts'
-import { type EndedReservation, releaseReservation, takeReservation } from './reservations.ts'
+import {
+  addToReservation,
+  discardAdded,
+  type EndedReservation,
+  forgetAdded,
+  releaseReservation,
+  takeReservation,
+} from './reservations.ts'
 import { type FileRecord, isFile } from './file-records.ts'
 import { currentBlobs } from './lasting-uploads.ts'
 import { growthOf, type UsageChange } from './quota-thresholds.ts'
@@ -195,11 +202,9 @@ export class Ledger {
    * Adds one more blob to the upload. The blob reserves no storage by itself; it is renewed, committed and cancelled with
    * the upload.
    */
-  async addBlob({ context, blob }: Reservation, added: string): Promise<void> {
+  async addBlob({ blob }: Reservation, added: string): Promise<void> {
     await this.#relaxed(async tx => {
-      const count = await tx.run(sql`INSERT INTO uploads (blob, context, reserved, expires, part_of)
-        SELECT ${added}, ${context}, 0, expires, ${blob} FROM uploads WHERE blob = ${blob}`)
-      if (count === 0) throw reservationExpired()
+      if (!(await addToReservation(tx, blob, added))) throw reservationExpired()
     })
   }
 
@@ -290,14 +295,16 @@ export class Ledger {
   }
 
   /**
-   * Makes one reservation of several. Part of the transaction that joins their bytes.
+   * Makes one reservation of several, for a blob that was added to one of them. Part of the transaction that joins their bytes.
    * @throws {Conflict} when one of them has ended @throws {TooLarge} `quota-exceeded`
    */
   async join(tx: Queries, blobs: readonly string[], { blob, ...payers }: Reservation): Promise<void> {
+    await forgetAdded(tx, blob)
     const ended: EndedReservation[] = []
     for (const each of blobs) {
       const one = await takeReservation(tx, each)
       if (!one) throw reservationExpired()
+      await discardAdded(tx, each)
       ended.push(one)
     }
     const bytes = ended.reduce((sum, { reserved }) => sum + reserved.bytes, 0)

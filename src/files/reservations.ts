@@ -26,9 +26,29 @@ export async function releaseReservation(tx: Queries, blob: string): Promise<boo
   await tx.run(sql`UPDATE quota_usage SET reserved = reserved - ${reserved.bytes},
     reserved_files = reserved_files - ${reserved.files} WHERE ${rowsOf(payers)}`)
   await discardBlob(tx, blob)
+  await discardAdded(tx, blob)
+  return true
+}
+
+/**
+ * Adds one more blob to the upload that has reserved. The blob reserves no storage by itself; it is discarded when the reservation is
+ * released. False when the reservation has ended.
+ */
+export async function addToReservation(tx: Queries, blob: string, added: string): Promise<boolean> {
+  const count = await tx.run(sql`INSERT INTO uploads (blob, context, reserved, expires, part_of)
+    SELECT ${added}, context, 0, expires, ${blob} FROM uploads WHERE blob = ${blob}`)
+  return count > 0
+}
+
+/** Takes an added blob out of its upload; nothing records it any more. */
+export async function forgetAdded(tx: Queries, added: string): Promise<void> {
+  await tx.run(sql`DELETE FROM uploads WHERE blob = ${added} AND part_of IS NOT NULL`)
+}
+
+/** Discards the blobs that were added to an upload. */
+export async function discardAdded(tx: Queries, blob: string): Promise<void> {
   await tx.run(sql`INSERT INTO discarded_blobs (blob) SELECT blob FROM uploads WHERE part_of = ${blob}`)
   await tx.run(sql`DELETE FROM uploads WHERE part_of = ${blob}`)
-  return true
 }
 
 /** Lets a reservation last until this time of the database. */
@@ -36,9 +56,11 @@ export async function extendReservation(tx: Queries, blob: string, expires: Sql)
   await tx.run(sql`UPDATE uploads SET expires = ${expires} WHERE blob = ${blob}`)
 }
 
-/** From now on the upload that has reserved writes another blob. */
+/** From now on the upload that has reserved writes another blob, which was added to it. */
 export async function moveReservation(tx: Queries, from: string, to: string): Promise<void> {
+  await forgetAdded(tx, to)
   await tx.run(sql`UPDATE uploads SET blob = ${to} WHERE blob = ${from}`)
+  await tx.run(sql`UPDATE uploads SET part_of = ${to} WHERE part_of = ${from}`)
 }
 
 /** The next start releases these reservations. For a released step of the schema, whose text never changes. */

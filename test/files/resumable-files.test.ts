@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
+import { StoreUnavailable } from '../../src/base/errors.ts'
 import { Garbage } from '../../src/files/garbage.ts'
 import { fsck } from '../../src/files/fsck.ts'
 import { Ledger, RESERVATION_TTL } from '../../src/files/quota-ledger.ts'
@@ -27,13 +28,13 @@ async function open(t: TestContext) {
   await insertUploadTarget(database, 'u', { context: '3', id: '1' })
   const files = new ResumableFiles({ database, blobs, ledger, system })
   const garbage = new Garbage(database, blobs, ledger, system)
-  const create = async (length: number): Promise<ResumableUpload> => {
+  const create = async (length: number, isPartial = false): Promise<ResumableUpload> => {
     const upload = { uploader: 'u', payers: inContext('3'), entry: '1', length, mediaType: 'text/plain' }
     const single = {
       hasShare: true,
       fileName: undefined,
       metadata: undefined,
-      isPartial: false,
+      isPartial,
       isEntryNew: false,
       replaced: undefined,
     }
@@ -42,7 +43,36 @@ async function open(t: TestContext) {
   const append = (upload: ResumableUpload, bytes: AsyncIterable<Uint8Array>, options: typeof inSteps) =>
     files.claim(upload, claimed => files.append(claimed, bytes, options))
   const complete = (upload: ResumableUpload) => files.claim(upload, claimed => files.complete(claimed))
-  return { database, blobs, ledger, files, garbage, system, create, append, complete }
+  const join = (parts: readonly ResumableUpload[]) =>
+    files.join(
+      parts,
+      {
+        uploader: 'u',
+        payers: inContext('3'),
+        entry: '1',
+        mediaType: 'text/plain',
+        fileName: undefined,
+        metadata: undefined,
+        concat: 'final',
+      },
+      work => database.transaction(work),
+    )
+  /** Holds the next copy of bytes of uploads after its last byte is stored. */
+  const holdCopy = () => {
+    const { append: appended } = blobs
+    let release = (): void => {}
+    const waiting = new Promise<void>(resolve => (release = resolve))
+    const copy: { blob?: string; release: () => void } = { release }
+    blobs.append = async (key, offset, bytes) => {
+      blobs.append = appended
+      const size = await blobs.append(key, offset, bytes)
+      copy.blob = key
+      await waiting
+      return size
+    }
+    return copy
+  }
+  return { database, blobs, ledger, files, garbage, system, create, append, complete, join, holdCopy }
 }
 
 async function* chunks(...all: ReadonlyArray<Buffer | Error>): AsyncGenerator<Uint8Array> {
@@ -121,6 +151,84 @@ test('nothing is kept of a long request that turns out to have too many bytes (D
   assert.equal((await files.find(upload.id)).received, 10)
 })
 
+test('parts are copied by one request at a time, whatever their order; what it copies stays during a repair beside it (D42.3, D20.1)', async t => {
+  const { database, blobs, files, garbage, create, append, complete, join, holdCopy } = await open(t)
+  const parts: ResumableUpload[] = []
+  for (const text of ['one', 'two']) parts.push(await append(await create(3, true), chunks(Buffer.from(text)), inSteps))
+  const copy = holdCopy()
+  const joining = join(parts)
+  await eventually('the first part is copied', () => copy.blob !== undefined)
+  const before = (await blobs.unfinished()).length
+  for (const others of [parts, parts.toReversed(), parts.slice(1)])
+    await assert.rejects(join(others), { code: 'upload-locked' })
+  assert.equal((await blobs.unfinished()).length, before)
+  assert.deepEqual((await fsck({ database, blobs, isExclusive: false }, true, { force: true })).findings, [])
+  copy.release()
+  const joined = await joining
+  await assert.rejects(join(parts), { code: 'not-found' })
+  assert.deepEqual(await usedBytes(database, '3'), { used: 0, reserved: 6 })
+  await garbage.collect()
+  assert.deepEqual(await blobs.unfinished(), [joined.blob])
+  await complete(joined)
+  const read: Buffer[] = []
+  for await (const chunk of await blobs.read(joined.blob)) read.push(chunk as Buffer)
+  assert.equal(Buffer.concat(read).toString(), 'onetwo')
+  assert.equal((await files.find(joined.id)).received, 6)
+})
+
+test('a part that ends while it is joined ends the joining, and leaves nothing (D42.3)', async t => {
+  const { database, blobs, files, garbage, create, append, join, holdCopy } = await open(t)
+  const part = await append(await create(3, true), chunks(Buffer.from('one')), inSteps)
+  const copy = holdCopy()
+  const joining = join([part])
+  await eventually('the part is copied', () => copy.blob !== undefined)
+  await database.transaction(tx => files.cancel(tx, part))
+  copy.release()
+  await assert.rejects(joining, { code: 'not-found' })
+  await garbage.collect()
+  assert.deepEqual([await blobs.unfinished(), await usedBytes(database, '3')], [[], { used: 0, reserved: 0 }])
+  assert.deepEqual((await fsck({ database, blobs, isExclusive: true }, false)).findings, [])
+})
+
+for (const what of ['joins parts', 'takes an upload over'] as const)
+  test(`a copy of bytes is deleted with its upload, and by the next start, when the process that ${what} dies (D42.2, D42.3)`, async t => {
+    const { database, blobs, files, garbage, create, append, join } = await open(t)
+    const upload = await append(await create(4, what === 'joins parts'), chunks(Buffer.from('four')), inSteps)
+    const other = await append(await create(4), chunks(Buffer.from('more')), inSteps)
+    // Without an answer of the store nothing is cleaned up, as after a crash.
+    const { append: appended } = blobs
+    let copies = 0
+    const dying = async (one: ResumableUpload): Promise<void> => {
+      blobs.append = async (key, offset, bytes) => {
+        await appended.call(blobs, key, offset, bytes)
+        copies++
+        throw new StoreUnavailable('The store of the files')
+      }
+      if (what === 'joins parts') await assert.rejects(join([one]), StoreUnavailable)
+      else {
+        await database.run(
+          sql`UPDATE resumable_uploads SET claim = 'other', claimed = ${Number.MAX_SAFE_INTEGER / 2} WHERE id = ${one.id}`,
+        )
+        await assert.rejects(append(one, chunks(), inSteps), StoreUnavailable)
+      }
+      blobs.append = appended
+    }
+    const remaining = async (isExclusive: boolean): Promise<number> => {
+      if (isExclusive) await files.recover()
+      await garbage.collect()
+      return (await blobs.unfinished()).length
+    }
+    await dying(upload)
+    assert.deepEqual([copies, await remaining(false)], [1, 3])
+    assert.deepEqual((await fsck({ database, blobs, isExclusive: false }, true, { force: true })).findings, [])
+    assert.equal(await remaining(true), 2)
+    assert.deepEqual((await fsck({ database, blobs, isExclusive: true }, false)).findings, [])
+    await dying(upload)
+    assert.deepEqual([copies, await remaining(false)], [2, 3])
+    await database.transaction(tx => files.cancel(tx, upload))
+    assert.deepEqual([await remaining(false), await blobs.unfinished()], [1, [other.blob]])
+  })
+
 test('a user has at most 1000 uploads that can go on (D42.6)', async t => {
   const { database, files, create, system } = await open(t)
   const first = await create(1)
@@ -185,7 +293,7 @@ test('a file whose bytes one process has received is not read again for its dige
 })
 
 test('a request that goes on while another process still sends leaves the bytes of both apart (D42.2)', async t => {
-  const { database, blobs, garbage, create, append, complete } = await open(t)
+  const { database, blobs, garbage, create, append, complete, holdCopy } = await open(t)
   const bytes = randomBytes(1000)
   const upload = await append(await create(1000), chunks(bytes.subarray(0, 300)), inSteps)
   let release = (): void => {}
@@ -197,7 +305,12 @@ test('a request that goes on while another process still sends leaves the bytes 
   }
   const stuck = append(upload, slow(), inSteps)
   await eventually('it has begun', async () => (await blobs.unfinished()).length === 1 && (await claimed(database)))
-  const whole = await append(upload, chunks(bytes.subarray(300)), inSteps)
+  const copy = holdCopy()
+  const going = append(upload, chunks(bytes.subarray(300)), inSteps)
+  await eventually('its bytes are copied', () => copy.blob !== undefined)
+  assert.deepEqual((await fsck({ database, blobs, isExclusive: false }, true, { force: true })).findings, [])
+  copy.release()
+  const whole = await going
   release()
   await assert.rejects(stuck, { code: 'upload-offset' })
   await garbage.collect()

@@ -29,7 +29,7 @@ export const uploadCodes = {
   ...withStatus(423, {
     'upload-locked': {
       title: 'Upload being completed',
-      help: 'The service is completing the upload. Ask again in some seconds.',
+      help: 'The service is completing the upload, or another request is using one of its parts. Ask again in some seconds.',
     },
   }),
   ...withStatus(460, {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { Conflict, type NotFound, StoreUnavailable, TooLarge } from '../../base/errors.ts'
+import { Conflict, Locked, type NotFound, StoreUnavailable, TooLarge } from '../../base/errors.ts'
 import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { BlobMissing, type BlobStore, hashed, newBlobKey, type StoredBlob } from '../../stores/blob-store.ts'
@@ -8,7 +8,13 @@ import type { Database, Queries } from '../../stores/database.ts'
 import { databaseTime, listed, type Sql, sql } from '../../stores/sql.ts'
 import { discardBlob } from '../../files/file-records.ts'
 import { type Ledger, RESERVATION_TTL } from '../../files/quota-ledger.ts'
-import { extendReservation, moveReservation } from '../../files/reservations.ts'
+import {
+  addToReservation,
+  discardAdded,
+  extendReservation,
+  forgetAdded,
+  moveReservation,
+} from '../../files/reservations.ts'
 import { endUploads, uploadsTo } from './ended-uploads.ts'
 import { type ListedUpload, withLists } from './listed-uploads.ts'
 import { Portions } from './portions.ts'
@@ -128,19 +134,27 @@ export class ResumableFiles {
     const { id } = upload
     const claim = this.#newKey()
     const claimed = await this.#claim(upload, claim)
-    const own = sql`id = ${id} AND claim = ${claim}`
+    return await this.#holding(sql`id = ${id} AND claim = ${claim}`, async () => {
+      try {
+        return await work({ ...claimed, claim })
+      } catch (error) {
+        if (!(await this.#hasEnded(claimed).catch(() => false))) throw error
+        // Its blob was deleted with it, and may have been written again since.
+        await this.#deps.blobs.delete(claimed.blob)
+        throw unknownUpload()
+      }
+    })
+  }
+
+  /** Renews claims during the work, and ends them after it. @param own a condition for the uploads with these claims */
+  async #holding<T>(own: Sql, work: () => Promise<T>): Promise<T> {
     const renew = (): void => {
       // A missed renewal is made up for by the next one.
       this.#relaxed(sql`UPDATE resumable_uploads SET claimed = ${this.#now()} WHERE ${own}`).catch(() => {})
     }
     const renewal = setInterval(renew, RESERVATION_TTL / 3).unref()
     try {
-      return await work({ ...claimed, claim })
-    } catch (error) {
-      if (!(await this.#hasEnded(claimed).catch(() => false))) throw error
-      // Its blob was deleted with it, and may have been written again since.
-      await this.#deps.blobs.delete(claimed.blob)
-      throw unknownUpload()
+      return await work()
     } finally {
       clearInterval(renewal)
       await this.#relaxed(sql`UPDATE resumable_uploads SET claim = NULL WHERE ${own}`)
@@ -209,6 +223,8 @@ export class ResumableFiles {
     if (await this.#relaxed(sql`UPDATE resumable_uploads SET ${take} WHERE ${here} AND NOT ${this.#isClaimed()}`))
       return upload
     const blob = this.#newKey()
+    const isAdded = await database.transaction(tx => addToReservation(tx, former, blob), { durability: 'relaxed' })
+    if (!isAdded) throw await this.#lost(database, id)
     try {
       await blobs.append(blob, 0, await blobs.readPieces(former, received))
       await database.transaction(async tx => {
@@ -240,8 +256,11 @@ export class ResumableFiles {
 
   /** Deletes a copy of bytes whose transaction has failed. */
   async #dropCopy(blob: string, failure: unknown): Promise<void> {
-    // Without an answer of the store nobody knows whether the copy is in use: then the next start removes it if it is not.
-    if (!(failure instanceof StoreUnavailable)) await this.#deps.blobs.delete(blob)
+    const { database, blobs } = this.#deps
+    // Without an answer of the store nobody knows whether the copy is in use: then it is deleted with the upload if it is not.
+    if (failure instanceof StoreUnavailable) return
+    await blobs.delete(blob)
+    await database.transaction(tx => forgetAdded(tx, blob), { durability: 'relaxed' })
   }
 
   /** Why a request cannot go on with an upload. */
@@ -257,9 +276,15 @@ export class ResumableFiles {
     return found === undefined
   }
 
-  /** Before any request: none of an ended process is still adding bytes. */
+  /** Before any request: none of an ended process is still adding bytes, or copies some. */
   async recover(): Promise<void> {
     await this.#relaxed(sql`UPDATE resumable_uploads SET claim = NULL WHERE claim IS NOT NULL`)
+    await this.#deps.database.transaction(async tx => {
+      const copied = await tx.all<{ readonly blob: string }>(
+        sql`SELECT DISTINCT part_of AS blob FROM uploads WHERE part_of IN (SELECT blob FROM resumable_uploads)`,
+      )
+      for (const { blob } of copied) await discardAdded(tx, blob)
+    })
   }
 
   #relaxed(statement: Sql): Promise<number> {
@@ -274,16 +299,20 @@ export class ResumableFiles {
   }
 
   /** Part of the transaction that puts the file in its place. @throws {NotFound} when it has ended meanwhile, as with its entry */
-  async markDone(tx: Queries, { id }: ResumableUpload): Promise<void> {
+  async markDone(tx: Queries, { id, blob }: ResumableUpload): Promise<void> {
     const changed = await tx.run(sql`UPDATE resumable_uploads SET is_done = 1, expires = ${this.#now()} + ${KEPT}
       WHERE id = ${id} AND is_done = 0`)
     if (changed === 0) throw unknownUpload()
+    // Copies that a process which died has left.
+    await discardAdded(tx, blob)
   }
 
   /**
-   * Joins several complete uploads to one, which takes over their reservations.
+   * Joins several complete uploads to one, which takes over their reservations. Only one request at a time copies a part, so the copies
+   * never need more storage than the parts have reserved.
    * @param transact runs a transaction that has checked the right to the entry
-   * @throws {TooLarge} `quota-exceeded` @throws {NotFound} when a part has ended meanwhile, as with its entry
+   * @throws {Locked} `upload-locked` while another request uses a part @throws {TooLarge} `quota-exceeded`
+   * @throws {NotFound} when a part has ended meanwhile, as with its entry
    */
   async join(
     parts: readonly ResumableUpload[],
@@ -293,33 +322,60 @@ export class ResumableFiles {
     transact: <T>(work: (tx: Queries) => Promise<T>) => Promise<T>,
   ): Promise<ResumableUpload> {
     const { blobs, ledger } = this.#deps
-    const [id, blob] = [this.#newKey(), this.#newKey()]
+    const [id, blob, claim] = [this.#newKey(), this.#newKey(), this.#newKey()]
     const hash = createHash('sha256')
     let length = 0
-    try {
-      for (const part of parts)
-        length += await blobs.append(blob, length, hashed(await blobs.readPieces(part.blob, part.length), hash))
-      await transact(async tx => {
-        for (const part of parts) {
-          const removed = await tx.run(
-            sql`DELETE FROM resumable_uploads WHERE id = ${part.id} AND context = ${part.context} AND entry = ${part.entry}`,
+    await this.#claimParts(parts, blob, claim)
+    await this.#holding(sql`id IN (${listed(parts.map(part => part.id))}) AND claim = ${claim}`, async () => {
+      try {
+        for (const part of parts)
+          length += await blobs.append(blob, length, hashed(await blobs.readPieces(part.blob, part.length), hash))
+        await transact(async tx => {
+          for (const part of parts) {
+            const removed = await tx.run(sql`DELETE FROM resumable_uploads
+              WHERE id = ${part.id} AND context = ${part.context} AND entry = ${part.entry} AND claim = ${claim}`)
+            if (removed === 0) throw await this.#unusable(tx, part)
+            await discardBlob(tx, part.blob)
+          }
+          await ledger.join(
+            tx,
+            parts.map(part => part.blob),
+            { ...upload.payers, blob },
           )
-          if (removed === 0) throw unknownUpload()
-          await discardBlob(tx, part.blob)
-        }
-        await ledger.join(
-          tx,
-          parts.map(part => part.blob),
-          { ...upload.payers, blob },
-        )
-        await this.#insert(tx, { ...upload, id, blob, length, received: length, isPartial: false, isEntryNew: false })
-      })
-    } catch (error) {
-      await this.#dropCopy(blob, error)
-      throw error instanceof BlobMissing ? unknownUpload() : error
-    }
+          await this.#insert(tx, { ...upload, id, blob, length, received: length, isPartial: false, isEntryNew: false })
+        })
+      } catch (error) {
+        await this.#dropCopy(blob, error)
+        throw error instanceof BlobMissing ? unknownUpload() : error
+      }
+    })
     this.#digests.keep(id, length, hash)
     return await this.find(id)
+  }
+
+  /** Why a part cannot be joined. */
+  async #unusable(tx: Queries, part: ResumableUpload): Promise<Locked | NotFound> {
+    if (!(await this.isThere(tx, part))) return unknownUpload()
+    return new Locked(
+      'upload-locked',
+      'Another request is using a part, or joins it already. Ask again in some seconds.',
+    )
+  }
+
+  /** Lets no other request use the parts, and adds the blob of their copy to the first of them, so that the copy ends with it. */
+  async #claimParts(parts: readonly ResumableUpload[], blob: string, claim: string): Promise<void> {
+    await this.#deps.database.transaction(
+      async tx => {
+        for (const part of parts) {
+          const changed = await tx.run(sql`UPDATE resumable_uploads SET claim = ${claim}, claimed = ${this.#now()}
+            WHERE id = ${part.id} AND blob = ${part.blob} AND NOT ${this.#isClaimed()}`)
+          if (changed === 0) throw await this.#unusable(tx, part)
+        }
+        const [first] = parts
+        if (!first || !(await addToReservation(tx, first.blob, blob))) throw unknownUpload()
+      },
+      { durability: 'relaxed' },
+    )
   }
 
   /** Gives the storage back, if it has not ended already; the caller has the bytes deleted afterwards. */
