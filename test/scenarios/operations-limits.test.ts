@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { after } from '../support/after.ts'
-import { assertRefused, graphOf, principal, readEntry, STORE, textTerm } from '../support/content.ts'
+import { assertRefused, graphOf, principal, type QuotaJson, readEntry, STORE, textTerm } from '../support/content.ts'
+import { startFakeClamd } from '../support/fake-clamd.ts'
 import { infoNaming, moveInto, share } from '../support/folder-access.ts'
 import { newList } from '../support/lists.ts'
 import { newEntries, operate, operateWhole } from '../support/operations.ts'
@@ -118,6 +119,42 @@ test('a copy of a closed entry or folder is for its user only, also beside the o
     if ((await stranger.get(`${context}/entry/${id}`)).status === 200) readable.push(id)
   }
   assert.equal(readable.length, 1, 'only the copy of the open entry')
+})
+
+test('a file that is replaced, deleted or added during the copy is not copied with the description of another (D51.2)', async t => {
+  const clamd = await startFakeClamd(t)
+  const settings = { 'service.data.quota': 'on', 'service.data.virus-scan': clamd.place }
+  const admin = await (await startInProcess(t, { settings })).admin()
+  const context = await newContext(admin)
+  const [replaced = '', deleted = '', added = '', same = ''] = await newEntries(admin, context, 4)
+  const put = async (id: string, bytes: string): Promise<void> =>
+    assert.equal((await putFile(admin, `${context}/resource/${id}`, bytes)).status, 201)
+  for (const id of [replaced, deleted, same]) await put(id, `file of ${id}`)
+  const change = async (): Promise<void> => {
+    clamd.misbehave = undefined
+    await put(replaced, 'another file')
+    assert.equal((await admin.delete(`${context}/resource/${deleted}`)).status, 204)
+    await put(added, 'a first file')
+  }
+  // The bytes of all three copies have been read when the scanner has them.
+  const scans: Array<() => void> = []
+  clamd.misbehave = socket => {
+    scans.push(() => socket.end('stream: OK\0'))
+    if (scans.length === 3) void change().finally(() => scans.forEach(finish => finish()))
+  }
+  const to = await newContext(admin)
+  const body = { action: 'copy', entries: [replaced, deleted, added, same], to: { context: to } }
+  const failed = [
+    [replaced, 'conflict'],
+    [deleted, 'not-found'],
+    [added, 'conflict'],
+  ]
+  assert.deepEqual(codesOf(await operate(admin, context, body)), failed)
+  const copies = (await admin.get(to)).json<string[]>()
+  assert.equal(copies.length, 1)
+  const bytes = `file of ${same}`
+  assert.equal((await admin.get(`${to}/resource/${copies[0]}`)).text, bytes)
+  assert.equal((await admin.get(`${to}/quota`)).json<QuotaJson>().fillLevel, bytes.length)
 })
 
 test('changes of access lists are on record one by one (D17.3, D51.6)', async () => {

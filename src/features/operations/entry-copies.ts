@@ -15,7 +15,7 @@ import type { StagedFile } from '../../files/staging.ts'
 import { type EntryAddress, principalUri, resourceUri } from '../../model/addresses.ts'
 import { type Acl, decidesAlone, type Entry, givingAccess, holdsFile, isList, payingUser } from '../../model/entry.ts'
 import { type AccessCheck, requireRight } from '../../model/rights.ts'
-import type { Database } from '../../stores/database.ts'
+import type { Database, Queries } from '../../stores/database.ts'
 import type { Destination } from './operation.ts'
 
 interface Dependencies {
@@ -30,17 +30,15 @@ export interface Copying {
   readonly to: Destination | undefined
 }
 
-/** What can be copied: its file, if it has one, is stored already. */
-export interface PreparedCopy {
-  readonly from: EntryAddress
-  readonly to: Destination
-  readonly staged: StagedFile | undefined
-}
-
 interface Checked {
   readonly from: EntryAddress
   readonly to: Destination
   readonly file: FileRecord | undefined
+}
+
+/** What can be copied: the bytes of its file, if it has one, are stored already. */
+export interface PreparedCopy extends Checked {
+  readonly staged: StagedFile | undefined
 }
 
 const copying: AccessCheck = (caller, target) => {
@@ -85,6 +83,7 @@ export class EntryCopies {
         staging.push(async () => ({
           from,
           to,
+          file,
           staged: file && (await this.#stage(caller, { from, to, file }, signal)),
         }))
       } catch (error) {
@@ -96,12 +95,16 @@ export class EntryCopies {
     return ends.map(end => (end.status === 'fulfilled' ? end.value : { reason: end.reason as unknown }))
   }
 
-  /** Creates the copy. @throws {ServiceError} as a creation does, and an upload */
+  /**
+   * Creates the copy.
+   * @throws {ServiceError} as a creation does, and an upload
+   * @throws {NotFound | Conflict} when the file has changed since its bytes were stored
+   */
   async insert(
     writer: EntryWriter,
-    { from, to, staged }: PreparedCopy,
+    { staged, ...checked }: PreparedCopy,
   ): Promise<{ readonly copy: EntryAddress; readonly usage: readonly UsageChange[] }> {
-    const copy = await this.#insert(writer, from, to)
+    const copy = await this.#insert(writer, checked)
     return { copy, usage: staged ? await this.#deps.files.putStaged(writer.tx, staged, copy) : [] }
   }
 
@@ -119,7 +122,7 @@ export class EntryCopies {
     const target = await loader.get({ context: from.context, entry: from.id })
     copying(caller, target)
     await placeFor(database, caller, to.context, listUriOf(to), key => loader.getContext(key))
-    return { from, to, file: holdsFile(target.entry) ? await findFile(database, from) : undefined }
+    return { from, to, file: await fileOf(database, target.entry) }
   }
 
   async #stage(
@@ -132,11 +135,13 @@ export class EntryCopies {
     return await this.#deps.files.staging.stage({ place, replaced: undefined, incoming })
   }
 
-  async #insert(writer: EntryWriter, from: EntryAddress, to: Destination): Promise<Entry> {
+  async #insert(writer: EntryWriter, { from, to, file }: Checked): Promise<Entry> {
     const { tx, caller, now } = writer
     const place = await placeFor(tx, caller, to.context, listUriOf(to))
     const list = to.list === undefined ? undefined : requireList(place.list)
     const { entry } = await writer.load(from, copying)
+    // The metadata may describe another file by now.
+    requireSame(from, file, await fileOf(tx, entry))
     const address = { context: place.context, id: await nextId(tx, place.context) }
     const renamed = withUris(entry, renamingAfter(from.context, new Map([[from.id, address]])))
     const by = caller.user.id
@@ -152,16 +157,27 @@ export class EntryCopies {
     return copy
   }
 
-  /** @throws {Conflict} when the file has been replaced since its size was declared */
-  async *#bytesOf(place: EntryAddress, { blob }: FileRecord): AsyncGenerator<Uint8Array> {
+  /** @throws {NotFound | Conflict} when the file has changed since its size was declared */
+  async *#bytesOf(place: EntryAddress, file: FileRecord): AsyncGenerator<Uint8Array> {
     const found = await this.#deps.files.read(place, () => 'all')
-    if (!found?.bytes) throw new NotFound('not-found', `The file of the entry "${place.id}" has just been deleted.`)
-    if (found.file.blob !== blob) {
-      found.bytes.destroy()
-      throw new Conflict('conflict', `The file of the entry "${place.id}" has just been replaced.`)
+    try {
+      requireSame(place, file, found?.file)
+      if (found?.bytes) yield* found.bytes as AsyncIterable<Uint8Array>
+    } finally {
+      found?.bytes?.destroy()
     }
-    yield* found.bytes as AsyncIterable<Uint8Array>
   }
+}
+
+const fileOf = async (queries: Queries, entry: Entry): Promise<FileRecord | undefined> =>
+  holdsFile(entry) ? await findFile(queries, entry) : undefined
+
+/** @throws {NotFound | Conflict} unless the file of an entry is the one that it had when its copy began */
+function requireSame({ id }: EntryAddress, before: FileRecord | undefined, present: FileRecord | undefined): void {
+  if (present?.blob === before?.blob) return
+  if (!present) throw new NotFound('not-found', `The file of the entry "${id}" has just been deleted.`)
+  const change = before ? 'replaced' : 'added'
+  throw new Conflict('conflict', `The file of the entry "${id}" has just been ${change}. Copy the entry again.`)
 }
 
 /** On a list for everything in it, too. */
