@@ -75,6 +75,7 @@ export class FileZips {
    * The caller must be able to read the resource of each entry; what they may not read in a list is left out. Names are
    * collected first, files are opened one after the other while the zip is read.
    * @throws {NotFound} @throws {Unauthenticated | Forbidden} @throws {TooLarge} `zip-too-large` @throws {Overloaded}
+   * @throws {InvalidInput} also when the response ends before all names have been collected
    */
   async open(
     caller: Caller,
@@ -89,8 +90,8 @@ export class FileZips {
     }
     const selected = [...new Set(ids)]
     const listMembersOf = trustedOnly ? trustedListMembers : listMembers
-    const count = this.#inProgress.counter(share, onEnd)
-    const plan = await new Plan({ database, caller, contextEntry, listMembersOf, count }).of(selected)
+    const counter = this.#inProgress.counter(share, onEnd)
+    const plan = await new Plan({ database, caller, contextEntry, listMembersOf, counter }).of(selected)
     const [first] = plan
     const isOne = selected.length === 1 && first !== undefined
     const name = isOne ? first.path.replace(/\/$/, '') : (context.name ?? (await this.#titleOf(caller, contextEntry)))
@@ -145,8 +146,15 @@ interface PlanSource {
   /** Of the context whose entries are in the zip. */
   readonly contextEntry: EntryHead
   readonly listMembersOf: typeof listMembers
-  /** Counts entries before they are read. @throws {Overloaded} */
+  readonly counter: Counter
+}
+
+/** Counts the entries of one zip until the end of its response. */
+interface Counter {
+  /** Counts entries before they are read. @throws {Overloaded} @throws {InvalidInput} like `requireWanted` */
   readonly count: (entries: number) => void
+  /** @throws {InvalidInput} when the response has ended, and with it the count */
+  readonly requireWanted: () => void
 }
 
 /** The entries of the zips that are being made or sent. */
@@ -154,16 +162,18 @@ class EntriesInProgress {
   #all = 0
   readonly #ofOne = new Map<string, number>()
 
-  /** Returns a function that counts entries of one zip, until the end of its response; it throws {@link Overloaded}. */
-  counter(share: string, onEnd: ZipOptions['onEnd']): (entries: number) => void {
+  counter(share: string, onEnd: ZipOptions['onEnd']): Counter {
     let own = 0
     let hasEnded = false
     onEnd(() => {
       hasEnded = true
       this.#add(share, -own)
     })
-    return entries => {
-      if (hasEnded) return
+    const requireWanted = (): void => {
+      if (hasEnded) throw new InvalidInput('bad-request', 'The client has left.')
+    }
+    const count = (entries: number): void => {
+      requireWanted()
       const ofOne = (this.#ofOne.get(share) ?? 0) + entries
       if (ofOne > MAX_IN_PROGRESS_OF_ONE) {
         throw new Overloaded(
@@ -178,6 +188,7 @@ class EntriesInProgress {
       own += entries
       this.#add(share, entries)
     }
+    return { count, requireWanted }
   }
 
   #add(share: string, entries: number): void {
@@ -195,18 +206,18 @@ class Plan {
   readonly #contextEntry: EntryHead
   readonly #context: string
   readonly #listMembersOf: typeof listMembers
-  readonly #count: PlanSource['count']
+  readonly #counter: Counter
   readonly #planned: Planned[] = []
   /** Lists that are in the zip already: a list that is selected together with a list above it is included once. */
   readonly #passed = new Set<string>()
 
-  constructor({ database, caller, contextEntry, listMembersOf, count }: PlanSource) {
+  constructor({ database, caller, contextEntry, listMembersOf, counter }: PlanSource) {
     this.#database = database
     this.#caller = caller
     this.#contextEntry = contextEntry
     this.#context = contextEntry.id
     this.#listMembersOf = listMembersOf
-    this.#count = count
+    this.#counter = counter
   }
 
   /** @throws {NotFound} @throws {Unauthenticated | Forbidden} if the caller may not read one of the selected entries */
@@ -224,7 +235,7 @@ class Plan {
     const added = ids.filter(id => !this.#passed.has(id))
     // Before anything of them is read.
     requireFewer(this.#passed.size + added.length)
-    this.#count(added.length)
+    this.#counter.count(added.length)
     const names = new FolderNames()
     for await (const [id, entry] of this.#read(added)) {
       if (this.#passed.has(id)) continue
@@ -248,6 +259,7 @@ class Plan {
   async *#read(ids: readonly string[]): AsyncGenerator<readonly [string, HeadWithInfo | undefined]> {
     for (const some of portionsOf(ids, PORTION)) {
       await nextIteration()
+      this.#counter.requireWanted()
       const found = await findSmallInfos(this.#database, this.#context, some)
       for (const id of some) yield [id, found.get(id)]
     }
