@@ -9,7 +9,6 @@ import { type EntryInContext, may, requireRight, requires } from '../model/right
 import type { Database, Queries, TransactionOptions } from '../stores/database.ts'
 import { renaming } from './change-events.ts'
 import type { Changes, EntryWriter, Precondition } from './changes.ts'
-import { getContext } from './contexts.ts'
 import type { EntryLoader } from './entry-loader.ts'
 import { EntryReads } from './entry-reads.ts'
 import { findEntry, findEntryHead } from './entry-records.ts'
@@ -101,20 +100,19 @@ export class Entries extends EntryReads {
     recursive = false,
   ): Promise<void> {
     const target = await this.#deps.loader.get(key)
-    const { entry, contextEntry } = target
+    const { entry } = target
     const check = requires('administer', 'delete this entry')
     check(caller, target)
     const takesMembers = recursive && isList(entry)
-    if (takesMembers) {
-      const { entry: contextsEntry } = await getContext(this.#deps.database, CONTEXTS)
-      const whole = { entry: contextEntry, contextEntry: contextsEntry }
-      requireRight(caller, 'administer', whole, 'delete a list with all its members')
-    }
+    const whole = takesMembers ? await this.#deps.loader.getContextEntry(entry.context) : undefined
+    const checkWhole = requires('administer', 'delete a list with all its members')
+    if (whole) checkWhole(caller, whole)
     const options: TransactionOptions = entry.context === CONTEXTS || takesMembers ? { ownCommit: true } : {}
     const deleted = await this.#deps.changes.run(
       caller,
       async writer => {
         const { entry: present } = await writer.recheck(target, check)
+        if (whole) await writer.recheck(whole, checkWhole)
         await precondition(present, writer.tx)
         const all = takesMembers ? [present, ...(await membersBelow(writer.tx, present, 'all'))] : [present]
         await deleteEntries(writer, all, this.#deps)
