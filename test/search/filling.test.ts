@@ -141,7 +141,6 @@ test('temporary files of a command are in the data folder, whatever it opens fir
       } catch {}
     }
     console.log('ready')
-    setInterval(() => {}, 1000)
   `)
   await child.kill()
   // SQLite removes the name of a temporary file as soon as it is open, and on some file systems it never has one.
