@@ -38,7 +38,7 @@ async function open(t: TestContext) {
       isEntryNew: false,
       replaced: undefined,
     }
-    return await files.find(await database.transaction(tx => files.create(tx, { ...upload, ...single })))
+    return await files.records.find(await database.transaction(tx => files.create(tx, { ...upload, ...single })))
   }
   const append = (upload: ResumableUpload, bytes: AsyncIterable<Uint8Array>, options: typeof inSteps) =>
     files.claim(upload, claimed => files.append(claimed, bytes, options))
@@ -59,7 +59,7 @@ async function open(t: TestContext) {
     )
   /** Holds the next copy of bytes of uploads after its last byte is stored. */
   const holdCopy = () => {
-    const { append: appended } = blobs
+    const appended = blobs.append.bind(blobs)
     let release = (): void => {}
     const waiting = new Promise<void>(resolve => (release = resolve))
     const copy: { blob?: string; release: () => void } = { release }
@@ -90,22 +90,22 @@ for (const isExclusive of [true, false])
     const upload = await create(100)
     await append(upload, chunks(Buffer.alloc(60)), inSteps)
     await garbage.recover(isExclusive)
-    assert.equal((await files.find(upload.id)).received, 60)
+    assert.equal((await files.records.find(upload.id)).received, 60)
     assert.deepEqual(await usedBytes(database, '3'), { used: 0, reserved: 100 })
     assert.deepEqual((await fsck({ database, blobs, isExclusive: true }, true)).findings, [])
     system.pass(DAY - 1)
     await garbage.recover(isExclusive)
-    assert.equal((await files.find(upload.id)).isExpired, 0)
+    assert.equal((await files.records.find(upload.id)).isExpired, 0)
     system.pass(2)
-    assert.equal((await files.find(upload.id)).isExpired, 1)
+    assert.equal((await files.records.find(upload.id)).isExpired, 1)
     await garbage.recover(isExclusive)
     assert.deepEqual(await usedBytes(database, '3'), { used: 0, reserved: 0 })
     assert.deepEqual(await blobs.unfinished(), [])
     await files.forgetOld()
-    assert.equal((await files.find(upload.id)).isExpired, 1, 'its client still learns what happened')
+    assert.equal((await files.records.find(upload.id)).isExpired, 1, 'its client still learns what happened')
     system.pass(DAY)
     await files.forgetOld()
-    await assert.rejects(files.find(upload.id), { code: 'not-found' })
+    await assert.rejects(files.records.find(upload.id), { code: 'not-found' })
   })
 
 test('bytes beyond the recorded offset, as a crash leaves them, are replaced (D42.2)', async t => {
@@ -129,9 +129,9 @@ test('what arrived before an error of the sender is kept; long requests are reco
   const mib = Buffer.alloc(MIB)
   const failing = chunks(...Array.from({ length: 130 }, () => mib), new Error('gone'))
   await assert.rejects(append(upload, failing, inSteps), /gone/)
-  assert.equal((await files.find(upload.id)).received, 130 * MIB)
+  assert.equal((await files.records.find(upload.id)).received, 130 * MIB)
   await assert.rejects(append(upload, chunks(mib), inSteps), { code: 'upload-offset' })
-  const present = await files.find(upload.id)
+  const present = await files.records.find(upload.id)
   const refused = append(present, chunks(mib), {
     inOneStep: true,
     accept: () => {
@@ -139,7 +139,7 @@ test('what arrived before an error of the sender is kept; long requests are reco
     },
   })
   await assert.rejects(refused, /wrong checksum/)
-  assert.equal((await files.find(upload.id)).received, 130 * MIB)
+  assert.equal((await files.records.find(upload.id)).received, 130 * MIB)
 })
 
 test('nothing is kept of a long request that turns out to have too many bytes (D42.4)', async t => {
@@ -148,7 +148,7 @@ test('nothing is kept of a long request that turns out to have too many bytes (D
   const mib = Buffer.alloc(MIB)
   const tooMany = chunks(...Array.from({ length: 201 }, () => mib))
   await assert.rejects(append(upload, tooMany, inSteps), { code: 'upload-too-long' })
-  assert.equal((await files.find(upload.id)).received, 10)
+  assert.equal((await files.records.find(upload.id)).received, 10)
 })
 
 test('parts are copied by one request at a time, whatever their order; what it copies stays during a repair beside it (D42.3, D20.1)', async t => {
@@ -173,7 +173,7 @@ test('parts are copied by one request at a time, whatever their order; what it c
   const read: Buffer[] = []
   for await (const chunk of await blobs.read(joined.blob)) read.push(chunk as Buffer)
   assert.equal(Buffer.concat(read).toString(), 'onetwo')
-  assert.equal((await files.find(joined.id)).received, 6)
+  assert.equal((await files.records.find(joined.id)).received, 6)
 })
 
 test('a part that ends while it is joined ends the joining, and leaves nothing (D42.3)', async t => {
@@ -196,11 +196,11 @@ for (const what of ['joins parts', 'takes an upload over'] as const)
     const upload = await append(await create(4, what === 'joins parts'), chunks(Buffer.from('four')), inSteps)
     const other = await append(await create(4), chunks(Buffer.from('more')), inSteps)
     // Without an answer of the store nothing is cleaned up, as after a crash.
-    const { append: appended } = blobs
+    const appended = blobs.append.bind(blobs)
     let copies = 0
     const dying = async (one: ResumableUpload): Promise<void> => {
       blobs.append = async (key, offset, bytes) => {
-        await appended.call(blobs, key, offset, bytes)
+        await appended(key, offset, bytes)
         copies++
         throw new StoreUnavailable('The store of the files')
       }
@@ -253,7 +253,7 @@ test('a request keeps its claim for as long as it lasts, and no longer (D42.2)',
   const { database, files, system, create } = await open(t)
   const { id } = await create(10)
   let end = (): void => {}
-  const working = files.claim(await files.find(id), () => new Promise<void>(resolve => (end = resolve)))
+  const working = files.claim(await files.records.find(id), () => new Promise<void>(resolve => (end = resolve)))
   await eventually('it is claimed', () => claimed(database))
   for (let third = 1; third <= 4; third++) {
     system.pass(RESERVATION_TTL / 3)
@@ -261,10 +261,10 @@ test('a request keeps its claim for as long as it lasts, and no longer (D42.2)',
     const isRenewed = sql`SELECT 1 AS found FROM resumable_uploads WHERE claimed = ${system.now()}`
     await eventually('it is renewed', async () => (await database.get(isRenewed)) !== undefined)
   }
-  assert.equal((await files.find(id)).isClaimed, 1)
+  assert.equal((await files.records.find(id)).isClaimed, 1)
   end()
   await working
-  assert.equal((await files.find(id)).isClaimed, 0)
+  assert.equal((await files.records.find(id)).isClaimed, 0)
 })
 
 test('a file whose bytes one process has received is not read again for its digest; of several processes it is (D42.2)', async t => {

@@ -5,7 +5,7 @@ import type { System } from '../../base/system.ts'
 import type { Bytes, Milliseconds } from '../../base/units.ts'
 import { BlobMissing, type BlobStore, hashed, newBlobKey, type StoredBlob } from '../../stores/blob-store.ts'
 import type { Database, Queries } from '../../stores/database.ts'
-import { databaseTime, listed, type Sql, sql } from '../../stores/sql.ts'
+import { listed, type Sql, sql } from '../../stores/sql.ts'
 import { discardBlob } from '../../files/file-records.ts'
 import { type Ledger, RESERVATION_TTL } from '../../files/quota-ledger.ts'
 import {
@@ -15,8 +15,7 @@ import {
   forgetAdded,
   moveReservation,
 } from '../../files/reservations.ts'
-import { endUploads, uploadsTo } from './ended-uploads.ts'
-import { type ListedUpload, withLists } from './listed-uploads.ts'
+import { endUploads } from './ended-uploads.ts'
 import { Portions } from './portions.ts'
 import {
   type ClaimedUpload,
@@ -27,6 +26,7 @@ import {
   unknownUpload,
 } from './resumable-upload.ts'
 import { RunningDigests } from './running-digests.ts'
+import { UploadRecords } from './upload-records.ts'
 import { requireShare } from './upload-shares.ts'
 
 interface Dependencies {
@@ -50,10 +50,12 @@ const KEPT: Milliseconds = 86_400_000
  * they survive a crash, and any node can continue the upload.
  */
 export class ResumableFiles {
+  readonly records: UploadRecords
   readonly #deps: Dependencies
   readonly #digests = new RunningDigests()
 
   constructor(deps: Dependencies) {
+    this.records = new UploadRecords(deps)
     this.#deps = deps
   }
 
@@ -65,7 +67,7 @@ export class ResumableFiles {
     const { ledger } = this.#deps
     const { payers, length, replaced } = upload
     const [id, blob] = [this.#newKey(), this.#newKey()]
-    if ((await countUploads(tx, this.#isUnfinished(upload.uploader))) >= MAX_PER_USER)
+    if ((await this.records.countUnfinished(tx, upload.uploader)) >= MAX_PER_USER)
       throw new Conflict(
         'conflict',
         `A user has at most ${MAX_PER_USER} uploads in progress. Finish or delete one first.`,
@@ -88,40 +90,6 @@ export class ResumableFiles {
         ${upload.fileName ?? null}, ${upload.metadata ?? null}, ${upload.concat ?? null}, ${upload.isPartial ? 1 : 0},
         ${upload.isEntryNew ? 1 : 0}, ${this.#expiry()})`)
     await this.#extend(tx, blob)
-  }
-
-  /** @throws {NotFound} */
-  async find(id: string, queries: Queries = this.#deps.database): Promise<ResumableUpload> {
-    const upload = await queries.get<ResumableUpload>(
-      sql`SELECT ${this.#columns()} FROM resumable_uploads WHERE id = ${id}`,
-    )
-    if (!upload) throw unknownUpload()
-    return upload
-  }
-
-  /** Uploads of a user that can go on, the latest first. @param among.contexts ids of the only contexts whose uploads count */
-  async unfinishedOf(
-    uploader: string,
-    among: { readonly limit: number; readonly offset: number; readonly contexts: readonly string[] | undefined },
-  ): Promise<{ readonly uploads: readonly ListedUpload[]; readonly results: number }> {
-    const { limit, offset, contexts } = among
-    const where = contexts
-      ? sql`${this.#isUnfinished(uploader)} AND context IN (${listed(contexts)})`
-      : this.#isUnfinished(uploader)
-    const { database } = this.#deps
-    const uploads = await database.all<ResumableUpload>(sql`SELECT ${this.#columns()} FROM resumable_uploads
-      WHERE ${where} ORDER BY expires DESC, id LIMIT ${limit} OFFSET ${offset}`)
-    return { uploads: await withLists(database, uploads), results: await countUploads(database, where) }
-  }
-
-  /** An upload that has been joined of parts before, by the same request, so that the request can be repeated. */
-  async findJoined(
-    uploader: string,
-    entry: { readonly context: string; readonly id: string },
-    concat: string,
-  ): Promise<ResumableUpload | undefined> {
-    return await this.#deps.database.get<ResumableUpload>(sql`SELECT ${this.#columns()} FROM resumable_uploads
-      WHERE uploader = ${uploader} AND ${uploadsTo(entry)} AND concat = ${concat} AND expires >= ${this.#now()}`)
   }
 
   /**
@@ -150,7 +118,7 @@ export class ResumableFiles {
   async #holding<T>(own: Sql, work: () => Promise<T>): Promise<T> {
     const renew = (): void => {
       // A missed renewal is made up for by the next one.
-      this.#relaxed(sql`UPDATE resumable_uploads SET claimed = ${this.#now()} WHERE ${own}`).catch(() => {})
+      this.#relaxed(sql`UPDATE resumable_uploads SET claimed = ${this.records.now} WHERE ${own}`).catch(() => {})
     }
     const renewal = setInterval(renew, RESERVATION_TTL / 3).unref()
     try {
@@ -218,9 +186,9 @@ export class ResumableFiles {
   async #claim(upload: ResumableUpload, claim: string): Promise<ResumableUpload> {
     const { database, blobs } = this.#deps
     const { id, blob: former, received } = upload
-    const take = sql`claim = ${claim}, claimed = ${this.#now()}`
+    const take = sql`claim = ${claim}, claimed = ${this.records.now}`
     const here = sql`id = ${id} AND received = ${received} AND blob = ${former}`
-    if (await this.#relaxed(sql`UPDATE resumable_uploads SET ${take} WHERE ${here} AND NOT ${this.#isClaimed()}`))
+    if (await this.#relaxed(sql`UPDATE resumable_uploads SET ${take} WHERE ${here} AND NOT ${this.records.isClaimed}`))
       return upload
     const blob = this.#newKey()
     const isAdded = await database.transaction(tx => addToReservation(tx, former, blob), { durability: 'relaxed' })
@@ -246,7 +214,7 @@ export class ResumableFiles {
   async #record({ id, blob, claim }: ClaimedUpload, received: Bytes): Promise<Milliseconds> {
     return await this.#deps.database.transaction(async tx => {
       const changed = await tx.get<Pick<ResumableUpload, 'expires'>>(sql`UPDATE resumable_uploads
-        SET received = ${received}, expires = ${this.#expiry()}, claimed = ${this.#now()}
+        SET received = ${received}, expires = ${this.#expiry()}, claimed = ${this.records.now}
         WHERE id = ${id} AND claim = ${claim} AND is_done = 0 RETURNING expires`)
       if (!changed) throw await this.#lost(tx, id)
       await this.#extend(tx, blob)
@@ -300,7 +268,7 @@ export class ResumableFiles {
 
   /** Part of the transaction that puts the file in its place. @throws {NotFound} when it has ended meanwhile, as with its entry */
   async markDone(tx: Queries, { id, blob }: ResumableUpload): Promise<void> {
-    const changed = await tx.run(sql`UPDATE resumable_uploads SET is_done = 1, expires = ${this.#now()} + ${KEPT}
+    const changed = await tx.run(sql`UPDATE resumable_uploads SET is_done = 1, expires = ${this.records.now} + ${KEPT}
       WHERE id = ${id} AND is_done = 0`)
     if (changed === 0) throw unknownUpload()
     // Copies that a process which died has left.
@@ -350,12 +318,12 @@ export class ResumableFiles {
       }
     })
     this.#digests.keep(id, length, hash)
-    return await this.find(id)
+    return await this.records.find(id)
   }
 
   /** Why a part cannot be joined. */
   async #unusable(tx: Queries, part: ResumableUpload): Promise<Locked | NotFound> {
-    if (!(await this.isThere(tx, part))) return unknownUpload()
+    if (!(await this.records.isThere(tx, part))) return unknownUpload()
     return new Locked(
       'upload-locked',
       'Another request is using a part, or joins it already. Ask again in some seconds.',
@@ -367,8 +335,8 @@ export class ResumableFiles {
     await this.#deps.database.transaction(
       async tx => {
         for (const part of parts) {
-          const changed = await tx.run(sql`UPDATE resumable_uploads SET claim = ${claim}, claimed = ${this.#now()}
-            WHERE id = ${part.id} AND blob = ${part.blob} AND NOT ${this.#isClaimed()}`)
+          const changed = await tx.run(sql`UPDATE resumable_uploads SET claim = ${claim}, claimed = ${this.records.now}
+            WHERE id = ${part.id} AND blob = ${part.blob} AND NOT ${this.records.isClaimed}`)
           if (changed === 0) throw await this.#unusable(tx, part)
         }
         const [first] = parts
@@ -383,33 +351,15 @@ export class ResumableFiles {
     await endUploads(tx, sql`id = ${id}`)
   }
 
-  /** Expired uploads for which an entry was created that may still be there. */
-  async withUnusedEntries(): Promise<ResumableUpload[]> {
-    return await this.#deps.database.all<ResumableUpload>(sql`SELECT ${this.#columns()} FROM resumable_uploads
-      WHERE new_entry = 1 AND is_done = 0 AND expires < ${this.#now()}`)
-  }
-
   /** The entry is no longer of any concern. */
   async forgetEntry({ id }: ResumableUpload): Promise<void> {
     await this.#relaxed(sql`UPDATE resumable_uploads SET new_entry = 0 WHERE id = ${id}`)
   }
 
-  /** Whether the upload still exists; then its entry is the one for which it was begun. */
-  async isThere(tx: Queries, { id }: ResumableUpload): Promise<boolean> {
-    return (await tx.get(sql`SELECT 1 AS found FROM resumable_uploads WHERE id = ${id}`)) !== undefined
-  }
-
-  /** Whether another upload to the same entry can still be continued. */
-  async isExpected(queries: Queries, { id, context, entry }: ResumableUpload): Promise<boolean> {
-    const found = await queries.get(sql`SELECT 1 AS found FROM resumable_uploads
-      WHERE ${uploadsTo({ context, id: entry })} AND id <> ${id} AND is_done = 0 AND expires >= ${this.#now()}`)
-    return found !== undefined
-  }
-
   /** Forgets uploads that ended or expired a day ago. */
   async forgetOld(): Promise<void> {
     await this.#deps.database.run(sql`DELETE FROM resumable_uploads
-      WHERE (is_done = 1 AND expires < ${this.#now()}) OR expires + ${KEPT} < ${this.#now()}`)
+      WHERE (is_done = 1 AND expires < ${this.records.now}) OR expires + ${KEPT} < ${this.records.now}`)
   }
 
   /** The reservation lasts as long as the upload. */
@@ -421,31 +371,7 @@ export class ResumableFiles {
     return newBlobKey(count => this.#deps.system.randomBytes(count))
   }
 
-  #columns(): Sql {
-    return sql`id, uploader, context, entry, blob, length, received, media_type AS "mediaType", file_name AS "fileName",
-      metadata, concat, is_part AS "isPartial", new_entry AS "isEntryNew", is_done AS "isDone", expires,
-      CASE WHEN is_done = 0 AND expires < ${this.#now()} THEN 1 ELSE 0 END AS "isExpired",
-      CASE WHEN ${this.#isClaimed()} THEN 1 ELSE 0 END AS "isClaimed"`
-  }
-
-  #isUnfinished(uploader: string): Sql {
-    return sql`uploader = ${uploader} AND is_done = 0 AND expires >= ${this.#now()}`
-  }
-
-  #isClaimed(): Sql {
-    return sql`(claim IS NOT NULL AND claimed + ${RESERVATION_TTL} >= ${this.#now()})`
-  }
-
-  #now(): Sql {
-    return databaseTime(this.#deps.database, this.#deps.system)
-  }
-
   #expiry(): Sql {
-    return sql`${this.#now()} + ${UPLOAD_TTL}`
+    return sql`${this.records.now} + ${UPLOAD_TTL}`
   }
-}
-
-async function countUploads(queries: Queries, where: Sql): Promise<number> {
-  const row = await queries.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM resumable_uploads WHERE ${where}`)
-  return row?.count ?? 0
 }

@@ -111,13 +111,13 @@ export class ResumableUploads {
       if (error instanceof UniqueViolation) return creating()
       throw error
     })
-    return await resumableFiles.find(id)
+    return await resumableFiles.records.find(id)
   }
 
   /** @throws {NotFound} for uploads of others @throws {Gone} `upload-expired` */
   async find(caller: Caller, key: EntryKey, id: string): Promise<ResumableUpload> {
     const { entry } = await this.#target(caller, key)
-    const upload = await this.#deps.resumableFiles.find(id)
+    const upload = await this.#deps.resumableFiles.records.find(id)
     const isTheirs = upload.uploader === caller.user.id && upload.context === entry.context && upload.entry === entry.id
     if (!isTheirs) throw unknownUpload()
     if (upload.isExpired === 1) throw expired()
@@ -154,7 +154,10 @@ export class ResumableUploads {
     page: { readonly limit: number; readonly offset: number },
   ): Promise<{ readonly uploads: readonly ListedUpload[]; readonly results: number }> {
     requireSignedIn(caller, 'list your uploads')
-    return await this.#deps.resumableFiles.unfinishedOf(caller.user.id, { ...page, contexts: caller.grant?.contexts })
+    return await this.#deps.resumableFiles.records.unfinishedOf(caller.user.id, {
+      ...page,
+      contexts: caller.grant?.contexts,
+    })
   }
 
   /**
@@ -201,7 +204,7 @@ export class ResumableUploads {
   ): Promise<Progress> {
     const target = await this.#target(caller, key)
     const findJoined = (): Promise<ResumableUpload | undefined> =>
-      this.#deps.resumableFiles.findJoined(caller.user.id, target.entry, declared.concat)
+      this.#deps.resumableFiles.records.findJoined(caller.user.id, target.entry, declared.concat)
     let upload = await findJoined()
     try {
       upload ??= await this.#joinParts(caller, target, ids, declared)

@@ -38,7 +38,7 @@ export class UploadEndings {
    */
   async find(caller: Caller, id: string): Promise<ResumableUpload> {
     requireSignedIn(caller, 'give up an upload')
-    const upload = await this.#deps.resumableFiles.find(id)
+    const upload = await this.#deps.resumableFiles.records.find(id)
     if (!opensContext(caller, upload.context) || !(await this.#mayEnd(caller, upload))) throw unknownUpload()
     if (upload.isExpired === 1) throw expired()
     return upload
@@ -85,7 +85,7 @@ export class UploadEndings {
   /** Deletes the entries that were created for uploads which have expired. */
   async deleteUnusedEntries(): Promise<void> {
     const { resumableFiles } = this.#deps
-    for (const upload of await resumableFiles.withUnusedEntries()) {
+    for (const upload of await resumableFiles.records.withUnusedEntries()) {
       await this.#deleteUnusedEntry(upload)
       await resumableFiles.forgetEntry(upload)
     }
@@ -100,11 +100,11 @@ export class UploadEndings {
     const address = { context: upload.context, id: upload.entry }
     await entries.deleteByService(address, upload.uploader, async (target, tx) => {
       const { modified, created } = target.entry
-      if (!(await resumableFiles.isThere(tx, upload))) return false
+      if (!(await resumableFiles.records.isThere(tx, upload))) return false
       const uploader = await findCaller(tx, upload.uploader)
       if (!uploader || !may(uploader, 'administer', target)) return false
       if (modified !== created || (await findFile(tx, address))) return false
-      return !(await resumableFiles.isExpected(tx, upload))
+      return !(await resumableFiles.records.isExpected(tx, upload))
     })
   }
 }
