@@ -25,6 +25,8 @@ export class RowFileWriter {
   readonly #hash = createHash('sha256')
   #count = 0
   #batch = ''
+  /** Resolves when every batch so far is written. */
+  #written = Promise.resolve()
 
   private constructor(name: string, file: FileHandle) {
     this.#name = name
@@ -35,6 +37,7 @@ export class RowFileWriter {
     return new RowFileWriter(name, await open(pathOf(folder, name), 'wx', 0o600))
   }
 
+  /** Rows get the order of the calls, which may overlap. */
   async add(row: Row): Promise<void> {
     this.#batch += `${JSON.stringify(row)}\n`
     this.#count++
@@ -54,9 +57,11 @@ export class RowFileWriter {
   }
 
   async #flush(): Promise<void> {
-    this.#hash.update(this.#batch)
-    await this.#file.writeFile(this.#batch)
+    const batch = this.#batch
     this.#batch = ''
+    this.#hash.update(batch)
+    this.#written = this.#written.then(() => this.#file.writeFile(batch))
+    await this.#written
   }
 }
 

@@ -182,3 +182,19 @@ test('the same statement twice is kept once, and a damaged store with several da
   assert.equal((await entry('1', '1'))?.modified, Date.parse('2022-12-31T22:00:00Z'))
   assert.equal(finding('several-values')?.number, 1)
 })
+
+test('a thousand users, whose hashes end at the same time, each get one account', async t => {
+  const store = new OldStore()
+  const ids = Array.from({ length: 1000 }, (_, index) => String(index + 1))
+  for (const id of ids) store.user(id, `user-${id}`).ofUser(id, 'customProperty', `_:c${id}`)
+  for (const id of ids) {
+    store.say(`_principals/resource/${id}`, `_:c${id}`, `${ES}customPropertyKey`, text('note'))
+    store.say(`_principals/resource/${id}`, `_:c${id}`, `${ES}customPropertyValue`, text(id.padStart(3000, 'é')))
+  }
+  const { rows } = await importFolder(t, await store.write())
+  const users = await rows(sql`SELECT id, name, custom_properties FROM principals WHERE name LIKE 'user-%'`)
+  assert.equal(users.length, ids.length)
+  for (const { id, name, custom_properties } of users) {
+    assert.deepEqual([name, custom_properties], [`user-${id}`, JSON.stringify({ note: String(id).padStart(3000, 'é') })])
+  }
+})
