@@ -29,13 +29,13 @@ export async function compareServers(
   { sample, system }: { readonly sample: number; readonly system: System },
 ): Promise<Comparison> {
   const differences: Difference[] = []
-  const contexts = [...SYSTEM, ...(await idsIn(old, '_contexts')).filter(id => !SYSTEM.includes(id))]
+  const contexts = [...new Set([...SYSTEM, ...(await listIn(old, '_contexts')).ids])]
   const all: string[] = []
   for (const context of contexts) {
-    const [before, after] = [await idsIn(old, context), await idsIn(now, context)]
-    const lines = missing(new Set(before), new Set(after))
+    const [before, after] = [await listIn(old, context), await listIn(now, context)]
+    const lines = statusDiffers(before, after) ?? missing(before.ids, after.ids)
     if (lines.length > 0) differences.push({ entry: context, lines })
-    all.push(...before.filter(id => after.includes(id)).map(id => `${context}/${id}`))
+    all.push(...[...before.ids].filter(id => after.ids.has(id)).map(id => `${context}/${id}`))
   }
   const chosen = choose(all, sample, system)
   for (const place of chosen) {
@@ -48,13 +48,15 @@ export async function compareServers(
 async function compareEntry(old: Server, now: Server, place: string): Promise<string[]> {
   const path = place.replace('/', '/entry/')
   const [before, after] = await Promise.all([old.get(`${path}?includeAll`), now.get(`${path}?includeAll`)])
-  if (before.status !== after.status) return [`status: ${before.status} there, ${after.status} here`]
+  const differing = statusDiffers(before, after)
+  if (differing) return differing
   if (before.status !== 200) return []
   const lines = missing(canonicalEntry(before.text, old.base), canonicalEntry(after.text, now.base))
   if (!/"http:\/\/purl\.org\/dc\/terms\/extent"/.test(after.text)) return lines
   const resource = place.replace('/', '/resource/')
   const [bytes, copy] = await Promise.all([old.digest(resource), now.digest(resource)])
-  return bytes === copy ? lines : [...lines, `file: ${bytes} there, ${copy} here`]
+  if (bytes !== undefined && bytes === copy) return lines
+  return [...lines, `file: ${bytes ?? 'not readable'} there, ${copy ?? 'not readable'} here`]
 }
 
 function missing(before: ReadonlySet<string>, after: ReadonlySet<string>): string[] {
@@ -66,14 +68,23 @@ function missing(before: ReadonlySet<string>, after: ReadonlySet<string>): strin
   return lines.length > MAX_LINES ? [...shown, `… and ${lines.length - MAX_LINES} more`] : shown
 }
 
-/** Ids of the entries of a context. @throws {StartupError} */
-async function idsIn(server: Server, context: string): Promise<string[]> {
+interface Answer {
+  readonly status: number
+}
+
+const statusDiffers = (before: Answer, after: Answer): string[] | undefined =>
+  before.status === after.status ? undefined : [`status: ${before.status} there, ${after.status} here`]
+
+/**
+ * The ids of the entries of a context; none when the server has no such context, such as one that was not imported.
+ * @throws {StartupError} when the user may not list it
+ */
+async function listIn(server: Server, context: string): Promise<Answer & { readonly ids: ReadonlySet<string> }> {
   const { status, text } = await server.get(context)
-  if (status === 200) {
-    const ids = JSON.parse(text) as unknown
-    if (Array.isArray(ids)) return ids.map(String)
-  }
-  throw new StartupError(`${server.base}${context} cannot be listed: status ${status}. Sign in as an administrator.`)
+  if (status === 401 || status === 403 || (status !== 200 && SYSTEM.includes(context)))
+    throw new StartupError(`${server.base}${context} cannot be listed: status ${status}. Sign in as an administrator.`)
+  const ids = status === 200 ? (JSON.parse(text) as unknown) : []
+  return { status, ids: new Set(Array.isArray(ids) ? ids.map(String) : []) }
 }
 
 /** Chooses this number of items, each with the same probability. */
