@@ -76,7 +76,7 @@ export async function readEntryStore(
 
   const terms = new Terms({ base, alsoBase: options.alsoBase }, report)
   const files = new DiskFiles(scratch, input.files, report)
-  await files.list()
+  await files.list(found.contexts)
   const names = coreTables.map(({ name }) => name)
   const rows = await RowSink.create(scratch.folder, await readColumnDefaults(deps.tables, names))
   try {

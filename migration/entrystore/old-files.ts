@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { isId } from '../../src/model/addresses.ts'
 import { BlobMissing, measured } from '../../src/stores/blob-store.ts'
 import type { Scratch, ScratchMap } from '../../src/stores/scratch.ts'
-import type { OldFolder } from './old-folder.ts'
+import { isRefused, type OldFolder } from './old-folder.ts'
 import type { Report } from './report.ts'
 import { bytesOf } from '../../src/features/archives/archive-reader.ts'
 import type { ZipEntry } from '../../src/files/zip.ts'
@@ -39,22 +39,35 @@ export class DiskFiles implements FileSource {
     this.#report = report
   }
 
-  /** Lists the files. @returns their number */
-  async list(): Promise<number> {
+  /**
+   * Lists the files. A folder that cannot be read is an error only if it belongs to one of these contexts.
+   * @returns their number
+   */
+  async list(contexts: ReadonlySet<string>): Promise<number> {
     let count = 0
     if (!this.#folder) return count
-    for await (const { folder, name } of this.#folder.filesBelow()) {
-      const isDigest = name.endsWith(DIGEST) && isId(name.slice(0, -DIGEST.length))
-      // A backup folder may contain other things, so only files with the name of an entry are listed.
-      if (!isId(folder)) continue
-      if (!isId(name) && !isDigest) {
-        this.#report.note('file-orphan', `${folder}/${name}`)
-        continue
+    for await (const context of this.#folder.folders()) {
+      // A backup folder may contain other things, so only folders with the name of a context are opened.
+      if (!isId(context)) continue
+      try {
+        for await (const name of this.#folder.at(context).files()) if (this.#listOne(context, name)) count++
+      } catch (error) {
+        if (!isRefused(error) || contexts.has(context)) throw error
+        this.#report.note('file-orphan', `${context}: it cannot be read`)
       }
-      this.#found.set(`${folder}/${name}`, '')
-      if (!isDigest) count++
     }
     return count
+  }
+
+  /** Only files with the name of an entry are listed. @returns false for a digest or another name */
+  #listOne(context: string, name: string): boolean {
+    const isDigest = name.endsWith(DIGEST) && isId(name.slice(0, -DIGEST.length))
+    if (!isId(name) && !isDigest) {
+      this.#report.note('file-orphan', `${context}/${name}`)
+      return false
+    }
+    this.#found.set(`${context}/${name}`, '')
+    return !isDigest
   }
 
   /** Reads the file of an entry and hashes it; `undefined` when there is none. */

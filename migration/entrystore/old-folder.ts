@@ -42,16 +42,22 @@ export class OldFolder {
     return new CachedFile(handle, fstatSync(handle).size)
   }
 
-  /** Files of its folders, two levels deep: `context/entry`. Links are not followed. */
-  async *filesBelow(): AsyncGenerator<{ readonly folder: string; readonly name: string }> {
-    for await (const entry of listing(this.path)) {
-      if (!entry.isDirectory()) continue
-      for await (const file of listing(join(this.path, entry.name))) {
-        if (!file.isDirectory()) yield { folder: entry.name, name: file.name }
-      }
-    }
+  /** The names of its folders. Links are not followed. */
+  async *folders(): AsyncGenerator<string> {
+    for await (const entry of listing(this.path)) if (entry.isDirectory()) yield entry.name
+  }
+
+  /** The names of what it holds besides folders. */
+  async *files(): AsyncGenerator<string> {
+    for await (const entry of listing(this.path)) if (!entry.isDirectory()) yield entry.name
   }
 }
+
+/** True for the error of a folder that this user may not read. */
+export const isRefused = (error: unknown): boolean => ['EACCES', 'EPERM'].includes(codeOf(error) ?? '')
+
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error ? String(error.code) : undefined
 
 async function* listing(path: string): AsyncGenerator<Dirent> {
   yield* await opendir(path)
@@ -61,7 +67,7 @@ async function unlessAbsent<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const code = codeOf(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
     throw error
   }

@@ -1,7 +1,7 @@
 import { readNativeStore } from './formats/native-store.ts'
 import { type QuadSink, Unusable } from './formats/quads.ts'
 import { readQuads } from './formats/read-quads.ts'
-import { OldFolder } from './old-folder.ts'
+import { isRefused, OldFolder } from './old-folder.ts'
 import type { System } from '../../src/base/system.ts'
 import type { Progress } from '../../src/base/progress.ts'
 import type { OldStore, QuadTable } from './quad-table.ts'
@@ -60,14 +60,22 @@ export async function openInput(path: string, options: InputOptions): Promise<In
 
 async function findBackup(folder: OldFolder): Promise<{ folder: OldFolder; others: string[] } | undefined> {
   if (await isBackup(folder)) return { folder, others: [] }
-  const candidates: string[] = []
+  const candidates: Array<{ readonly name: string; readonly date: string }> = []
   for (const name of await folder.names()) {
-    if (BACKUP.test(name) && (await isBackup(folder.at(name)))) candidates.push(name)
+    const backup = folder.at(name)
+    if (BACKUP.test(name) && (await isBackup(backup))) candidates.push({ name, date: (await dateOf(backup)) ?? name })
   }
-  // `all` is the folder of the scheme that keeps a single backup; otherwise the names are dates.
-  const taken = candidates.includes('all') ? 'all' : candidates.at(-1)
-  if (taken === undefined) return undefined
-  return { folder: folder.at(taken), others: candidates.filter(name => name !== taken) }
+  // `all` is the folder of the scheme that keeps a single backup; without a date, it sorts after the other names, which are dates.
+  const [taken] = candidates.toSorted((a, b) => (a.date === b.date ? 0 : a.date > b.date ? -1 : 1))
+  if (!taken) return undefined
+  const others = candidates.filter(candidate => candidate !== taken).map(({ name }) => name)
+  return { folder: folder.at(taken.name), others }
+}
+
+/** The date of a backup according to itself. */
+async function dateOf(backup: OldFolder): Promise<string | undefined> {
+  const date = (await backup.text('BACKUP_DATE'))?.trim()
+  return date !== undefined && /^\d{14}$/.test(date) ? date : undefined
 }
 
 async function isBackup(folder: OldFolder): Promise<boolean> {
@@ -124,13 +132,22 @@ async function openLive(folder: OldFolder, options: InputOptions): Promise<Input
   const own = await storeSource(folder)
   const places = [folder, ...(await folder.names()).map(name => folder.at(name))]
   const stores: Array<{ readonly place: OldFolder; readonly source: QuadSource }> = []
-  for (const place of own ? [folder] : places.slice(1)) {
-    const source = place === folder ? own : await storeSource(place)
-    if (source) stores.push({ place, source })
-  }
   const isProvenance = ({ place }: { readonly place: OldFolder }): boolean => /prov[^/\\]*$/i.test(place.path)
+  const unreadable: string[] = []
+  for (const place of own ? [folder] : places.slice(1)) {
+    try {
+      const source = place === folder ? own : await storeSource(place)
+      if (source) stores.push({ place, source })
+    } catch (error) {
+      // Another folder beside the stores may belong to somebody else, as lost+found does.
+      if (!isRefused(error) || isProvenance({ place })) throw error
+      unreadable.push(place.path)
+    }
+  }
   const mains = stores.filter(store => !isProvenance(store))
   const [main] = mains
+  if (!main && unreadable.length > 0)
+    throw new Unusable('no-backup', `this user may not read ${unreadable.join(', ')}, and nothing else is a store`)
   if (!main) return undefined
   if (mains.length > 1) {
     throw new Unusable(
@@ -158,7 +175,8 @@ async function requireSource(path: string): Promise<QuadSource> {
   const folder = new OldFolder(path)
   const store = await storeSource(folder)
   if (store) return store
-  const name = (await folder.names()).find(name => PROVENANCE.test(name) || REPOSITORY.test(name))
+  const names = await folder.names()
+  const name = names.find(name => PROVENANCE.test(name)) ?? names.find(name => REPOSITORY.test(name))
   if (name === undefined) throw new Unusable('no-backup', `${path} holds no store`)
   return await fileSource(folder, name)
 }

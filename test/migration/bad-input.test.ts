@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { test } from 'node:test'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import fs from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { basename, join } from 'node:path'
+import { test, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { findingCodes, unusableCodes } from '../../migration/entrystore/finding-codes.ts'
 import { Unusable } from '../../migration/entrystore/formats/quads.ts'
@@ -50,6 +52,54 @@ test('of several backups the latest is taken, and "all" before dates; the others
   mkdirSync(join(folder, 'all'))
   writeFileSync(join(folder, 'all', 'repository.nq'), new OldStore().context('1', 'all').nquads)
   assert.deepEqual(await nameOf(), ['all', '20230101000000, 20240101000000'])
+  writeFileSync(join(folder, 'all', 'BACKUP_DATE'), '20230601000000\n')
+  assert.deepEqual(await nameOf(), ['new', '20230101000000, all'])
+  writeFileSync(join(folder, 'all', 'BACKUP_DATE'), '20240601000000\n')
+  assert.deepEqual(await nameOf(), ['all', '20230101000000, 20240101000000'])
+})
+
+/** Lets the user lose the right to read the folders with this name. */
+function refuse(t: TestContext, name: string): void {
+  for (const method of ['readdir', 'opendir'] as const) {
+    const real = fs[method] as (path: string, ...rest: unknown[]) => Promise<unknown>
+    const refusing = async (path: string, ...rest: unknown[]): Promise<unknown> => {
+      if (basename(path) === name) throw Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' })
+      return await real(path, ...rest)
+    }
+    t.mock.method(fs, method, refusing as never)
+  }
+  syncBuiltinESMExports()
+  t.after(() => {
+    t.mock.restoreAll()
+    syncBuiltinESMExports()
+  })
+}
+
+test('folders that cannot be read and are none of the store do not stop an import', async t => {
+  const live = await temporaryFolder()
+  cpSync(join(fixtures, 'live-memory'), live, { recursive: true })
+  mkdirSync(join(live, 'lost+found'))
+  const backup = await small().file('1/1', '').file('lost+found/1', '').file('strange/1', '').write()
+  await t.test('lost+found', async t => {
+    refuse(t, 'lost+found')
+    await importFolder(t, live)
+    await importFolder(t, backup)
+  })
+  await t.test('a folder of somebody else', async t => {
+    refuse(t, 'strange')
+    const { finding } = await importFolder(t, backup)
+    assert.ok(finding('file-orphan')?.examples.includes('strange: it cannot be read'))
+  })
+  await t.test('but the files of a context do', async t => {
+    refuse(t, '1')
+    await assert.rejects(importFolder(t, backup), /EACCES/)
+  })
+  await t.test('and so does the only store', async t => {
+    const folder = await temporaryFolder()
+    mkdirSync(join(folder, 'store'))
+    refuse(t, 'store')
+    await assert.rejects(importFolder(t, folder), /this user may not read .*store/)
+  })
 })
 
 test('a file that was cut off is refused in every format, or taken as far as it goes', async t => {

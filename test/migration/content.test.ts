@@ -198,3 +198,13 @@ test('a thousand users, whose hashes end at the same time, each get one account'
     assert.deepEqual([name, custom_properties], [`user-${id}`, JSON.stringify({ note: String(id).padStart(3000, 'é') })])
   }
 })
+
+test('the provenance store of a whole backup that is named is its provenance file', async t => {
+  const revision = new OldStore().say('1/metadata/1?rev=1', '1/resource/1', `${DCT}title`, text('Before')).nquads
+  const other = await new OldStore().file('repository_prov.nq', revision).write()
+  const store = new OldStore().context('1', 'one').entry('1', '1')
+  store.say('1/entry/1', '1/metadata/1?rev=1', `${PROV}generatedAtTime`, typed('2020-01-01T00:00:00Z', 'dateTime'))
+  const { rows, finding } = await importFolder(t, await store.write(), { provenance: other })
+  assert.match(String((await rows(sql`SELECT * FROM metadata_revisions`))[0]?.['metadata']), /Before/)
+  assert.equal(finding('revision-without-graph'), undefined)
+})
