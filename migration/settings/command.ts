@@ -3,11 +3,11 @@ import { StartupError } from '../../src/base/errors.ts'
 import { readConfigFile, writeNewConfigFile } from '../../src/config/file.ts'
 import { keys } from '../../src/config/keys.ts'
 import { loadSettings } from '../../src/config/load.ts'
-import { locate } from '../../src/config/key-pattern.ts'
+import { isList, locate } from '../../src/config/key-pattern.ts'
 import { Report } from '../../src/config/report.ts'
 import { readEnvironment } from '../../src/config/environment.ts'
 import { readWritten } from '../../src/config/source-values.ts'
-import { type KnownSettings, type Outcome, translate } from './translate.ts'
+import { type KnownSettings, type Outcome, renumbered, translate } from './translate.ts'
 import { parseArguments, print, printError, UsageError } from '../../src/core/command.ts'
 
 const MASK = '********'
@@ -55,6 +55,10 @@ function readFile(path: string): Array<readonly [string, string]> {
 
 const known: KnownSettings = {
   isKnown: key => locate(key) !== undefined,
+  isListValue(key) {
+    const place = locate(key)
+    return place !== undefined && isList(place.key) && /^\d+$/.test(place.number ?? '')
+  },
   problemWith(key, value) {
     const place = locate(key)
     if (!place) return 'there is no such setting'
@@ -83,7 +87,7 @@ function withoutContradictions(outcomes: readonly Outcome[]): Outcome[] {
           : { ...outcome, outcome: 'dropped' as const, why: `${reason}.`, settings: [] }
       })
       if (next.every((outcome, index) => outcome === current[index])) throw error
-      current = next
+      current = renumbered(next, known)
     }
   }
 }

@@ -2,6 +2,8 @@
 export interface KnownSettings {
   /** True when a key as written names a setting. */
   isKnown(key: string): boolean
+  /** True when a key as written names a numbered value of a list. */
+  isListValue(key: string): boolean
   /** The reason why a value is invalid for a setting; `undefined` when it is valid. */
   problemWith(key: string, value: string): string | undefined
 }
@@ -24,27 +26,98 @@ const PREFIX = 'entrystore.'
 const OWN = 'service.'
 
 /** Translates every key, in the order of the file. */
-export const translate = (old: Iterable<readonly [key: string, value: string]>, known: KnownSettings): Outcome[] =>
-  [...old].map(([oldKey, value]) => translateOne(oldKey, value.trim(), known))
+export function translate(old: Iterable<readonly [key: string, value: string]>, known: KnownSettings): Outcome[] {
+  const outcomes = [...old].map(([oldKey, value]) => translateOne(oldKey, value.trim(), known))
+  return renumbered(withClosedWhitelist(withoutRivals(outcomes, known)), known)
+}
+
+const MODE = `${OWN}auth.password`
+
+/** Without this, the empty whitelist would be dropped as a contradiction, and then all users could sign in with a password. */
+function withClosedWhitelist(outcomes: readonly Outcome[]): Outcome[] {
+  const settings = outcomes.flatMap(outcome => outcome.settings)
+  if (settings.some(({ key }) => key.startsWith(`${MODE}.whitelist.`))) return [...outcomes]
+  return outcomes.map(outcome =>
+    outcome.settings.some(({ key, value }) => key === MODE && value === 'whitelist')
+      ? {
+          ...outcome,
+          outcome: 'changed',
+          why: 'No name of the whitelist is left, so no user can sign in with a password.',
+          settings: [{ key: MODE, value: 'off' }],
+        }
+      : outcome,
+  )
+}
+
+/** Numbers the values of each list from 1, so that a value that was dropped leaves no gap. */
+export function renumbered(outcomes: readonly Outcome[], known: KnownSettings): Outcome[] {
+  const keys = outcomes.flatMap(({ settings }) => settings.map(({ key }) => key)).filter(key => known.isListValue(key))
+  const counts = new Map<string, number>()
+  const renamed = new Map<string, string>()
+  for (const key of keys.toSorted((a, b) => Number(numberIn(a)) - Number(numberIn(b)))) {
+    const list = withoutNumber(key)
+    const number = (counts.get(list) ?? 0) + 1
+    counts.set(list, number)
+    renamed.set(key, `${list}.${number}`)
+  }
+  return outcomes.map(outcome => ({
+    ...outcome,
+    settings: outcome.settings.map(({ key, value }) => ({ key: renamed.get(key) ?? key, value })),
+  }))
+}
+
+/**
+ * Of two old keys for one setting, the newer name stays, as in EntryStore; of a list, the key without a number stays,
+ * before those with numbers.
+ */
+function withoutRivals(outcomes: readonly Outcome[], known: KnownSettings): Outcome[] {
+  const targetsOf = ({ settings }: Outcome): string[] =>
+    settings.map(({ key }) => (known.isListValue(key) ? withoutNumber(key) : key))
+  const winners = new Map<string, Outcome>()
+  for (const outcome of outcomes) {
+    for (const target of targetsOf(outcome)) {
+      const winner = winners.get(target)
+      if (!winner || rankOf(outcome) < rankOf(winner)) winners.set(target, outcome)
+    }
+  }
+  return outcomes.map(outcome => {
+    const winner = targetsOf(outcome).flatMap(target => winners.get(target) ?? [])[0]
+    if (!winner || rankOf(winner) === rankOf(outcome)) return outcome
+    return { ...outcome, outcome: 'dropped', why: `${winner.oldKey} sets the same, and stays.`, settings: [] }
+  })
+}
+
+/** The rows of {@link oldKeys} are in the order in which they win; a key that is not listed comes last. */
+function rankOf({ oldKey }: Outcome): number {
+  const name = oldKey.slice(PREFIX.length)
+  const row = rowFor(withoutNumber(name))
+  return 2 * (row === -1 ? oldKeys.length : row) + (numberIn(name) === undefined ? 0 : 1)
+}
+
+const numberIn = (key: string): string | undefined => /\.(\d+)$/.exec(key)?.[1]
+const withoutNumber = (key: string): string => key.replace(/\.\d+$/, '')
 
 function translateOne(oldKey: string, value: string, known: KnownSettings): Outcome {
   const dropped = (why: string): Outcome => ({ oldKey, outcome: 'dropped', why, settings: [] })
   if (value === '') return dropped('It has no value.')
   if (!oldKey.startsWith(PREFIX)) return dropped('It is no key of EntryStore, or one of its libraries.')
   const name = oldKey.slice(PREFIX.length)
-  const number = /\.(\d+)$/.exec(name)?.[1]
-  const bare = number === undefined ? name : name.slice(0, -number.length - 1)
+  const number = numberIn(name)
+  const bare = withoutNumber(name)
   const rule = ruleFor(bare)
   if (rule && 'dropped' in rule) return dropped(rule.dropped)
   const settings = settingsFor({ name, bare, number, value }, rule, known)
   if (!settings) return dropped('This service has no such setting.')
   const accepted: Translated[] = []
+  const notes = rule?.why === undefined ? [] : [rule.why]
   for (const setting of settings) {
     const fitting = [setting, withoutByteSign(setting)].find(({ key, value }) => !known.problemWith(key, value))
-    if (!fitting) return dropped(`${setting.key} does not accept its value: ${known.problemWith(setting.key, value)}.`)
-    accepted.push(fitting)
+    if (fitting) accepted.push(fitting)
+    else notes.push(`${setting.key} does not accept its value: ${known.problemWith(setting.key, setting.value)}.`)
+    if (fitting && fitting !== setting) notes.push(BYTE_SIGN)
   }
-  const why = rule?.why ?? (accepted.some((setting, at) => setting !== settings[at]) ? BYTE_SIGN : undefined)
+  if (accepted.length === 0) return dropped(notes.at(-1) ?? 'It has no value.')
+  const why = notes.length === 0 ? undefined : notes.join(' ')
   const isSame = settings.length === 1 && settings[0]?.key === OWN + name
   return { oldKey, outcome: isSame && why === undefined ? 'translated' : 'changed', why, settings: accepted }
 }
@@ -57,8 +130,9 @@ const withoutByteSign = ({ key, value }: Translated): Translated => ({
   value: value.replace(/^(\d+)\s*([kmgt])b$/i, '$1$2'),
 })
 
-const ruleFor = (name: string) =>
-  oldKeys.find(([key]) => key === name || (key.endsWith('.') && `${name}.`.startsWith(key)))?.[1]
+const rowFor = (name: string): number =>
+  oldKeys.findIndex(([key]) => key === name || (key.endsWith('.') && `${name}.`.startsWith(key)))
+const ruleFor = (name: string) => oldKeys[rowFor(name)]?.[1]
 
 interface OldSetting {
   readonly name: string
@@ -81,11 +155,11 @@ function settingsFor(
     const made = rule.as(name, value)
     return known.isKnown(OWN + made.key) ? [{ ...made, key: OWN + made.key }] : undefined
   }
-  const target = OWN + (rule && 'to' in rule ? rule.to + (number === undefined ? '' : `.${number}`) : name)
-  if (known.isKnown(target)) return [{ key: target, value }]
   // In EntryStore, a list may have one value without a number.
   const asList = `${OWN}${bare}.${number ?? '1'}`
-  return known.isKnown(asList) ? [{ key: asList, value }] : undefined
+  if (known.isListValue(asList)) return [{ key: asList, value }]
+  const target = OWN + (rule && 'to' in rule ? rule.to + (number === undefined ? '' : `.${number}`) : name)
+  return known.isKnown(target) ? [{ key: target, value }] : undefined
 }
 
 /** The handling of a key that does more than change its prefix. */
@@ -112,7 +186,7 @@ function ofProfile(name: string, value: string): Translated {
 
 /**
  * Keys of EntryStore, without `entrystore.`, whose meaning or name differs here. The first match applies: the
- * key itself or, with a full stop at its end, its beginning. A key that is not listed and is known to this service keeps
+ * key itself or, with a full stop at its end, its beginning. Of two names of one setting, the newer is the first. A key that is not listed and is known to this service keeps
  * its name.
  */
 const oldKeys: ReadonlyArray<readonly [key: string, what: OldKey]> = [
@@ -140,7 +214,10 @@ const oldKeys: ReadonlyArray<readonly [key: string, what: OldKey]> = [
   ['repository.storejs.', { dropped: 'The pages of the service are built in.' }],
   ['solr.max-limit', { to: 'solr.max-limit' }],
   ['solr.', { dropped: 'The search engine is built in.' }],
-  ['backup.', { dropped: 'Run `stowage backup` from a timer of the system (docs/how-to/backup-and-upgrade.md).' }],
+  [
+    'backup.',
+    { dropped: 'Set service.backup.schedule and service.backup.target (docs/how-to/backup-and-upgrade.md).' },
+  ],
   ['auth.http-basic.enabled', { to: 'auth.http-basic' }],
   ['auth.saml.enabled', { to: 'auth.saml', why: saml }],
   ['auth.saml', { to: 'auth.saml', why: saml }],
@@ -160,8 +237,8 @@ const oldKeys: ReadonlyArray<readonly [key: string, what: OldKey]> = [
     'auth.cookie.invalid-token-error',
     { to: 'auth.cookie.invalid-token-error', why: "By default an unknown token makes the request a guest's." },
   ],
-  ['auth.email.from', { to: 'smtp.from' }],
   ['smtp.email.from', { to: 'smtp.from' }],
+  ['auth.email.from', { to: 'smtp.from' }],
   ['smtp.email.', { dropped: 'Mails have a sender and one recipient.' }],
   ['auth.email.', { dropped: 'Mails have a sender and one recipient.' }],
   ['auth.password-reset.email.', { dropped: mailText }],
@@ -188,6 +265,7 @@ const oldKeys: ReadonlyArray<readonly [key: string, what: OldKey]> = [
   ['proxy.whitelist.local', { toList: 'proxy.private-hosts', why: 'Host names, not addresses. Set service.proxy=on.' }],
   ['harvester.', { dropped: 'There is no harvesting.' }],
   ['rowstore.url', { to: 'rowstore.url', why: 'It must be the same as `baseurl` of the RowStore.' }],
+  ['traversal.max-depth', { dropped: 'Each profile has its own: service.traversal.max-depth.<profile>.' }],
   ['traversal.', { as: ofProfile }],
   [
     'http.allow-content-disposition-inline',

@@ -75,6 +75,7 @@ test('every key is translated, or named with the reason, and config check accept
   assert.match(run.stderr, /changed: entrystore\.cors\.origins/)
   assert.match(run.stderr, /changed: entrystore\.data\.quota\.default → service\.data\.quota\.default\. .*1024/)
   assert.match(run.stderr, /dropped: entrystore\.data\.folder.*something else/)
+  assert.match(run.stderr, /dropped: entrystore\.backup\.cronexp\. Set service\.backup\.schedule/)
   assert.doesNotMatch(run.stderr + run.stdout, /Secret/)
   assert.doesNotMatch(text, /recaptcha-Secret|solr-Secret/)
   const check = await stowage(folder, ['config', 'check', '--strict', '--config', made])
@@ -104,4 +105,67 @@ test('settings that contradict others are left out, with the contradiction as th
   assert.equal(run.status, 1, run.stderr)
   assert.match(run.stderr, /dropped: entrystore\.auth\.password-reset/)
   assert.equal((await stowage(folder, ['config', 'check', '--config', join(folder, 'new.properties')])).status, 0)
+})
+
+/** The settings that these lines become, and the report. */
+async function translated(lines: readonly string[]): Promise<{ settings: string[]; report: string }> {
+  const folder = await temporaryFolder()
+  const [old, made] = [join(folder, 'entrystore.properties'), join(folder, 'new.properties')]
+  writeFileSync(old, lines.join('\n'))
+  const run = await stowage(folder, ['import', 'entrystore-config', old, '--output', made])
+  assert.equal(run.status, 1, run.stderr)
+  assert.equal((await stowage(folder, ['config', 'check', '--config', made])).status, 0)
+  const settings = readFileSync(made, 'utf8').split('\n')
+  return { settings: settings.filter(line => line.startsWith('service.')).sort(), report: run.stderr }
+}
+
+test('a value of a list that is refused costs only itself, and the others are numbered anew', async () => {
+  const { settings, report } = await translated([
+    'entrystore.auth.password=whitelist',
+    'entrystore.auth.password.whitelist.1=',
+    'entrystore.auth.password.whitelist.2=anna',
+    'entrystore.auth.password.whitelist.10=carl',
+    'entrystore.auth.password.whitelist.9=beth',
+    'entrystore.cors=on',
+    'entrystore.cors.origins=https://a.example.org, https://*.bad.example.org, https://b.example.org',
+  ])
+  assert.deepEqual(settings, [
+    'service.auth.password.whitelist.1=anna',
+    'service.auth.password.whitelist.2=beth',
+    'service.auth.password.whitelist.3=carl',
+    'service.auth.password=whitelist',
+    'service.cors.origins.1=https\\://a.example.org',
+    'service.cors.origins.2=https\\://b.example.org',
+    'service.cors=on',
+  ])
+  assert.match(report, /dropped: entrystore\.auth\.password\.whitelist\.1\. It has no value/)
+  assert.match(report, /changed: entrystore\.cors\.origins → .*service\.cors\.origins\.2 does not accept its value/)
+  const closed = await translated(['entrystore.auth.password=whitelist', 'entrystore.auth.password.whitelist.1='])
+  assert.deepEqual(closed.settings, ['service.auth.password=off'])
+})
+
+test('of two old keys for one setting the newer name stays, and the list on one line before numbers', async () => {
+  const { settings, report } = await translated([
+    'entrystore.auth.email.from=old@example.org',
+    'entrystore.smtp.email.from=new@example.org',
+    'entrystore.auth.http-basic=off',
+    'entrystore.auth.http-basic.enabled=on',
+    'entrystore.auth.password.blacklist.1=carl',
+    'entrystore.auth.password.blacklist=anna,beth',
+    'entrystore.auth.password.blacklist.3=dora',
+    'entrystore.traversal.max-depth=4',
+  ])
+  assert.deepEqual(settings, [
+    'service.auth.http-basic=on',
+    'service.auth.password.blacklist.1=anna',
+    'service.auth.password.blacklist.2=beth',
+    'service.smtp.from=new@example.org',
+  ])
+  assert.match(report, /dropped: entrystore\.auth\.email\.from\. entrystore\.smtp\.email\.from sets the same/)
+  assert.match(report, /dropped: entrystore\.auth\.http-basic\. entrystore\.auth\.http-basic\.enabled sets the same/)
+  for (const number of [1, 3]) {
+    const why = `blacklist.${number}. entrystore.auth.password.blacklist sets the same`
+    assert.ok(report.includes(why), report)
+  }
+  assert.match(report, /dropped: entrystore\.traversal\.max-depth/)
 })

@@ -195,7 +195,10 @@ test('a thousand users, whose hashes end at the same time, each get one account'
   const users = await rows(sql`SELECT id, name, custom_properties FROM principals WHERE name LIKE 'user-%'`)
   assert.equal(users.length, ids.length)
   for (const { id, name, custom_properties } of users) {
-    assert.deepEqual([name, custom_properties], [`user-${id}`, JSON.stringify({ note: String(id).padStart(3000, 'é') })])
+    assert.deepEqual(
+      [name, custom_properties],
+      [`user-${id}`, JSON.stringify({ note: String(id).padStart(3000, 'é') })],
+    )
   }
 })
 
