@@ -215,10 +215,17 @@ class EntryReading {
         report.add('imported')
         break
       }
-      case prov.wasAttributedTo:
-        note.author = principalId(object) ?? note.author
-        report.add('imported')
+      case prov.wasAttributedTo: {
+        const author = principalId(object)
+        note.author = author ?? note.author
+        if (author !== undefined) report.add('imported')
+        else
+          report.drop(
+            'bad-value',
+            `${placeOf(this.#address)}: the author of revision ${number} is no user of the store`,
+          )
         break
+      }
       case prov.wasRevisionOf:
         report.add('derived')
         break

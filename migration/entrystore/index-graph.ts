@@ -3,6 +3,7 @@ import { addressIn, CONTEXTS, type EntryAddress, entryUri, isId, PRINCIPALS } fr
 import { store } from '../../src/graph/vocabulary.ts'
 import type { QuadTable, RawStatement } from './quad-table.ts'
 import type { Report } from './report.ts'
+import type { Survey } from './survey.ts'
 import type { Terms } from './terms.ts'
 
 /** The facts that only the index graph of a context may state. */
@@ -21,6 +22,7 @@ interface Reading {
   readonly quads: QuadTable
   readonly terms: Terms
   readonly report: Report
+  readonly survey: Survey
 }
 
 const es = {
@@ -50,7 +52,7 @@ export function readContextIndex(context: string, reading: Reading): ContextInde
 
 function takeStatement(index: ContextIndex, context: string, statement: RawStatement, reading: Reading): void {
   const [rawSubject, predicate, object] = statement
-  const { quads, terms, report } = reading
+  const { quads, terms, report, survey } = reading
   const place = `index of ${context}`
   const value = typeof object === 'string' ? undefined : object[0]
   const subject = rawSubject.startsWith('_:') ? undefined : terms.iri(rawSubject, place)
@@ -80,6 +82,11 @@ function takeStatement(index: ContextIndex, context: string, statement: RawState
     }
     case es.alias:
       if (entry === undefined || value === undefined || !retiresIds(context)) break
+      if (!isNamed(entry, survey)) {
+        const dropped = context === CONTEXTS ? survey.dropped.get(entry.id) : undefined
+        if (dropped) return report.drop(dropped, `${context}/entry/${entry.id}: its name`)
+        return report.drop('unknown-statement', `${context}/entry/${entry.id}: the name of nothing`)
+      }
       index.names.set(entry.id, [...(index.names.get(entry.id) ?? []), value])
       return report.add('imported')
     case es.deleted:
@@ -98,6 +105,9 @@ function entryIn(context: string, iri: string): EntryAddress | undefined {
   const address = addressIn(iri)
   return address?.context === context && iri === entryUri(address) ? address : undefined
 }
+
+const isNamed = ({ context, id }: EntryAddress, { principals, contexts }: Survey): boolean =>
+  context === CONTEXTS ? contexts.has(id) : principals.has(id)
 
 /** Ids of users, groups and contexts are never assigned again. */
 const retiresIds = (context: string): boolean => context === CONTEXTS || context === PRINCIPALS

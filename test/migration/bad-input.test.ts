@@ -353,6 +353,19 @@ test('names that collide after normalisation stay with the older one; names that
   )
 })
 
+test('names of users and contexts that are not there, or were not imported, are reported', async t => {
+  const store = small().context('_backup', 'backup', 'SystemContext')
+  store.say('_principals', '_principals/entry/99', `${ES}alias`, text('gone'))
+  store.say('_contexts/resource/_contexts', '_contexts/entry/99', `${ES}alias`, text('gone'))
+  const { finding, report } = await importFolder(t, await store.write())
+  assert.deepEqual(finding('unknown-statement')?.examples, [
+    '_principals/entry/99: the name of nothing',
+    '_contexts/entry/99: the name of nothing',
+  ])
+  assert.ok(finding('system-context-dropped')?.examples.includes('_contexts/entry/_backup: its name'))
+  report.requireBalanced()
+})
+
 test('members of two lists stay in the oldest; missing, doubled and circular members are named', async t => {
   const store = small()
     .entry('1', '2', { graphType: 'List', created: '2020-05-01T00:00:00Z' })
@@ -447,6 +460,7 @@ test('revisions with gaps are numbered anew, and values that cannot be are dropp
   store.say('1/entry/1', '1/metadata/1?rev=3', 'http://www.w3.org/2002/07/owl#sameAs', '1/metadata/1')
   store.say('1/entry/1', '1/metadata/1', `${ES}read`, text('everybody'))
   store.say('1/entry/1', '1/entry/1', `${DCT}creator`, 'http://example.org/anna')
+  store.say('1/entry/1', '1/metadata/1?rev=3', `${prov}wasAttributedTo`, 'http://example.org/anna')
   const { finding, rows, entry, report } = await importFolder(t, await store.write())
   assert.deepEqual(await rows(sql`SELECT number, time FROM metadata_revisions ORDER BY number`), [
     { number: 1, time: Date.parse('2020-01-01T00:00:00Z') },
@@ -456,11 +470,12 @@ test('revisions with gaps are numbered anew, and values that cannot be are dropp
   assert.equal((await entry('1', '2'))?.resource_uri, null)
   for (const [code, number] of [
     ['revision-gap', 1],
-    ['bad-value', 2],
+    ['bad-value', 3],
     ['foreign-resource', 1],
   ] as const) {
     assert.equal(finding(code)?.number, number, code)
   }
+  assert.equal(finding('bad-value')?.quads, 2)
   report.requireBalanced()
 })
 
