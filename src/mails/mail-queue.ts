@@ -29,6 +29,8 @@ export class MailQueue {
   #isClosed = false
   /** Stops waiting for the mail that is being sent. */
   #abandon: (() => void) | undefined
+  #isWorking = false
+  /** The latest run. */
   #working: Promise<void> | undefined
 
   /** @param report called when a mail fails at first and at last, and when it has been sent after a failure */
@@ -67,10 +69,11 @@ export class MailQueue {
 
   #enqueue(job: () => Promise<void>, network: string): void {
     if (this.#waiting.add(job, { of: network })) this.#log.warn('too many mails are waiting: one was dropped')
-    this.#working ??= this.#work()
+    if (!this.#isWorking) this.#working = this.#work()
   }
 
   async #work(): Promise<void> {
+    this.#isWorking = true
     for (let job = this.#waiting.next(); job && !this.#isClosed; job = this.#waiting.next()) {
       try {
         await job()
@@ -81,8 +84,9 @@ export class MailQueue {
       // Jobs that name nobody only look that up: a thousand in a row would hold up all requests.
       await setImmediate()
     }
-    // Set in the same step that found the queue empty: mails added later start a new run.
-    this.#working = undefined
+    // Set in the same step that found the queue empty: mails added later start a new run. A flag, because a run without a mail ends before
+    // its promise is stored.
+    this.#isWorking = false
   }
 
   async #send(mail: Mail, network: string, failures = 0): Promise<void> {

@@ -161,8 +161,8 @@ function recorded(send: (to: string) => Promise<void>, pauses?: readonly number[
   return { queue, logged, tried, add: (to: string): void => queue.add(async () => mailTo(to)) }
 }
 
-const turns = async (): Promise<void> => {
-  for (let turn = 0; turn < 5; turn++) await setImmediate()
+const turns = async (count = 5): Promise<void> => {
+  for (let turn = 0; turn < count; turn++) await setImmediate()
 }
 
 test('a mail is tried four times within eleven minutes, and each failure is logged without the address', async t => {
@@ -219,6 +219,21 @@ test('a thousand mails wait at most, with those that are tried again later; each
   add('dropped')
   add('dropped too')
   assert.deepEqual(logged, [dropped, dropped])
+  await queue.close()
+})
+
+test('a mail that is dropped while a thousand are tried again later does not stop the queue (D5.7)', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { queue, tried, add } = setUp([1], async (_to, attempt) => {
+    if (attempt <= 1000) throw new MailFailure('not now', false)
+  })
+  for (let number = 0; number < 1000; number++) add('busy')
+  await turns(2000)
+  assert.equal(tried.length, 1000)
+  add('dropped')
+  t.mock.timers.tick(1)
+  await turns(2000)
+  assert.equal(tried.length, 2000, 'each is tried again')
   await queue.close()
 })
 
