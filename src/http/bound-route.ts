@@ -44,6 +44,8 @@ export interface RouteMarks {
   readonly crossOrigin?: CrossOriginHeaders
   /** A POST may name another method in `X-HTTP-Method-Override`, for clients whose proxies let only GET and POST pass. */
   readonly methodInHeader?: boolean
+  /** The handler knows a bearer token of its own, so one that is no access token is left to it, also with HTTP Basic on. */
+  readonly readsBearerToken?: boolean
   /** Also answers users who must have a second factor and have none (D28.9). */
   readonly allowWithoutMfa?: boolean
 }

@@ -45,7 +45,9 @@ export async function recogniseCaller(
   const presented = presentedIn(request.headers.authorization)
   const kind = presented && deps.credentials.find(kind => kind.isOf(presented))
   if (kind) return await callerByKind(kind, presented, request, reply)
-  if (deps.basic && request.headers.authorization !== undefined) return await callerByBasic(deps, request, reply)
+  const isForHandler = presented?.scheme === 'bearer' && request.route.readsBearerToken === true
+  if (deps.basic && request.headers.authorization !== undefined && !isForHandler)
+    return await callerByBasic(deps, request, reply)
   if (!request.cookies.hasAuthToken) return guest
   const caller = await callerByCookie(deps, request)
   if (caller) return caller

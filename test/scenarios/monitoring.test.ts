@@ -45,6 +45,16 @@ test('without a token configured none is good enough', async t => {
   }
 })
 
+test('the token also reads metrics with HTTP Basic on, and nothing else (D4.2)', async t => {
+  const settings = { 'service.auth.http-basic': 'on', 'service.metrics.token': TOKEN }
+  const guest = (await startInProcess(t, { settings })).visitor()
+  const headers = { authorization: `Bearer ${TOKEN}` }
+  assert.equal((await guest.get('management/metrics', headers)).status, 200)
+  assertRefused(await guest.get('management/metrics', { authorization: `Bearer ${TOKEN}x` }), 401, 'not-signed-in')
+  assertRefused(await guest.get('management/metrics', { authorization: 'nonsense' }), 401, 'wrong-credentials')
+  assertRefused(await guest.get('management/settings', headers), 401, 'wrong-credentials')
+})
+
 test('requests are counted by route, not by path, and refusals by their code', async () => {
   const series = 'stowage_http_requests_total{method="GET",route="/:context/entry/:entry",status="404"}'
   const before = (await metric(series)) ?? 0

@@ -68,6 +68,7 @@ export const monitoringRoutes = [
     access: 'administrators, and with `Authorization: Bearer` for the token of `service.metrics.token`',
     answers: { 200: content('The metrics.', ['text/plain'], text()) },
     refusals: { 401: [], 403: [] },
+    readsBearerToken: true,
     handle: async ({ metrics, settings }: Services, { request, reply, caller }) => {
       if (!hasToken(request, settings['service.metrics.token'])) requireAdmin(caller, 'read the metrics')
       return await reply.type(metrics.contentType).send(await metrics.render())
