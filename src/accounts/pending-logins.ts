@@ -2,7 +2,7 @@ import type { System } from '../base/system.ts'
 import type { Milliseconds } from '../base/units.ts'
 import type { Database } from '../stores/database.ts'
 import type { EphemeralStore } from '../stores/ephemeral-store.ts'
-import { LogoutKeys, userLogoutKey } from './session-lists.ts'
+import { type LogoutKeys, userLogoutKey } from './session-lists.ts'
 import type { SessionLifetime } from './session-options.ts'
 import { digestOf } from './tokens.ts'
 import { findUser, type User } from './users.ts'
@@ -47,25 +47,30 @@ export interface PendingLogin extends FirstFactor {
   readonly isOpenAtProvider: () => Promise<boolean>
 }
 
+interface Dependencies {
+  readonly database: Database
+  readonly ephemeral: EphemeralStore
+  /** In the store of the sessions: a logout ends both by one key. */
+  readonly logoutKeys: LogoutKeys
+  readonly system: System
+}
+
 /**
  * Sign-ins that wait for their next step. The browser has a token, the store its digest. It opens no session and grants
  * nothing; it ends when the password changes, the account is disabled, or the identity provider ends its session.
  */
 export class PendingLogins {
-  readonly #deps: { readonly database: Database; readonly ephemeral: EphemeralStore; readonly system: System }
+  readonly #deps: Dependencies
 
-  readonly #logoutKeys: LogoutKeys
-
-  constructor(deps: { readonly database: Database; readonly ephemeral: EphemeralStore; readonly system: System }) {
+  constructor(deps: Dependencies) {
     this.#deps = deps
-    this.#logoutKeys = new LogoutKeys(deps.ephemeral, deps.system)
   }
 
   /** Returns the token for the browser. */
   async create({ user, mechanism, lifetime, successUrl, proof }: FirstFactor, needs: NextStep): Promise<string> {
     const token = Buffer.from(this.#deps.system.randomBytes(TOKEN_BYTES)).toString('base64url')
     const { id: userId, epoch } = user
-    const logoutMarks = await this.#logoutKeys.addPending(logoutKeysOf(lifetime, userId), PENDING_TTL)
+    const logoutMarks = await this.#deps.logoutKeys.addPending(logoutKeysOf(lifetime, userId), PENDING_TTL)
     const first = { needs, userId, epoch, mechanism, lifetime, successUrl, proof }
     const stored: Stored = { ...first, attempts: 0, logoutMarks }
     await this.#deps.ephemeral.add(keyOf(token), stored, PENDING_TTL)
@@ -111,7 +116,7 @@ export class PendingLogins {
         ? user.hasSecondFactor
         : user.hasTemporaryPassword && user.hasSecondFactor === (proof !== undefined)
     const isOpenAtProvider = (): Promise<boolean> =>
-      this.#logoutKeys.arePending(logoutKeysOf(lifetime, user.id), logoutMarks)
+      this.#deps.logoutKeys.arePending(logoutKeysOf(lifetime, user.id), logoutMarks)
     if (!isNeeded || !(await isOpenAtProvider())) return undefined
     return { user, mechanism, lifetime, successUrl, proof, bound: `pending:${digestOf(token)}`, isOpenAtProvider }
   }

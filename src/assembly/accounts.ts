@@ -8,6 +8,7 @@ import { hashCost, hashLimits, Passwords } from '../accounts/passwords.ts'
 import { PendingLogins } from '../accounts/pending-logins.ts'
 import { SealedSecrets } from '../accounts/sealed-secrets.ts'
 import { SecondFactor } from '../accounts/second-factor.ts'
+import { LogoutKeys } from '../accounts/session-lists.ts'
 import { Sessions } from '../accounts/sessions.ts'
 import { SignIn, TemporaryPasswords } from '../accounts/sign-in.ts'
 import { StepUp } from '../accounts/step-up.ts'
@@ -83,7 +84,8 @@ export async function createAccounts(
   const reload: Reload = async ({ next }) => ({ apply: () => policy.replace(passwordLogins(next)) })
   const secondFactor = new SecondFactor()
   const temporaryPasswords = new TemporaryPasswords({ database, login, passwords, passwordRules, sessions, audit })
-  const pending = new PendingLogins({ database, ephemeral, system })
+  const logoutKeys = new LogoutKeys(tokens.store, system)
+  const pending = new PendingLogins({ database, ephemeral, logoutKeys, system })
   return {
     audit,
     passwordLogins: policy,

@@ -32,9 +32,10 @@ async function setUp(t: TestContext, { hasFactor = true, hasTemporaryPassword = 
       lastUsed: undefined,
     })
   if (hasFactor) await addFactor('f')
-  const pending = new PendingLogins({ database, ephemeral, system })
+  const keys = new LogoutKeys(ephemeral, system)
+  const pending = new PendingLogins({ database, ephemeral, logoutKeys: keys, system })
   const user = await presentUser(database, '7')
-  return { database, system, ephemeral, pending, user, addFactor }
+  return { database, system, ephemeral, keys, pending, user, addFactor }
 }
 
 test('a sign-in that waits returns what the steps so far have established, under a token of its own', async t => {
@@ -132,8 +133,7 @@ test('a new password is asked for while it is temporary, and after the factor of
 })
 
 test('the provider ends it by any of its keys, and by the user; those of others and of forms go on', async t => {
-  const { pending, user, ephemeral, system } = await setUp(t)
-  const keys = new LogoutKeys(ephemeral, system)
+  const { pending, user, keys } = await setUp(t)
   const create = (lifetime: object) => pending.create({ user, mechanism: 'idp', lifetime }, 'factor')
   const ofForm = await create({})
   const other = await create({ provider: 'other', logoutKeys: ['c'] })

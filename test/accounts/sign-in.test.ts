@@ -66,12 +66,12 @@ async function setUp(t: TestContext, { hasFactor = false, hasTemporaryPassword =
       },
     } as never,
   })
-  const pending = new PendingLogins({ database, ephemeral, system })
+  const keys = new LogoutKeys(ephemeral, system)
+  const pending = new PendingLogins({ database, ephemeral, logoutKeys: keys, system })
   const signIn = new SignIn({ sessions, factors, pending, temporaryPasswords, audit } as never)
   const user = await presentUser(database, '7')
   const first = { user, mechanism: 'form', lifetime: { requested: 60 }, successUrl: './a', client }
   const during = { verify: (act: typeof onVerify) => (onVerify = act), open: (act: typeof onOpen) => (onOpen = act) }
-  const keys = new LogoutKeys(ephemeral, system)
   return { database, signIn, pending, user, first, inserted, announced, opened, ended, cleared, during, keys }
 }
 

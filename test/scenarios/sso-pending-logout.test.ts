@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { codeOf } from '../support/accounts.ts'
 import { startWithCas } from '../support/cas-service.ts'
@@ -8,6 +9,7 @@ import { CLIENT, loginAtProvider, logoutAtProvider, startWithOidc } from '../sup
 import { buildLogoutRequest, signedQuery, signingSettings } from '../support/saml-logout.ts'
 import { type SamlBrowser, startWithSaml } from '../support/saml-service.ts'
 import { addApp, pendingCookie, prove } from '../support/second-factors.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { eventually } from '../support/waiting.ts'
 
 /** The answer to a right code: a session, or the refusal of a sign-in that is over. */
@@ -60,20 +62,32 @@ test('a SAML logout ends a sign-in that still waits for its second factor, and n
   assert.equal(outcome(await prove(later, laterCookie, { code: code() })), 'signed in', 'a sign-in after the logout')
 })
 
-test('a CAS logout ends a sign-in that still waits for its second factor (D28.11)', async t => {
-  const { service, cas, browser } = await startWithCas(t)
-  const owner = browser()
-  await owner.signInBy(cas, 'anna')
-  const { app } = await addApp(owner, service.system)
-  const someone = browser()
-  await someone.leave()
-  const ticket = cas.issue('anna')
-  const cookie = pendingCookie(await someone.step(`?ticket=${ticket}`))
-  assert.notEqual(cookie, '')
-  const message = `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol"><samlp:SessionIndex>${ticket}</samlp:SessionIndex></samlp:LogoutRequest>`
-  assert.equal((await new Visitor(service.base).ask('auth/cas', { form: { logoutRequest: message } })).status, 204)
-  assert.deepEqual(outcome(await prove(someone, cookie, { code: app.code() })), ENDED)
-})
+for (const [where, settings] of [
+  ['as set', {}],
+  [
+    'in the database',
+    {
+      'service.auth.token.store': 'database',
+      'service.auth.token.key-file': join(await temporaryFolder(), 'token.key'),
+    },
+  ],
+] as const) {
+  test(`a CAS logout ends a sign-in that waits for its second factor, with sessions ${where} (D28.11)`, async t => {
+    const { service, cas, browser } = await startWithCas(t, settings)
+    const owner = browser()
+    await owner.signInBy(cas, 'anna')
+    const { app } = await addApp(owner, service.system)
+    const someone = browser()
+    await someone.leave()
+    const ticket = cas.issue('anna')
+    const cookie = pendingCookie(await someone.step(`?ticket=${ticket}`))
+    assert.notEqual(cookie, '')
+    const message = `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol"><samlp:SessionIndex>${ticket}</samlp:SessionIndex></samlp:LogoutRequest>`
+    const answer = await new Visitor(service.base).ask('auth/cas', { form: { logoutRequest: message } })
+    assert.equal(answer.status, 204)
+    assert.deepEqual(outcome(await prove(someone, cookie, { code: app.code() })), ENDED)
+  })
+}
 
 test('a back-channel logout ends a sign-in that still waits for its second factor, by sid and by sub (D28.11)', async t => {
   const pair = await startWithOidc(t)
