@@ -24,8 +24,14 @@ export async function isLinkedTo(queries: Queries, userId: string, issuer: strin
   return row !== undefined
 }
 
-/** Links the subject to the user, unless it is linked already. The link is deleted with the user. */
+/**
+ * Links the subject to the user, unless it is linked already, in place of the issuer's other subjects: without a subject the link is a name,
+ * and the provider may give a former name to another person. The link is deleted with the user.
+ */
 export async function linkUser(queries: Queries, { issuer, subject }: SsoSubject, userId: string): Promise<void> {
+  await queries.run(
+    sql`DELETE FROM sso_links WHERE user_id = ${userId} AND issuer = ${issuer} AND subject <> ${subject}`,
+  )
   await queries.run(sql`INSERT INTO sso_links (issuer, subject, user_id)
     SELECT ${issuer}, ${subject}, id FROM principals WHERE id = ${userId}
     ON CONFLICT DO NOTHING`)

@@ -38,6 +38,20 @@ test('without a subject the name identifies the user (D9.2)', async t => {
   assert.deepEqual(link, { issuer: 'https://idp.a', subject: 'anna@a.example' })
 })
 
+test('a former name that the provider gives to another person does not open the renamed account (D19.1)', async t => {
+  const { database, addUser, signOn } = await accountMatcher(t)
+  await addUser('7', 'anna@a.example')
+  const byName = (name: string) => signOn({ name, subject: undefined as never })
+  const anna = await byName('anna@a.example')
+  assert.equal((await signOn({ name: 'anna@a.example', issuer: 'https://idp.c', subject: 'x' })).id, '7')
+  await database.transaction(tx => changeUser(tx, anna, { name: 'maria@a.example' }))
+  assert.equal((await byName('anna@a.example')).id, '7', 'renamed only here')
+  assert.equal((await byName('maria@a.example')).id, '7', 'renamed at the provider as well')
+  assert.notEqual((await byName('anna@a.example')).id, '7')
+  assert.equal((await byName('maria@a.example')).id, '7')
+  assert.equal((await signOn({ issuer: 'https://idp.c', subject: 'x' })).id, '7', 'another provider')
+})
+
 test('an existing account is linked by its verified name, once per provider (D8.4)', async t => {
   const { addUser, signOn, plan } = await accountMatcher(t)
   await addUser('7', 'anna@a.example')
