@@ -27,6 +27,7 @@ const plainly = {
   issuer: IDP,
   name: NAME,
   sessionIndexes: ['_s'],
+  issued: NOW,
   until: NOW + TEN_MINUTES + SKEW,
 }
 
@@ -44,8 +45,8 @@ test('a request is read with its id, issuer, user, sessions and the time for whi
   const cases: ReadonlyArray<readonly [ReceivedLogout, object]> = [
     [redirected(request), {}],
     [posted(request), {}],
-    [issuedAt(NOW + SKEW), { until: NOW + TEN_MINUTES + 2 * SKEW }],
-    [issuedAt(NOW - TEN_MINUTES - SKEW + 1), { until: NOW + 1 }],
+    [issuedAt(NOW + SKEW), { issued: NOW + SKEW, until: NOW + TEN_MINUTES + 2 * SKEW }],
+    [issuedAt(NOW - TEN_MINUTES - SKEW + 1), { issued: NOW - TEN_MINUTES - SKEW + 1, until: NOW + 1 }],
     [ending(NOW - SKEW + 1), {}],
     [redirected(buildLogoutRequest({ sessionIndexes: indexes })), { sessionIndexes: indexes }],
     [redirected(buildLogoutRequest({ id })), { id }],

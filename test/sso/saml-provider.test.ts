@@ -196,6 +196,7 @@ const logoutRequest = {
   issuer: IDP,
   name: 'anna-id',
   sessionIndexes: [],
+  issued: 0,
   until: 1,
 } as const
 

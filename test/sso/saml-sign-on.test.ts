@@ -212,6 +212,19 @@ test('an assertion of a session that the provider has ended is refused (D30.3)',
   await assert.rejects(complete(), { failed: { check: 'session-ended', expected, received } })
 })
 
+test('an assertion of a user whom the provider has signed out is refused, a later sign-on is not (D30.2)', async t => {
+  let authenticated = 0
+  const finish = async () => ({ ...identity, logoutKeys: ['user', 'session'], authenticated })
+  const { saml, flows, system } = setUp(t, { finish })
+  const complete = () => saml.complete({ encoded: '', relayState: undefined, idp: undefined }, client)
+  await flows.noteSignedOut('a', 'user', system.now() + 1000, system.now())
+  authenticated = system.now()
+  const [expected, received] = ['a session that goes on at the provider', 'one that the provider has ended']
+  await assert.rejects(complete(), { failed: { check: 'session-ended', expected, received } })
+  authenticated = system.now() + 1
+  await complete()
+})
+
 test('what others read, and the end', async t => {
   const { saml, isClosed } = setUp(t)
   assert.deepEqual(

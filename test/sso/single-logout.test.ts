@@ -64,6 +64,7 @@ const request: LogoutRequest = {
   issuer: IDP,
   name: 'anna-id',
   sessionIndexes: ['_s', '_t'],
+  issued: Date.UTC(2026, 10, 21, 9, 55),
   until: Date.UTC(2026, 10, 21, 10, 5),
 }
 const refused = new SsoRefused({ check: 'signature' })
@@ -143,14 +144,17 @@ test('a request of the provider ends the sessions that it names, and is answered
   assert.match(String(id), /^_[\da-f]{40}$/)
 })
 
-test('a request without sessions ends all of the user (D30.1)', async t => {
+test('a request without sessions ends all of the user (D30.1, D30.2)', async t => {
   const { receive, ended, flows } = setUp(t, { reads: () => ({ ...request, sessionIndexes: [] }), answers: undefined })
   assert.deepEqual(await receive(), { kind: 'done', isComplete: false })
   assert.deepEqual(
     ended.map(([key]) => key),
     [`a\n${userKey(IDP, 'anna-id')}`],
   )
-  assert.equal(await flows.isSignedOut('a', userKey(IDP, 'anna-id')), false)
+  const isRefused = (authenticated?: number) => flows.isSignedOut('a', userKey(IDP, 'anna-id'), authenticated)
+  assert.equal(await isRefused(request.issued), true, 'an assertion on its way')
+  assert.equal(await isRefused(), true, 'an assertion without a time')
+  assert.equal(await isRefused(request.issued + 1), false, 'a new sign-on')
   const fits = ended[0]?.[1]
   const session = (providerSession: string | undefined, provider = 'a') => ({ provider, providerSession }) as Session
   const other = JSON.stringify({ issuer: IDP, name: 'bea-id', nameId: {} })

@@ -53,6 +53,7 @@ export interface LogoutRequest {
   readonly name: string
   /** The sessions at the provider; empty: all of the user. */
   readonly sessionIndexes: readonly string[]
+  readonly issued: Milliseconds
   /** A second use of the message would be possible until this time. */
   readonly until: Milliseconds
 }
@@ -67,6 +68,8 @@ export interface LogoutResponse {
 }
 
 export type VerifiedLogout = LogoutRequest | LogoutResponse
+
+type Times = Pick<LogoutRequest, 'issued' | 'until'>
 
 /** A message names one user and some sessions: no attributes, no assertions. */
 const logoutLimits: XmlLimits = {
@@ -97,8 +100,8 @@ export function verifyLogout(received: ReceivedLogout, expected: ExpectedLogout)
   requireIssuer(requireOne(root, 'Issuer', 'issuer'), expected.issuer)
   const destination = attributeOf(root, 'Destination')
   if (destination !== expected.destination) throw refused('destination', expected.destination, destination)
-  const until = requireRecent(root, expected)
-  return kind === 'SAMLRequest' ? readRequest(root, expected, until) : readResponse(root, expected)
+  const times = requireRecent(root, expected)
+  return kind === 'SAMLRequest' ? readRequest(root, expected, times) : readResponse(root, expected)
 }
 
 interface Message {
@@ -215,17 +218,17 @@ function fromForm(
   return { kind, root: verifiedElement(root, signature, keys) }
 }
 
-/** Returns the time until which a second use must be recognised. */
-function requireRecent(root: XmlElement, { now, clockSkew }: ExpectedLogout): Milliseconds {
+/** Returns when the message was issued, and until when a second use must be recognised. */
+function requireRecent(root: XmlElement, { now, clockSkew }: ExpectedLogout): Times {
   const issued = attributeOf(root, 'IssueInstant')
   if (issued === undefined) throw refused('expired', 'an IssueInstant', 'none')
   const time = requireTime(issued, 'expired')
   if (now + clockSkew < time) throw refused('not-yet-valid', `not before ${issued}`, new Date(now).toISOString())
   if (now - clockSkew >= time + MAX_AGE) throw expired('expired', new Date(time + MAX_AGE).toISOString(), now)
-  return time + MAX_AGE + clockSkew
+  return { issued: time, until: time + MAX_AGE + clockSkew }
 }
 
-function readRequest(root: XmlElement, expected: ExpectedLogout, until: Milliseconds): LogoutRequest {
+function readRequest(root: XmlElement, expected: ExpectedLogout, times: Times): LogoutRequest {
   const { issuer, now, clockSkew, decryptionKeys } = expected
   const id = attributeOf(root, 'ID')
   if (!id || id.length > MAX_ID_LENGTH) throw refused('message', 'an ID', id)
@@ -237,7 +240,7 @@ function readRequest(root: XmlElement, expected: ExpectedLogout, until: Millisec
     throw refused('size', `${MAX_SESSION_INDEXES} sessions`, `${indexes.length}`)
   // An empty SessionIndex must not extend the message to all sessions of the user.
   if (indexes.some(index => !index)) throw refused('message', 'a SessionIndex with a text', 'none')
-  return { kind: 'request', id, issuer, name, sessionIndexes: indexes.filter(index => index !== undefined), until }
+  return { kind: 'request', id, issuer, name, sessionIndexes: indexes.filter(index => index !== undefined), ...times }
 }
 
 function readResponse(root: XmlElement, { requestId }: ExpectedLogout): LogoutResponse {

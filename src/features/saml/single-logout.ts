@@ -84,9 +84,9 @@ export class SingleLogout {
   }
 
   /** Refuses an assertion of a session that the provider has already ended (SAML Core 3.7.3.1). @throws {SsoRefused} */
-  async requireOpen(provider: SamlProvider, { logoutKeys = [] }: VerifiedIdentity): Promise<void> {
+  async requireOpen(provider: SamlProvider, { logoutKeys = [], authenticated }: VerifiedIdentity): Promise<void> {
     for (const key of logoutKeys) {
-      if (!(await this.#deps.flows.isSignedOut(provider.name, key))) continue
+      if (!(await this.#deps.flows.isSignedOut(provider.name, key, authenticated))) continue
       throw refused('session-ended', 'a session that goes on at the provider', 'one that the provider has ended')
     }
   }
@@ -117,10 +117,12 @@ export class SingleLogout {
     client: Client,
   ): Promise<LogoutStep> {
     const { signOn, flows, system } = this.#deps
-    const { id, issuer, name, sessionIndexes, until } = request
+    const { id, issuer, name, sessionIndexes, issued, until } = request
     await flows.consumeAssertionId(provider.name, `logout:${issuer}:${id}`, until)
     if (sessionIndexes.length === 0) {
-      await signOn.endLogins(provider.name, userKey(issuer, name), client, noted => isOfUser(noted, issuer, name))
+      const key = userKey(issuer, name)
+      await flows.noteSignedOut(provider.name, key, until, issued)
+      await signOn.endLogins(provider.name, key, client, noted => isOfUser(noted, issuer, name))
     } else {
       for (const index of sessionIndexes) {
         const key = sessionKey(issuer, name, index)

@@ -40,6 +40,9 @@ type NewFlow = Pick<
   'provider' | 'entityId' | 'successUrl' | 'failureUrl' | 'browser' | 'verifier' | 'isLogout'
 >
 
+/** When sessions ended at the provider; `true`: all with the key. */
+type SignedOut = Milliseconds | true
+
 /** Flows in progress, by their weight, by the minute in which they began. */
 type Counts = Readonly<Record<string, number>>
 
@@ -96,14 +99,19 @@ export class LoginFlows {
     throw refused('replay', 'an assertion that has not been used', assertionId)
   }
 
-  /** Stores that a provider has ended a session, as long as an assertion of this session could still arrive. */
-  async noteSignedOut(provider: string, logoutKey: string, until: Milliseconds): Promise<void> {
+  /**
+   * Stores that a provider has ended a session, as long as an assertion of this session could still arrive.
+   * @param ended for a key that later sessions have as well: when those with this key ended
+   */
+  async noteSignedOut(provider: string, logoutKey: string, until: Milliseconds, ended?: Milliseconds): Promise<void> {
     const ttl = Math.max(1, until - this.#system.now())
-    await this.#store.add(signedOutKey(provider, logoutKey), true, ttl)
+    await this.#store.update<SignedOut>(signedOutKey(provider, logoutKey), () => ({ value: ended ?? true, ttl }))
   }
 
-  async isSignedOut(provider: string, logoutKey: string): Promise<boolean> {
-    return (await this.#store.get(signedOutKey(provider, logoutKey))) !== undefined
+  /** @param authenticated when the provider authenticated the user; absent: possibly before the end */
+  async isSignedOut(provider: string, logoutKey: string, authenticated = -Infinity): Promise<boolean> {
+    const ended = await this.#store.get<SignedOut>(signedOutKey(provider, logoutKey))
+    return ended === true || (ended !== undefined && authenticated <= ended)
   }
 
   /** Returns false, and counts nothing, when the counter has reached its maximum. */
