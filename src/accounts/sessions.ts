@@ -306,6 +306,11 @@ export class Sessions {
     await this.endAll(userId, except).catch(unlessUnreachable)
   }
 
+  /** The live session with this key of the store ({@link idOf}). The caller must check its user and epoch. */
+  async findById(id: string): Promise<Session | undefined> {
+    return await this.#opened(id)
+  }
+
   async #opened(id: string): Promise<Session | undefined> {
     const stored = await this.#get(id)
     if (!stored || !('sealed' in stored)) return stored

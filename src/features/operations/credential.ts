@@ -18,15 +18,15 @@ interface Credential {
   readonly client: Client
   readonly epoch: number
   readonly grant?: TokenGrant
-  readonly session?: Omit<Session, 'token'>
+  /** The id of the session; absent if it is in the memory of the process. */
+  readonly session?: Pick<Session, 'id'>
 }
 
 /** As text for the row of the operation. */
 export function credentialOf({ client: { address, userAgent }, user, grant, session }: Caller): string {
   const client = { address, userAgent }
-  const { token: _token, ...known } = session ?? { token: '' }
-  const credential = { client, epoch: user.epoch, ...(grant && { grant }), ...(session && { session: known }) }
-  return JSON.stringify(credential)
+  const known = session && { session: { id: session.id } }
+  return JSON.stringify({ client, epoch: user.epoch, ...(grant && { grant }), ...known })
 }
 
 /**
@@ -43,9 +43,10 @@ export async function callerFrom(
   // A session without an id was in the memory of a process that has ended.
   if (!user || (session && session.id === undefined)) return undefined
   const caller = { user: { ...user, epoch }, groups: new Set(await groupsOf(database, maker)), client }
-  if (session) {
-    const whole: Session = { ...session, token: '' }
-    return { ...caller, session: whole, isStillValid: queries => sessions.isLive(whole, queries) }
+  if (session?.id !== undefined) {
+    // With its token, which tells whether a new password has kept it.
+    const whole = await sessions.findById(session.id)
+    return whole && { ...caller, session: whole, isStillValid: queries => sessions.isLive(whole, queries) }
   }
   if (!grant) return caller
   const kind = credentials.find(({ isStillValid }) => isStillValid !== undefined)

@@ -120,9 +120,15 @@ export class OperationRunner {
     if (this.#stopping.signal.aborted) return
     const claimed = await database.transaction(tx => claimAbandoned(tx, this.#claimant, CLAIM_TTL))
     for (const { operation, credential } of claimed) {
-      const caller = await callerFrom(this.#deps, operation.maker, credential)
-      if (caller) this.begin(operation, caller)
-      else await this.end(operation.id, { state: 'ended', error: sessionEnded() })
+      try {
+        const caller = await callerFrom(this.#deps, operation.maker, credential)
+        if (caller) this.begin(operation, caller)
+        else await this.end(operation.id, { state: 'ended', error: sessionEnded() })
+      } catch (err) {
+        // The store of the sessions may be away: the next round tries again.
+        this.#deps.log.warn({ err, operation: operation.id }, 'an operation is interrupted')
+        await this.#release(tx => releaseClaim(tx, operation.id, this.#claimant.claim))
+      }
     }
   }
 
