@@ -222,6 +222,18 @@ test('120 queries are sent in a minute (D31.2)', async () => {
   assert.equal(reader.tasks.length, 240)
 })
 
+test('one network sends at most 30 of the queries of a minute, so that others can sign on (D31.2)', async () => {
+  const { queries, reader, system } = setUp()
+  reader.answer = () => notFound
+  for (let at = 0; at < 30; at++) await queries.ask(`urn:${at}`, '192.0.2.1')
+  await assert.rejects(queries.ask('urn:30', '192.0.2.1'), Overloaded)
+  await assert.rejects(queries.find('urn:31', '192.0.2.1'), Overloaded)
+  await queries.ask('urn:32', '192.0.2.2')
+  assert.equal(reader.tasks.length, 31)
+  system.pass(60_000)
+  await queries.ask('urn:33', '192.0.2.1')
+})
+
 test('two queries run at once, fifty wait, and the next one is refused (D31.2)', async () => {
   const { queries, reader } = setUp()
   const answers: Array<(outcome: FederationOutcome) => void> = []

@@ -97,9 +97,9 @@ export class FederationSource {
       options.kind === 'aggregate' ? undefined : new MetadataQueries({ ...options, kind: options.kind }, deps)
   }
 
-  /** @throws {SsoRefused} `metadata`, `unknown-entity`, `entity-category` */
-  async find(entityId: string): Promise<FederationEntity> {
-    const entity = await this.#find(entityId)
+  /** @param network whose sign-on needs it @throws {SsoRefused} `metadata`, `unknown-entity`, `entity-category` */
+  async find(entityId: string, network?: string): Promise<FederationEntity> {
+    const entity = await this.#find(entityId, network)
     const missing = this.#options.requiredCategories.filter(category => !entity.categories.includes(category))
     if (missing.length === 0) return entity
     const received = entity.categories.join(', ') || 'none'
@@ -168,11 +168,11 @@ export class FederationSource {
     await this.#loading
   }
 
-  async #find(entityId: string): Promise<FederationEntity> {
+  async #find(entityId: string, network?: string): Promise<FederationEntity> {
     requireEntityId(entityId)
     await this.#restore()
     if (this.#queries) {
-      const entity = await this.#queries.find(entityId)
+      const entity = await this.#queries.find(entityId, network)
       if (this.#listed !== this.#queries.stored) await this.#listAgain()
       return entity
     }

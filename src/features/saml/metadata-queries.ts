@@ -39,6 +39,8 @@ const MAX_REMEMBERED = 2_000
 const MIN_AGE: Milliseconds = 600_000
 /** Maximum number of queries per minute, because strangers can invent entity IDs. */
 const MAX_QUERIES = 120
+/** Maximum number of them that sign-ons from one network cause. */
+const MAX_PER_NETWORK = 30
 const MINUTE: Milliseconds = 60_000
 
 /**
@@ -58,7 +60,7 @@ export class MetadataQueries {
   /** By entity id, when it was last asked for before its time. Monotonic. */
   readonly #askedEarly = new LRUCache<string, Milliseconds>({ max: MAX_REMEMBERED })
   readonly #semaphore = new Semaphore({ concurrency: 2, queue: 50, what: 'metadata queries' })
-  #minute = { begun: -Infinity, queries: 0 }
+  #minute = { begun: -Infinity, queries: 0, byNetwork: new Map<string, number>() }
   #problem: string | undefined
   #stored = 0
 
@@ -77,12 +79,12 @@ export class MetadataQueries {
     return this.#problem
   }
 
-  /** @throws {SsoRefused} `unknown-entity`, `metadata` @throws {Overloaded} */
-  async find(entityId: string): Promise<FederationEntity> {
+  /** @param network whose sign-on needs it @throws {SsoRefused} `unknown-entity`, `metadata` @throws {Overloaded} */
+  async find(entityId: string, network?: string): Promise<FederationEntity> {
     const stored = await this.#findStored(entityId)
     const now = this.#deps.system.now()
     if (stored && now < (stored.freshUntil ?? 0)) return stored.entity
-    const asking = this.ask(entityId)
+    const asking = this.ask(entityId, network)
     // With a good copy, a service that is slow or away delays a sign-on by a second at most.
     if (stored)
       await withinTimeout(
@@ -107,12 +109,12 @@ export class MetadataQueries {
   }
 
   /** Asks for an entity now, unless it was asked for a moment ago without success. @throws {Overloaded} */
-  async ask(entityId: string): Promise<void> {
+  async ask(entityId: string, network?: string): Promise<void> {
     const running = this.#running.get(entityId)
     if (running) return await running
     if (this.#deps.system.monotonic() < (this.#unknown.get(entityId) ?? -Infinity)) return
     if (this.#failed.get(entityId)?.backoff.isOver === false) return
-    this.#count()
+    this.#count(network)
     const asking = this.#semaphore.run(() => this.#ask(entityId)).finally(() => this.#running.delete(entityId))
     this.#running.set(entityId, asking)
     await asking
@@ -157,12 +159,15 @@ export class MetadataQueries {
     this.#stored++
   }
 
-  #count(): void {
+  #count(network: string | undefined): void {
     const now = this.#deps.system.monotonic()
-    if (now - this.#minute.begun >= MINUTE) this.#minute = { begun: now, queries: 0 }
-    this.#minute.queries++
-    if (this.#minute.queries > MAX_QUERIES)
+    if (now - this.#minute.begun >= MINUTE) this.#minute = { begun: now, queries: 0, byNetwork: new Map() }
+    const { queries, byNetwork } = this.#minute
+    const ofNetwork = network === undefined ? 0 : (byNetwork.get(network) ?? 0)
+    if (queries >= MAX_QUERIES || ofNetwork >= MAX_PER_NETWORK)
       throw new Overloaded('Too many unknown identity providers were requested. Try again in a minute.', 60)
+    this.#minute.queries++
+    if (network !== undefined) byNetwork.set(network, ofNetwork + 1)
   }
 }
 

@@ -93,12 +93,12 @@ export class SamlProvider {
   }
 
   /**
-   * The metadata of the identity provider; in a federation, of the provider with this entity id.
+   * The metadata of the identity provider; in a federation, of the provider with this entity id. @param network whose sign-on needs it
    * @throws {SsoRefused} `metadata`, `unknown-entity`, `entity-category`
    */
-  async metadataOf(entityId: string | undefined): Promise<IdpMetadata> {
+  async metadataOf(entityId: string | undefined, network?: string): Promise<IdpMetadata> {
     const { federation } = this.#options
-    return federation ? (await federation.members.find(entityId ?? '')).idp : await this.metadata.current()
+    return federation ? (await federation.members.find(entityId ?? '', network)).idp : await this.metadata.current()
   }
 
   get acsUrl(): string {
@@ -108,7 +108,7 @@ export class SamlProvider {
   /** @throws {SsoRefused} `metadata` */
   async begin(flow: LoginFlow): Promise<AuthRedirect> {
     const { acsUrl, relyingPartyId, method, signing, authnContext, nameAttribute } = this.#options
-    const { redirectUrl, postUrl } = await this.metadataOf(flow.entityId)
+    const { redirectUrl, postUrl } = await this.metadataOf(flow.entityId, flow.network)
     const byPost = postUrl !== undefined && (method === 'post' || redirectUrl === undefined)
     const destination = byPost ? postUrl : redirectUrl
     if (destination === undefined) {
@@ -223,7 +223,7 @@ export class SamlProvider {
   async #verify(encoded: string, flow: LoginFlow | undefined, network: string | undefined): Promise<VerifiedAssertion> {
     const entityId = flow?.entityId
     return await this.#withKeys(
-      () => this.metadataOf(entityId),
+      () => this.metadataOf(entityId, flow?.network),
       entityId,
       metadata => this.#verifier.verify(encoded, this.#expected(flow, metadata), network),
     )
