@@ -206,9 +206,7 @@ for (const what of ['joins parts', 'takes an upload over'] as const)
       }
       if (what === 'joins parts') await assert.rejects(join([one]), StoreUnavailable)
       else {
-        await database.run(
-          sql`UPDATE resumable_uploads SET claim = 'other', claimed = ${Number.MAX_SAFE_INTEGER / 2} WHERE id = ${one.id}`,
-        )
+        await database.run(sql`UPDATE resumable_uploads SET claim = 'other', claimed = ${2 ** 52} WHERE id = ${one.id}`)
         await assert.rejects(append(one, chunks(), inSteps), StoreUnavailable)
       }
       blobs.append = appended
