@@ -33,7 +33,7 @@ export async function compareServers(
   const all: string[] = []
   for (const context of contexts) {
     const [before, after] = [await listIn(old, context), await listIn(now, context)]
-    const lines = statusDiffers(before, after) ?? missing(before.ids, after.ids)
+    const lines = statusDiffers(before, after, [200, 404]) ?? missing(before.ids, after.ids)
     if (lines.length > 0) differences.push({ entry: context, lines })
     all.push(...[...before.ids].filter(id => after.ids.has(id)).map(id => `${context}/${id}`))
   }
@@ -72,8 +72,11 @@ interface Answer {
   readonly status: number
 }
 
-const statusDiffers = (before: Answer, after: Answer): string[] | undefined =>
-  before.status === after.status ? undefined : [`status: ${before.status} there, ${after.status} here`]
+/** @param compared the only statuses with which two responses can be the same; by default all */
+const statusDiffers = (before: Answer, after: Answer, compared?: readonly number[]): string[] | undefined =>
+  before.status === after.status && (compared?.includes(before.status) ?? true)
+    ? undefined
+    : [`status: ${before.status} there, ${after.status} here`]
 
 /**
  * The ids of the entries of a context; none when the server has no such context, such as one that was not imported.

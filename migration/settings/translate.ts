@@ -38,7 +38,7 @@ function withClosedWhitelist(outcomes: readonly Outcome[]): Outcome[] {
   const settings = outcomes.flatMap(outcome => outcome.settings)
   if (settings.some(({ key }) => key.startsWith(`${MODE}.whitelist.`))) return [...outcomes]
   return outcomes.map(outcome =>
-    outcome.settings.some(({ key, value }) => key === MODE && value === 'whitelist')
+    outcome.settings.some(({ key, value }) => key === MODE && value.toLowerCase() === 'whitelist')
       ? {
           ...outcome,
           outcome: 'changed',

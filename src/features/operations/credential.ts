@@ -46,7 +46,8 @@ export async function callerFrom(
   if (session?.id !== undefined) {
     // With its token, which tells whether a new password has kept it.
     const whole = await sessions.findById(session.id)
-    return whole && { ...caller, session: whole, isStillValid: queries => sessions.isLive(whole, queries) }
+    if (whole?.userId !== maker) return undefined
+    return { ...caller, session: whole, isStillValid: queries => sessions.isLive(whole, queries) }
   }
   if (!grant) return caller
   const kind = credentials.find(({ isStillValid }) => isStillValid !== undefined)

@@ -105,7 +105,10 @@ export class LoginFlows {
    */
   async noteSignedOut(provider: string, logoutKey: string, until: Milliseconds, ended?: Milliseconds): Promise<void> {
     const ttl = Math.max(1, until - this.#system.now())
-    await this.#store.update<SignedOut>(signedOutKey(provider, logoutKey), () => ({ value: ended ?? true, ttl }))
+    await this.#store.update<SignedOut>(signedOutKey(provider, logoutKey), before => {
+      const isAll = ended === undefined || before === true
+      return { value: isAll ? true : Math.max(ended, before ?? -Infinity), ttl }
+    })
   }
 
   /** @param authenticated when the provider authenticated the user; absent: possibly before the end */

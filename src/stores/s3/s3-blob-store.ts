@@ -257,8 +257,11 @@ export class S3BlobStore implements BlobStore {
     const prefix = `${this.#object(key).Key}.`
     const pieces = []
     const place = { Bucket: this.#bucket, Prefix: prefix, StartAfter: after?.Key }
-    for await (const { Key = '', Size = 0 } of objectsIn(this.#client, place))
+    for await (const { Key = '', Size = 0 } of objectsIn(this.#client, place)) {
+      // Not every server knows `StartAfter`.
+      if (after?.Key !== undefined && Key <= after.Key) continue
       pieces.push({ object: { Bucket: this.#bucket, Key }, offset: Number(Key.slice(prefix.length)), size: Size })
+    }
     return pieces.sort((a, b) => a.offset - b.offset)
   }
 
