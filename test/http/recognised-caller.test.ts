@@ -17,6 +17,7 @@ const encoded = (name: string, password: string): string =>
 const sessionToken = (n: number): string => `session-number-${n}`.padEnd(20, 'x')
 
 interface Asked {
+  readonly readsBearerToken?: boolean
   readonly authorization?: string
   readonly cookies?: readonly string[]
   readonly query?: string
@@ -65,6 +66,7 @@ async function recognise(asked: Asked) {
   const cookie = cookies && cookies.map(text => `auth_token=${text}`).join('; ')
   const request = {
     headers: { authorization },
+    route: { readsBearerToken: asked.readsBearerToken },
     caller: guest,
     cookies: RequestCookies.parse(cookie),
     parameters: query === '' ? Parameters.none : Parameters.parse(query, 'invalid-query'),
@@ -123,6 +125,11 @@ test('wrong and malformed credentials of HTTP Basic have one code and a challeng
       assert.equal(sent.get('www-authenticate'), expected)
     }
   }
+})
+
+test('a bearer token that is no access token is left to a route that reads it itself (D4.2)', async () => {
+  const { result, checked } = await recognise({ authorization: 'Bearer something', readsBearerToken: true })
+  assert.deepEqual([result, checked], [guest, []])
 })
 
 test('a header with anything around the token is no bearer token', async () => {
