@@ -185,8 +185,8 @@ function ofProfile(name: string, value: string): Translated {
 }
 
 /**
- * Keys of EntryStore, without `entrystore.`, whose meaning or name differs here. The first match applies: the
- * key itself or, with a full stop at its end, its beginning. Of two names of one setting, the newer is the first. A key that is not listed and is known to this service keeps
+ * Keys of EntryStore, without `entrystore.`, whose meaning or name differs here. The first match applies: the key itself or, with a full stop
+ * at its end, its beginning. Of two names of one setting, the newer is the first. A key that is not listed and is known to this service keeps
  * its name.
  */
 const oldKeys: ReadonlyArray<readonly [key: string, what: OldKey]> = [

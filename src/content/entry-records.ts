@@ -2,7 +2,7 @@ import type { Entry, EntryHead, EntrySummary } from '../model/entry.ts'
 import { CONTEXTS, type EntryAddress, PRINCIPALS } from '../model/addresses.ts'
 import { listed, portionsOf, type Sql, sql } from '../stores/sql.ts'
 import type { Bytes, Milliseconds } from '../base/units.ts'
-import { type GraphText } from '../graph/graph.ts'
+import type { GraphText } from '../graph/graph.ts'
 import type { ResponseBudget } from '../model/response-budget.ts'
 import type { Queries } from '../stores/database.ts'
 import { memoryOf } from '../stores/dependency-cache.ts'
@@ -171,22 +171,24 @@ const KEY_CHARACTERS = 500
 
 /** Some entries of a context by their ids; those that do not exist are left out. */
 export async function* entriesOf(queries: Queries, context: string, ids: readonly string[]): AsyncGenerator<Entry> {
-  for (const some of portionsOf(ids)) {
-    const rows = await queries.all<EntryRow>(
-      sql`SELECT ${columns} FROM entries WHERE context = ${context} AND id IN (${listed(some)})`,
-    )
-    yield* rows.map(entryFromRow)
-  }
+  for await (const row of rowsOf<EntryRow>(queries, columns, context, ids)) yield entryFromRow(row)
 }
 
 /** The same with the members that rights depend on only. */
 export async function* headsOf(queries: Queries, context: string, ids: readonly string[]): AsyncGenerator<EntryHead> {
-  for (const some of portionsOf(ids)) {
-    const rows = await queries.all<HeadRow>(
-      sql`SELECT ${headColumns} FROM entries WHERE context = ${context} AND id IN (${listed(some)})`,
+  for await (const row of rowsOf<HeadRow>(queries, headColumns, context, ids)) yield headFromRow(row)
+}
+
+async function* rowsOf<Row>(
+  queries: Queries,
+  wanted: Sql,
+  context: string,
+  ids: readonly string[],
+): AsyncGenerator<Row> {
+  for (const some of portionsOf(ids))
+    yield* await queries.all<Row>(
+      sql`SELECT ${wanted} FROM entries WHERE context = ${context} AND id IN (${listed(some)})`,
     )
-    yield* rows.map(headFromRow)
-  }
 }
 
 /** Only the members that rights depend on. */
